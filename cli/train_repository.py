@@ -9,10 +9,9 @@ import hashlib
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,17 +21,24 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
-from intarsia.cli.terminal import notices, output
+from intarsia.cli.terminal import notices
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia.training.repository_options import RepositoryOptions
+from intarsia.lsp.engine.repository_tuning import (
+    ABOUT_NAME,
+    Effect,
+    KeptTuning,
+    key_of,
+    read_kept,
+    tuning_folder,
+)
 
 if TYPE_CHECKING:
-    from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
-    from intarsia.training.repository_files import RepositoryFiles
-    from intarsia_research.evaluation.compare import Comparison
+    from intarsia.training.effect import TuningEffect
+    from intarsia.training.repository_files import RepositoryFiles, RepositoryOptions
     from intarsia.training.repository_run import TrainedTuning
 
 _DIGEST_DIGITS = 12
@@ -127,12 +133,15 @@ def command(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
         return _show(root)
     if remove:
         return _remove(root)
-    return _adapt(_request(root, options))
+    own = {name: options.pop(name) for name in ("num_holes", "exclude", "wish")}
+    if options["minutes"] is None and options["tokens"] is None:
+        options["minutes"] = _DEFAULT_MINUTES
+    from intarsia.training.repository_files import RepositoryOptions
+
+    return _adapt(RepositoryOptions(root=root, **options), **own)
 
 
 def _show(root: Path) -> ExitCode:
-    from intarsia.lsp.engine.repository_tuning import read_kept
-
     try:
         kept = read_kept(root)
     except msgspec.DecodeError as error:
@@ -156,77 +165,58 @@ def _nothing_kept(root: Path) -> str:
     return f"no tuning is kept for {root.resolve()}: `intarsia train --repo {root}` makes one"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TuningRequest:
-    """A training run on a repository, and what is measured and kept of it."""
-
-    options: RepositoryOptions
-    num_holes: int
-    exclude: Sequence[str]
-    wish: bool | None  # --keep or --no-keep
-
-
-def _request(root: Path, options: dict[str, Any]) -> TuningRequest:
-    own = {name: options.pop(name) for name in ("num_holes", "exclude", "wish")}
-    if options["minutes"] is None and options["tokens"] is None:
-        options["minutes"] = _DEFAULT_MINUTES
-    return TuningRequest(options=RepositoryOptions(root=root, **options), **own)
-
-
-def _adapt(request: TuningRequest) -> ExitCode:
-    options = request.options
+def _adapt(
+    options: "RepositoryOptions", *, num_holes: int, exclude: Sequence[str], wish: bool | None
+) -> ExitCode:
     root, model = options.root, options.model
     if without_tuning(model) != model or model.endswith("+none"):
         raise CliError(f"{model} already has a tuning: name the model without it")
-    from intarsia.training.effect import held_out_cases, measure
+    from intarsia.training.effect import draw_held_out, measure
+    from intarsia.training.repository_files import RepositoryFault, read_repository
 
-    files = _read(root, request.exclude, options.seed)
-    cases = held_out_cases(root, files, limit=request.num_holes, seed=options.seed)
+    try:
+        files = read_repository(root, seed=options.seed, exclude=exclude)
+        holes = draw_held_out(files.held_out, limit=num_holes, seed=options.seed)
+    except RepositoryFault as error:
+        raise CliError(str(error)) from error
     notices().print(
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
-        f"{len(cases)} holes"
+        f"{len(holes)} holes"
     )
-    from intarsia.training.repository_run import forget_run, train_on
+    from intarsia.training.repository_run import train_on
 
+    runs = cache_folder() / "repository-runs" / key_of(root)
     with LoadBar(notices()) as bar:
-        trained = train_on(options, files, bar.update)
-        comparison = asyncio.run(
-            measure(cases, model=model, tuning=trained.path, on_progress=bar.update)
+        trained = train_on(options, files, runs, bar.update)
+        effect = asyncio.run(
+            measure(holes, model=model, tuning=trained.path, on_progress=bar.update)
         )
-    _show_effect(comparison)
-    is_kept = is_to_be_kept(comparison, request.wish)
+    click.echo(in_words(effect))
+    is_kept = is_to_be_kept(effect, wish)
     if is_kept:
-        _keep(options, files, trained, comparison)
+        _keep(options, files, trained, effect)
     else:
         click.echo("not kept")
-    forget_run(root)
+    shutil.rmtree(runs, ignore_errors=True)
     return ExitCode.OK if is_kept else ExitCode.NOTHING
 
 
-def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
-    from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
-    from intarsia.training.repository_files import read_repository
-
-    def is_excluded(path: PurePath) -> bool:
-        return excluding_pattern(path, (*SECRETS, *exclude)) is not None
-
-    return read_repository(root, seed=seed, is_excluded=is_excluded)
-
-
-def _show_effect(comparison: "Comparison") -> None:
-    from intarsia_research.evaluation.report_comparison import comparison_table
-    from intarsia.training.effect import WITH, WITHOUT
-
-    # Times are not comparable: the sides did not take turns.
-    without_ms = msgspec.structs.replace(comparison, ms=None)
-    output().print(comparison_table(without_ms, WITHOUT, WITH))
+def in_words(effect: "TuningEffect") -> str:
+    """Return the effect in two lines: exact matches with their test, and similarities."""
+    of, p = effect.num_holes, "< 0.001" if effect.p < 0.001 else f"{effect.p:.3f}"
+    return (
+        f"exact: {effect.exact_without} of {of} holes without the tuning, {effect.exact_with} with "
+        f"it; {effect.only_without} only without, {effect.only_with} only with (McNemar's p {p})\n"
+        f"similar: {100 * effect.similarity_without:.1f} % without, "
+        f"{100 * effect.similarity_with:.1f} % with"
+    )
 
 
-def is_to_be_kept(comparison: "Comparison", wish: bool | None) -> bool:
+def is_to_be_kept(effect: "TuningEffect", wish: bool | None) -> bool:
     """Return the user's wish; without one, whether the tuning is not worse. If it is, ask."""
     if wish is not None:
         return wish
-    if comparison.exact.second >= comparison.exact.first:
+    if not effect.is_worse:
         return True
     if sys.stdin.isatty() and sys.stderr.isatty():
         return click.confirm("Exact match is worse. Keep it anyway?", err=True)
@@ -235,13 +225,11 @@ def is_to_be_kept(comparison: "Comparison", wish: bool | None) -> bool:
 
 
 def _keep(
-    options: RepositoryOptions,
+    options: "RepositoryOptions",
     files: "RepositoryFiles",
     trained: "TrainedTuning",
-    comparison: "Comparison",
+    effect: "TuningEffect",
 ) -> None:
-    from intarsia.lsp.engine.repository_tuning import KeptTuning
-
     def about(name: str) -> KeptTuning:
         return KeptTuning(
             root=str(options.root.resolve()),
@@ -258,7 +246,14 @@ def _keep(
             seed=options.seed,
             steps=trained.num_steps,
             seconds=round(trained.seconds, 1),
-            effect=_effect(comparison),
+            effect=Effect(
+                holes=effect.num_holes,
+                exact_without=effect.exact_without / effect.num_holes,
+                exact_with=effect.exact_with / effect.num_holes,
+                mcnemar_p=effect.p,
+                similarity_without=effect.similarity_without,
+                similarity_with=effect.similarity_with,
+            ),
         )
 
     path = keep_tuning(trained.path, options.root, about)
@@ -266,30 +261,12 @@ def _keep(
     click.echo("editors use it from their next start, if the option repositoryTuning is on")
 
 
-def _effect(comparison: "Comparison") -> "Effect":
-    from intarsia.lsp.engine.repository_tuning import Effect
-
-    exact, similarity = comparison.exact, comparison.similarity
-    return Effect(
-        holes=exact.of,
-        exact_without=exact.first,
-        exact_with=exact.second,
-        exact_difference_low=exact.difference.low,
-        exact_difference_high=exact.difference.high,
-        mcnemar_p=exact.p,
-        similarity_without=similarity.first,
-        similarity_with=similarity.second,
-    )
-
-
-def keep_tuning(weights: Path, root: Path, about: "Callable[[str], KeptTuning]") -> Path:
+def keep_tuning(weights: Path, root: Path, about: Callable[[str], KeptTuning]) -> Path:
     """Copy the weights and write their description, then delete an earlier tuning.
 
     ``about`` gets the file's name, which depends on the weights: a running engine identifies a
     tuning by its file name. Return the path of the copy.
     """
-    from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, tuning_folder
-
     folder = tuning_folder(root)
     if (weakness := make_own_folder(folder)) is not None:
         raise PermissionError(f"{weakness}: {weakness.remedy}")
@@ -311,8 +288,6 @@ def keep_tuning(weights: Path, root: Path, about: "Callable[[str], KeptTuning]")
 
 def remove_tuning(root: Path) -> bool:
     """Delete a repository's tuning; return whether there was one."""
-    from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, tuning_folder
-
     folder = tuning_folder(root)
     if not folder.is_dir():
         return False

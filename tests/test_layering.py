@@ -27,8 +27,9 @@ ALLOWED = {
         "intarsia.infill",
         "intarsia.engine",
         "intarsia.lsp",
-        "intarsia_research",
+        "intarsia.training",
     },
+    "training": {"intarsia.workspace", "intarsia.infill", "intarsia.engine"},
 }
 
 LIGHT = ("infill", "workspace", "lsp", "engine/ipc")
@@ -108,6 +109,18 @@ def test_no_folder_imports_itself_through_others() -> None:
     for path, imported in import_graph().items():
         rooms.setdefault(room(path), set()).update(room(other) for other in imported)
     assert cycle({at: others - {at} for at, others in rooms.items()}) == []
+
+
+def test_nothing_but_the_laboratory_imports_it() -> None:
+    """Neither the product nor its tests; what checks the documents knows all commands."""
+    tests = [path for path in modules("tests") if path.parent.name != "checks"]
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in [*tests, *(path for part in PARTS for path in modules(part))]
+        for name in imports(path)
+        if is_within(name, "intarsia_research")
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize("folder", LIGHT)

@@ -1,4 +1,4 @@
-"""Draw training holes from the files of a corpus, of the kinds that an editor asks for.
+"""Draws training holes in source files, of the kinds that an editor asks for.
 
 The holes of a file depend only on the seed and on that file. Knows no tokens.
 """
@@ -7,11 +7,10 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
-from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
 
 TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
@@ -47,6 +46,21 @@ MAX_HOLE_CHARS = 1_200
 _ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
 
 
+class SourceFile(Protocol):
+    """A file of a corpus or of a repository."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def package_name(self) -> str: ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingHole:
     """``prefix + hole + suffix`` is part of a file of ``package`` (``ecosystem:name``)."""
@@ -71,7 +85,7 @@ class Cut:
     end: int
 
 
-def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
+def draw_holes(files: Iterable[SourceFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
     """Draw ``per_file`` different holes in each file, or all if it has fewer."""
     for file in files:
         rng = random.Random(f"{seed}:{file.sha256}")
@@ -79,7 +93,7 @@ def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iter
             yield training_hole(file, hole)
 
 
-def draw_cuts(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[Cut]:
+def draw_cuts(file: SourceFile, rng: random.Random, num_holes: int) -> Iterator[Cut]:
     """Draw different holes of a file, fewer if it has not as many or some are too long."""
     by_kind = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[Cut]] = {
@@ -102,7 +116,7 @@ def draw_cuts(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[
             yield hole
 
 
-def training_hole(file: CorpusFile, hole: Cut) -> TrainingHole:
+def training_hole(file: SourceFile, hole: Cut) -> TrainingHole:
     """Return a hole of a file with the text around it."""
     text = file.text
     return TrainingHole(

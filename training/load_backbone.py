@@ -1,7 +1,9 @@
 """Load a causal backbone for training, by the model name that a user gives."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError
@@ -16,7 +18,9 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.training.batched_backbone import BatchedBackbone
-from intarsia.training.progress import ReportProgress
+
+ReportProgress: TypeAlias = Callable[[str, float | None], None]
+"""Gets a line for the user, and the share that is done; None: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,8 +4,11 @@ Parameters are float32; a forward pass uses them in the backbone's own format.
 """
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from intarsia.engine.families.masked_causal.backbone.adapter import (
@@ -44,3 +47,11 @@ def random_matrix(num_rows: int, num_columns: int, generator: torch.Generator) -
     """Return a normal random matrix that keeps the variance of what it multiplies."""
     numbers = torch.randn(num_rows, num_columns, generator=generator)
     return nn.Parameter(numbers / math.sqrt(num_columns))
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
+    """Write tensors in bfloat16: the whole file, or none. ``metadata`` goes into its header."""
+    converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
+    partial = path.with_name(f"{path.name}.partial")
+    save_file({n: t.contiguous() for n, t in converted.items()}, partial, metadata=dict(metadata))
+    partial.replace(path)

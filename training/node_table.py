@@ -20,7 +20,7 @@ class HoleNodes:
 
     language_ids: tuple[str, ...]
     blocks: str  # patterns
-    expressions: tuple[str, ...]  # nodes that are expressions wherever they are found
+    expressions: str  # names of nodes that are expressions wherever they are found
     # Nodes that are, unless a longer expression or an assignment begins with them.
     members: tuple[str, ...] = ()
     arguments: str = ""  # patterns that capture @arguments, a node with its brackets
@@ -30,7 +30,7 @@ class HoleNodes:
     def query(self) -> str:
         """Return one query for all kinds of nodes."""
         nodes = [
-            *(f"({name}) @expression" for name in self.expressions),
+            *(f"({name}) @expression" for name in self.expressions.split()),
             *(f"({name}) @member" for name in self.members),
         ]
         return "\n".join([self.blocks, self.arguments, *nodes])
@@ -39,11 +39,11 @@ class HoleNodes:
 _JAVASCRIPT = HoleNodes(
     language_ids=("javascript", "javascriptreact"),
     blocks="(statement_block) @block",
-    expressions=(
-        *("call_expression", "new_expression", "await_expression", "arrow_function"),
-        *("binary_expression", "unary_expression", "ternary_expression", "subscript_expression"),
-        *("array", "object", "string", "template_string", "regex"),
-    ),
+    expressions="""
+        call_expression new_expression await_expression arrow_function binary_expression
+        unary_expression ternary_expression subscript_expression array object string template_string
+        regex
+    """,
     members=("member_expression",),
     arguments="""
         (call_expression arguments: (arguments) @arguments)
@@ -54,17 +54,17 @@ _JAVASCRIPT = HoleNodes(
 _TYPESCRIPT = replace(
     _JAVASCRIPT,
     language_ids=("typescript",),
-    expressions=(*_JAVASCRIPT.expressions, "as_expression", "satisfies_expression"),
+    expressions=_JAVASCRIPT.expressions + " as_expression satisfies_expression",
     prose=frozenset(),
 )
 _C = HoleNodes(
     language_ids=("c",),
     blocks="(compound_statement) @block",
-    expressions=(
-        *("call_expression", "binary_expression", "unary_expression", "conditional_expression"),
-        *("subscript_expression", "cast_expression", "pointer_expression", "sizeof_expression"),
-        *("initializer_list", "string_literal"),
-    ),
+    expressions="""
+        call_expression binary_expression unary_expression conditional_expression
+        subscript_expression cast_expression pointer_expression sizeof_expression initializer_list
+        string_literal
+    """,
     members=("field_expression",),
     arguments="(call_expression arguments: (argument_list) @arguments)",
 )
@@ -73,13 +73,12 @@ _ROWS: tuple[HoleNodes, ...] = (
     HoleNodes(
         language_ids=("python",),
         blocks="(block) @block (class_definition body: (block) @other)",
-        expressions=(
-            *("call", "await", "lambda", "subscript", "conditional_expression"),
-            *("binary_operator", "boolean_operator", "comparison_operator"),
-            *("not_operator", "unary_operator", "list", "dictionary", "set", "tuple"),
-            *("list_comprehension", "dictionary_comprehension", "set_comprehension"),
-            *("generator_expression", "string", "concatenated_string"),
-        ),
+        expressions="""
+            call await lambda subscript conditional_expression binary_operator boolean_operator
+            comparison_operator not_operator unary_operator list dictionary set tuple
+            list_comprehension dictionary_comprehension set_comprehension generator_expression
+            string concatenated_string
+        """,
         members=("attribute",),
         arguments="(call arguments: (_) @arguments)",
     ),
@@ -89,11 +88,11 @@ _ROWS: tuple[HoleNodes, ...] = (
     HoleNodes(
         language_ids=("java",),
         blocks="[(block) (constructor_body)] @block",
-        expressions=(
-            *("method_invocation", "object_creation_expression", "lambda_expression"),
-            *("binary_expression", "unary_expression", "ternary_expression", "array_access"),
-            *("cast_expression", "instanceof_expression", "array_initializer", "string_literal"),
-        ),
+        expressions="""
+            method_invocation object_creation_expression lambda_expression binary_expression
+            unary_expression ternary_expression array_access cast_expression instanceof_expression
+            array_initializer string_literal
+        """,
         members=("field_access",),
         arguments="""
             (method_invocation arguments: (argument_list) @arguments)
@@ -105,10 +104,7 @@ _ROWS: tuple[HoleNodes, ...] = (
     replace(
         _C,
         language_ids=("cpp",),
-        expressions=(
-            *_C.expressions,
-            *("new_expression", "lambda_expression", "raw_string_literal"),
-        ),
+        expressions=_C.expressions + " new_expression lambda_expression raw_string_literal",
         arguments=_C.arguments
         + """
             (new_expression arguments: (argument_list) @arguments)
@@ -119,13 +115,12 @@ _ROWS: tuple[HoleNodes, ...] = (
     HoleNodes(
         language_ids=("csharp",),
         blocks="(block) @block",
-        expressions=(
-            *("invocation_expression", "object_creation_expression", "await_expression"),
-            *("binary_expression", "prefix_unary_expression", "conditional_expression"),
-            *("element_access_expression", "cast_expression", "is_pattern_expression"),
-            *("lambda_expression", "initializer_expression", "string_literal"),
-            *("interpolated_string_expression", "verbatim_string_literal"),
-        ),
+        expressions="""
+            invocation_expression object_creation_expression await_expression binary_expression
+            prefix_unary_expression conditional_expression element_access_expression cast_expression
+            is_pattern_expression lambda_expression initializer_expression string_literal
+            interpolated_string_expression verbatim_string_literal
+        """,
         members=("member_access_expression",),
         arguments="""
             (invocation_expression arguments: (argument_list) @arguments)
@@ -136,23 +131,22 @@ _ROWS: tuple[HoleNodes, ...] = (
     HoleNodes(
         language_ids=("go",),
         blocks="(block) @block",
-        expressions=(
-            *("call_expression", "binary_expression", "unary_expression", "index_expression"),
-            *("slice_expression", "composite_literal", "func_literal"),
-            *("type_assertion_expression", "interpreted_string_literal", "raw_string_literal"),
-        ),
+        expressions="""
+            call_expression binary_expression unary_expression index_expression slice_expression
+            composite_literal func_literal type_assertion_expression interpreted_string_literal
+            raw_string_literal
+        """,
         members=("selector_expression",),
         arguments="(call_expression arguments: (argument_list) @arguments)",
     ),
     HoleNodes(
         language_ids=("rust",),
         blocks="(block) @block",
-        expressions=(
-            *("call_expression", "macro_invocation", "closure_expression", "await_expression"),
-            *("binary_expression", "unary_expression", "reference_expression", "try_expression"),
-            *("index_expression", "range_expression", "type_cast_expression"),
-            *("struct_expression", "tuple_expression", "array_expression", "string_literal"),
-        ),
+        expressions="""
+            call_expression macro_invocation closure_expression await_expression binary_expression
+            unary_expression reference_expression try_expression index_expression range_expression
+            type_cast_expression struct_expression tuple_expression array_expression string_literal
+        """,
         members=("field_expression",),
         arguments="""
             (call_expression arguments: (arguments) @arguments)
@@ -167,23 +161,22 @@ _ROWS: tuple[HoleNodes, ...] = (
             (module body: (body_statement) @other)
             (singleton_class body: (body_statement) @other)
         """,
-        expressions=(
-            *("call", "binary", "unary", "conditional", "element_reference", "range", "lambda"),
-            *("array", "hash", "string", "string_array", "symbol_array", "regex"),
-        ),
+        expressions="""
+            call binary unary conditional element_reference range lambda array hash string
+            string_array symbol_array regex
+        """,
         arguments="(call arguments: (argument_list) @arguments)",
         prose=frozenset({"symbol_array", "uninterpreted"}),
     ),
     HoleNodes(
         language_ids=("php",),
         blocks="(compound_statement) @block",
-        expressions=(
-            *("function_call_expression", "member_call_expression", "scoped_call_expression"),
-            *("nullsafe_member_call_expression", "object_creation_expression"),
-            *("binary_expression", "unary_op_expression", "conditional_expression"),
-            *("subscript_expression", "cast_expression", "array_creation_expression"),
-            *("arrow_function", "string", "encapsed_string"),
-        ),
+        expressions="""
+            function_call_expression member_call_expression scoped_call_expression
+            nullsafe_member_call_expression object_creation_expression binary_expression
+            unary_op_expression conditional_expression subscript_expression cast_expression
+            array_creation_expression arrow_function string encapsed_string
+        """,
         members=("member_access_expression",),
         arguments="""
             (function_call_expression arguments: (arguments) @arguments)
@@ -203,44 +196,41 @@ _ROWS: tuple[HoleNodes, ...] = (
             (elif_clause "then" @opener)
             (else_clause "else" @opener)
         """,
-        expressions=(
-            *("command_substitution", "process_substitution", "arithmetic_expansion"),
-            *("expansion", "concatenation", "test_command", "binary_expression", "array"),
-            *("string", "raw_string"),
-        ),
+        expressions="""
+            command_substitution process_substitution arithmetic_expansion expansion concatenation
+            test_command binary_expression array string raw_string
+        """,
     ),
     HoleNodes(
         language_ids=("kotlin",),
         blocks="(block) @block",
-        expressions=(
-            *("call_expression", "binary_expression", "unary_expression", "index_expression"),
-            *("as_expression", "in_expression", "is_expression", "lambda_literal"),
-            *("string_literal", "multiline_string_literal"),
-        ),
+        expressions="""
+            call_expression binary_expression unary_expression index_expression as_expression
+            in_expression is_expression lambda_literal string_literal multiline_string_literal
+        """,
         members=("navigation_expression",),
         arguments="(call_expression (value_arguments) @arguments)",
     ),
     HoleNodes(
         language_ids=("swift",),
         blocks="(statements) @block",
-        expressions=(
-            *("call_expression", "additive_expression", "multiplicative_expression"),
-            *("comparison_expression", "equality_expression", "conjunction_expression"),
-            *("disjunction_expression", "nil_coalescing_expression", "ternary_expression"),
-            *("try_expression", "await_expression", "array_literal", "dictionary_literal"),
-            *("lambda_literal", "line_string_literal", "prefix_expression", "as_expression"),
-        ),
+        expressions="""
+            call_expression additive_expression multiplicative_expression comparison_expression
+            equality_expression conjunction_expression disjunction_expression
+            nil_coalescing_expression ternary_expression try_expression await_expression
+            array_literal dictionary_literal lambda_literal line_string_literal prefix_expression
+            as_expression
+        """,
         members=("navigation_expression",),
         arguments="(call_suffix (value_arguments) @arguments)",
     ),
     HoleNodes(
         language_ids=("scala",),
         blocks="(block) @block",
-        expressions=(
-            *("call_expression", "infix_expression", "prefix_expression", "instance_expression"),
-            *("lambda_expression", "tuple_expression", "generic_function", "string"),
-            "interpolated_string_expression",
-        ),
+        expressions="""
+            call_expression infix_expression prefix_expression instance_expression lambda_expression
+            tuple_expression generic_function string interpolated_string_expression
+        """,
         members=("field_expression",),
         arguments="""
             (call_expression arguments: (arguments) @arguments)
@@ -250,32 +240,32 @@ _ROWS: tuple[HoleNodes, ...] = (
     HoleNodes(
         language_ids=("dart",),
         blocks="(block) @block",
-        expressions=(
-            # The grammar reads "a && b ? c : d" as "a && (b ? c : d)", so neither is here.
-            *("additive_expression", "multiplicative_expression", "relational_expression"),
-            *("equality_expression", "if_null_expression", "await_expression"),
-            *("function_expression", "list_literal", "set_or_map_literal", "string_literal"),
-        ),
+        # The grammar reads "a && b ? c : d" as "a && (b ? c : d)", so neither is here.
+        expressions="""
+            additive_expression multiplicative_expression relational_expression equality_expression
+            if_null_expression await_expression function_expression list_literal set_or_map_literal
+            string_literal
+        """,
         arguments="(argument_part (arguments) @arguments)",
     ),
     HoleNodes(
         language_ids=("zig",),
         blocks="(block) @block",
-        expressions=(
-            *("call_expression", "binary_expression", "unary_expression", "index_expression"),
-            *("builtin_function", "struct_initializer", "try_expression", "catch_expression"),
-            *("anonymous_struct_initializer", "string", "range_expression"),
-        ),
+        expressions="""
+            call_expression binary_expression unary_expression index_expression builtin_function
+            struct_initializer try_expression catch_expression anonymous_struct_initializer string
+            range_expression
+        """,
         members=("field_expression",),
         arguments="(builtin_function (arguments) @arguments)",
     ),
     HoleNodes(
         language_ids=("lua",),
         blocks="(block) @block",
-        expressions=(
-            *("function_call", "binary_expression", "unary_expression", "function_definition"),
-            *("bracket_index_expression", "table_constructor", "string"),
-        ),
+        expressions="""
+            function_call binary_expression unary_expression function_definition
+            bracket_index_expression table_constructor string
+        """,
         members=("dot_index_expression",),
         arguments="(function_call arguments: (arguments) @arguments)",
     ),
@@ -287,10 +277,7 @@ _ROWS: tuple[HoleNodes, ...] = (
               (do_block "do" @opener)
               (#not-match? @_keyword "^(defmodule|defprotocol|defimpl)$"))
         """,
-        expressions=(
-            *("binary_operator", "access_call", "anonymous_function"),
-            *("list", "map", "tuple", "string", "sigil"),
-        ),
+        expressions="binary_operator access_call anonymous_function list map tuple string sigil",
         arguments='(call target: (dot) (arguments . "(") @arguments)',
     ),
 )

@@ -1,4 +1,4 @@
-"""Holes as token ids in one memory-mapped safetensors file.
+"""Holes as token ids: packed in one memory-mapped file, and laid out in the order of reading.
 
 Knows neither the text nor how a hole is trained on.
 """
@@ -14,7 +14,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, ProjectIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    NO_PROJECT,
+    FimIds,
+    ProjectIds,
+)
 
 _FORMAT = "intarsia packed holes 1"
 
@@ -38,6 +42,43 @@ class HoleIds:
         """Return the number of all ids, without the marks between the parts."""
         parts = (self.prefix, self.given, self.middle, self.suffix)
         return len(self.project) + sum(map(len, parts))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """The most tokens that are shown of a hole and of its file, code of other files aside."""
+
+    prefix: int
+    suffix: int
+    middle: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaidOut:
+    """All ids, and the indexes where the parts of the file begin or end."""
+
+    ids: list[int]
+    prefix_start: int  # after the mark, and what is read of other files
+    prefix_end: int
+    context_end: int  # with the suffix and its marks
+    given_end: int
+
+
+def lay_out(hole: HoleIds, fim: FimIds, shown: Shown) -> LaidOut:
+    """Return the hole after its context; its end mark follows if nothing of it is cut off."""
+    middle = list(hole.middle[: shown.middle])
+    is_whole = len(middle) == len(hole.middle)
+    prefix = hole.prefix[-shown.prefix :]
+    start = [*hole.project.before_mark, fim.before_prefix, *hole.project.in_prefix]
+    suffix = [fim.before_suffix, *hole.suffix[: shown.suffix], fim.before_middle]
+    context = [*start, *prefix, *suffix]
+    return LaidOut(
+        ids=[*context, *hole.given, *middle, *([fim.end] if is_whole else [])],
+        prefix_start=len(start),
+        prefix_end=len(start) + len(prefix),
+        context_end=len(context),
+        given_end=len(context) + len(hole.given),
+    )
 
 
 class PackedHoles:
@@ -74,15 +115,6 @@ class PackedHoles:
             if project > start
             else NO_PROJECT,
         )
-
-    @property
-    def num_tokens(self) -> int:
-        return len(self._tokens)
-
-    @property
-    def num_with_project(self) -> int:
-        """The number of holes that read code of other files."""
-        return int((self._num_project.sum(1) > 0).sum())
 
     def used_ids(self) -> Tensor:
         """Return the ids that occur, ascending, (used,) int64."""
@@ -137,11 +169,6 @@ def read_packed(path: Path, *, metadata: Mapping[str, str] | None = None) -> Pac
             if any(header.get(name, value) != value for name, value in (metadata or {}).items()):
                 raise ModelError(f"{path} was drawn with other settings: name another folder")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            num_holes = len(tensors["groups"])
     except (OSError, SafetensorError, KeyError) as error:
         raise ModelError(f"{path} cannot be read ({error}): delete it and train again") from error
-    none = {  # of a file from before holes had these parts
-        "num_given": torch.zeros(num_holes, dtype=torch.int32),
-        "num_project": torch.zeros(num_holes, 2, dtype=torch.int32),
-    }
-    return PackedHoles({**none, **tensors})
+    return PackedHoles(tensors)

@@ -1,71 +1,94 @@
-"""Read a user's own repository: files to train on, and held-out files to measure the effect on.
+"""Reads a user's own repository: files to train on, and held-out files to measure the effect on.
 
-Tests are included, because the user writes them too. Licences are ignored, because nothing leaves
-the machine. Knows no holes.
+The files are those that an opened folder's index may read. Tests are included, because the user
+writes them too; licences are ignored, because nothing leaves the machine. Knows no holes.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path, PurePosixPath
 
-from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia_research.corpus.candidates import NOT_TAUGHT
-from intarsia_research.corpus.corpus_file import CorpusFile
-from intarsia_research.corpus.filters import (
-    reason_in_path,
-    reason_in_size,
-    reason_in_syntax,
-    reason_in_text,
-)
-from intarsia_research.corpus.source_files import walk_source_files
-from intarsia_research.errors import CorpusFault
+from intarsia.infill.languages import PLAIN_TEXT, language_for_path
+from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.training.usable_text import contains_secret, has_parse_errors, is_data
+from intarsia.workspace.files.file_rules import FileRules
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.source_text import NotRead, read_source, why_not_source
+from intarsia.workspace.files.walk import FoundFile, Walk
 
 MIN_FILES = 10
 MIN_BYTES = 20_000
 MAX_FILES = 2_000
 """The number of files drawn from a larger repository: more than an hour of training reaches."""
 
+FILE_BYTES = range(200, 100_001)
 HELD_OUT_SHARE = 0.15
 MIN_HELD_OUT = 2
 
-_ECOSYSTEM = "repository"
+NOT_TAUGHT = frozenset({"json", "markdown", "toml", "yaml", PLAIN_TEXT.id})
+"""Languages that are no code."""
+
+_OF_OTHERS = frozenset({"extern", "external", "third-party", "third_party", "vendor", "vendored"})
+
+
+class RepositoryFault(Exception):
+    """A repository cannot be trained on. The message is one line: what, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepositoryOptions:
+    """What to train on, from which model, and for how long: minutes, tokens or both limits."""
+
+    root: Path
+    model: str
+    minutes: float | None
+    tokens: int | None
+    rank: int
+    rate: float
+    holes_per_pass: int
+    holes_per_file: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepositoryFile:
+    """``path`` is relative to the root, ``text`` has LF line ends, ``language`` is an LSP id."""
+
+    package_name: str  # the root's name
+    path: str
+    language: str
+    sha256: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepositoryFiles:
     """Files to train on, and held-out files. No text is in both."""
 
-    training: tuple[CorpusFile, ...]
-    held_out: tuple[CorpusFile, ...]
-
-    @property
-    def num_bytes(self) -> int:
-        return sum(file.num_bytes for file in (*self.training, *self.held_out))
+    training: tuple[RepositoryFile, ...]
+    held_out: tuple[RepositoryFile, ...]
 
 
-def read_repository(
-    root: Path, *, seed: int, is_excluded: Callable[[PurePath], bool]
-) -> RepositoryFiles:
-    """Read and split a repository's source files. Raises CorpusFault if there are too few.
+def read_repository(root: Path, *, seed: int, exclude: Sequence[str] = ()) -> RepositoryFiles:
+    """Read and split a repository's source files. Raises RepositoryFault if there are too few.
 
-    The side of a file depends on the seed, its path, and the number of files. ``is_excluded`` gets
-    the absolute path of a file and says whether it must not be read.
+    The side of a file depends on the seed, its path, and the number of files. ``exclude`` are
+    patterns as in the language server's settings.
     """
     if not root.is_dir():
-        raise CorpusFault(f"{root} is not a folder: name the one with the code")
+        raise RepositoryFault(f"{root} is not a folder: name the one with the code")
     root = root.resolve()
-    paths = sorted(path.relative_to(root).as_posix() for path in walk_source_files(root))
-    files: list[CorpusFile] = []
+    found = {file.path[len(root.as_posix()) :].strip("/"): file for file in _walk(root, exclude)}
+    files: list[RepositoryFile] = []
     digests: set[str] = set()
     left_out: Counter[str] = Counter()
-    for path in sorted(paths, key=lambda path: _draw_key(path, seed)):
+    for path in sorted(found, key=lambda path: _draw_key(path, seed)):
         if len(files) == MAX_FILES:
             break
-        file = "excluded" if is_excluded(root / path) else _read(root, path)
-        if isinstance(file, CorpusFile) and file.sha256 in digests:
+        file = _read(root, path, found[path])
+        if isinstance(file, RepositoryFile) and file.sha256 in digests:
             file = "duplicate"
         if isinstance(file, str):
             left_out[file] += 1
@@ -79,50 +102,50 @@ def read_repository(
     )
 
 
+def _walk(root: Path, exclude: Sequence[str]) -> Iterator[FoundFile]:
+    settings = RootSettings(path=root.as_posix(), exclude=tuple(exclude))
+    walk = Walk(FileRules(settings, lambda name: language_for_path(name).id not in NOT_TAUGHT))
+    while not walk.is_done:
+        yield from walk.step()
+
+
 def _draw_key(path: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}:{path}".encode("utf-8", "surrogateescape")).digest()
 
 
-def _read(root: Path, path: str) -> CorpusFile | str:
+def _read(root: Path, path: str, found: FoundFile) -> RepositoryFile | str:
     """Return a file, or the reason why it is left out."""
-    language = language_for_path(path)
-    if language.id in NOT_TAUGHT:
-        return "no code"
-    try:
-        reason = reason_in_path(path) or reason_in_size((root / path).stat().st_size)
-        data = b"" if reason else (root / path).read_bytes()
-    except OSError:
-        return "not readable"
-    return reason or _decode(data, path, language, root.name)
-
-
-def _decode(data: bytes, path: str, language: Language, name: str) -> CorpusFile | str:
-    try:
-        text = with_plain_newlines(data.decode("utf-8").removeprefix(BYTE_ORDER_MARK))
-    except UnicodeDecodeError:
-        return "not UTF-8"
-    if "\0" in text:
-        return "not UTF-8"
-    if reason := reason_in_text(text, permitted=None) or reason_in_syntax(text, language):
+    if not _OF_OTHERS.isdisjoint(PurePosixPath(path).parts[:-1]):
+        return "of others"
+    if found.num_bytes not in FILE_BYTES:
+        return "too small" if found.num_bytes < FILE_BYTES.start else "too large"
+    source = read_source(found.path)
+    if isinstance(source, NotRead):
+        return source.reason
+    text, language = with_plain_newlines(source.text), language_for_path(path)
+    if reason := why_not_source(text):
         return reason
-    return CorpusFile(
-        ecosystem=_ECOSYSTEM,
-        package=name,
-        version="",
-        licence="",
-        language=language.id,
+    if is_data(text):
+        return "data"
+    if contains_secret(text):
+        return "secret"
+    if has_parse_errors(text, language):
+        return "parse errors"
+    return RepositoryFile(
+        package_name=root.name,
         path=path,
+        language=language.id,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         text=text,
     )
 
 
-def _require_enough(files: list[CorpusFile], root: Path, left_out: Counter[str]) -> None:
-    num_bytes = sum(file.num_bytes for file in files)
+def _require_enough(files: Sequence[RepositoryFile], root: Path, left_out: Counter[str]) -> None:
+    num_bytes = sum(len(file.text.encode()) for file in files)
     if len(files) >= MIN_FILES and num_bytes >= MIN_BYTES:
         return
     why = ", ".join(f"{num} {reason}" for reason, num in left_out.most_common())
-    raise CorpusFault(
+    raise RepositoryFault(
         f"{root} has {len(files)} usable source files ({num_bytes / 1000:.0f} kB"
         f"{f'; left out: {why}' if why else ''}); at least {MIN_FILES} with "
         f"{MIN_BYTES // 1000} kB are needed: name a folder with more code"

@@ -13,27 +13,22 @@ from pathlib import Path
 import msgspec
 import torch
 
-from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.lsp.engine.repository_tuning import key_of
-from intarsia_research.corpus.corpus_file import digest_of
+from intarsia.training.batched_backbone import UsedVocabulary
 from intarsia.training.draw_holes import draw_holes
-from intarsia.training.repository_files import RepositoryFiles
-from intarsia.training.budget import Budget
 from intarsia.training.encode_holes import LAYOUT, encode_holes
+from intarsia.training.load_backbone import ReportProgress, load_backbone
 from intarsia.training.packed_holes import PackedHoles, pack, read_packed
-from intarsia.training.load_backbone import load_backbone
-from intarsia.training.progress import ReportProgress
-from intarsia.training.repository_options import RepositoryOptions
+from intarsia.training.repository_files import RepositoryFiles, RepositoryOptions
 from intarsia.training.run_folder import RunFolder, RunState
 from intarsia.training.train_loop import (
+    Budget,
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
 from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
-from intarsia.training.vocabulary import UsedVocabulary
 
 MAX_HOLES = 24_000
 """More holes than an hour of training reaches: larger repositories draw fewer holes a file."""
@@ -55,25 +50,24 @@ class TrainedTuning:
 
 
 def train_on(
-    options: RepositoryOptions, files: RepositoryFiles, on_progress: ReportProgress
+    options: RepositoryOptions, files: RepositoryFiles, runs: Path, on_progress: ReportProgress
 ) -> TrainedTuning:
-    """Train a new tuning, or resume its run. Raises ModelError."""
-    folder = RunFolder(_run_path(options, files))
+    """Train a new tuning, or resume its run. Raises ModelError.
+
+    ``runs`` is the folder of the repository's runs; runs of other files or with other options are
+    deleted.
+    """
+    folder = RunFolder(_run_path(options, files, runs))
     num_holes = _train(options, files, folder, on_progress)
     gc.collect()  # the engine needs the model's memory next
     state = msgspec.json.decode((folder.path / "state.json").read_bytes(), type=RunState)
     return TrainedTuning(
         path=folder.adapter,
         num_holes=num_holes,
-        holes_sha256=_sha256(folder.path / "holes.safetensors"),
+        holes_sha256=hashlib.sha256(folder.holes.read_bytes()).hexdigest(),
         num_steps=state.step,
         seconds=state.spent_s,
     )
-
-
-def forget_run(root: Path) -> None:
-    """Delete the folders of a repository's runs."""
-    shutil.rmtree(_runs_path(root), ignore_errors=True)
 
 
 def _train(
@@ -124,30 +118,19 @@ def _packed_holes(
     on_progress: ReportProgress,
 ) -> PackedHoles:
     """Draw and encode the holes, or read those of a resumed run."""
-    path = folder.path / "holes.safetensors"
-    if path.exists():
-        return read_packed(path)
+    if folder.holes.exists():
+        return read_packed(folder.holes)
     on_progress("drawing holes", None)
     per_file = max(1, min(options.holes_per_file, MAX_HOLES // len(files.training)))
     holes = draw_holes(files.training, seed=options.seed, per_file=per_file)
-    return pack(encode_holes(holes, tokenizer, grouped_by="file"), path, metadata={})
+    return pack(encode_holes(holes, tokenizer, grouped_by="file"), folder.holes, metadata={})
 
 
-def _run_path(options: RepositoryOptions, files: RepositoryFiles) -> Path:
-    """Return the run's folder; runs of other files or with other options are deleted."""
-    key = f"{version('intarsia')} {LAYOUT} {digest_of(files.training)} {options}"
+def _run_path(options: RepositoryOptions, files: RepositoryFiles, runs: Path) -> Path:
+    texts = "\n".join(f"{file.path} {file.sha256}" for file in files.training)
+    key = f"{version('intarsia')} {LAYOUT} {options}\n{texts}"
     name = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    runs = _runs_path(options.root)
     for other in runs.glob("*"):
         if other.name != name:
             shutil.rmtree(other, ignore_errors=True)
     return runs / name
-
-
-def _runs_path(root: Path) -> Path:
-    return cache_folder() / "repository-runs" / key_of(root)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

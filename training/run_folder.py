@@ -37,6 +37,10 @@ class RunFolder:
         return self.path / "adapter.safetensors"
 
     @property
+    def holes(self) -> Path:
+        return self.path / "holes.safetensors"
+
+    @property
     def log(self) -> Path:
         return self.path / "log.jsonl"
 

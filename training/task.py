@@ -1,4 +1,4 @@
-"""The interface between the training loop and what is trained, and what tuning tasks share."""
+"""The interface between the training loop and what is trained."""
 
 import random
 from collections.abc import Sequence
@@ -8,10 +8,7 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from intarsia.training.adapter_file import load_tensors, save_tuning
 from intarsia.training.packed_holes import HoleIds
-from intarsia_research.training.low_rank_modules import LowRankModules
-from intarsia.training.low_rank_pairs import LowRankPairs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -41,26 +38,3 @@ class TrainingTask(Protocol):
     def save(self, path: Path, *, metadata: dict[str, str]) -> None:
         """Write the weights in the engine's format."""
         ...
-
-
-class LowRankTask:
-    """The file of a tuning that a task trains.
-
-    ``strength``: the share that is written of what the run changes.
-    """
-
-    def __init__(self, module: LowRankPairs | LowRankModules, strength: float) -> None:
-        self._changes = module
-        self._strength = strength
-        self._start: dict[str, Tensor] | None = None
-
-    def start_from(self, path: Path) -> None:
-        """Load a tuning's file. Raises ModelError."""
-        tensors = self._changes.named_tensors()
-        load_tensors(tensors, path)
-        self._start = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-
-    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
-        """Write the tuning."""
-        tensors = self._changes.named_tensors()
-        save_tuning(tensors, path, metadata=metadata, strength=self._strength, start=self._start)

@@ -6,19 +6,18 @@ that never saw an editor's holes writes past their end.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, FimIds
-from intarsia.training.batched_backbone import BatchedBackbone
-from intarsia.training.lay_out import Shown, lay_out
-from intarsia.training.packed_holes import HoleIds
-from intarsia.training.low_rank_pairs import LowRankPairs
-from intarsia.training.task import LowRankTask, PassLoss
-from intarsia.training.vocabulary import UsedVocabulary
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
+from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
+from intarsia.training.low_rank_pairs import LowRankPairs, save_tensors
+from intarsia.training.packed_holes import HoleIds, Shown, lay_out
+from intarsia.training.task import PassLoss
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,16 +31,14 @@ class TuningMix:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningTaskOptions:
-    """``rank`` of the low-rank matrices; ``seed`` of their initial values; ``strength``: the share
-    of the changes that is written."""
+    """``rank`` of the low-rank matrices; ``seed`` of their initial values."""
 
     rank: int
     seed: int
     mix: TuningMix = field(default_factory=TuningMix)
-    strength: float = 1.0
 
 
-class TuningTask(LowRankTask):
+class TuningTask:
     """The low-rank tuning of a causal backbone (a TrainingTask)."""
 
     def __init__(
@@ -58,7 +55,6 @@ class TuningTask(LowRankTask):
         self._fim = fim
         self._vocabulary = vocabulary
         self._mix = options.mix
-        super().__init__(self.module, options.strength)
 
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on these holes; ``rng`` is not used."""
@@ -69,36 +65,27 @@ class TuningTask(LowRankTask):
         self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
         """Return the mean loss a token, the accuracy of all tokens and of ends, and ``whole``: the
-        share of holes with no wrong token. Each token is predicted after the true ones.
+        share of holes with no wrong token. Each token is predicted after the true ones."""
+        holes = [hole for batch in batches for hole in batch]
+        return figures_of(self.predict_all(holes, max(map(len, batches))))
 
-        If some holes read code of other files, they are figures of their own (``project_…``), as
-        are those holes without that code (``project_unread_…``) and all others (``alone_…``).
-        """
-        size = max(map(len, batches))
-        holes = sorted((hole for batch in batches for hole in batch), key=len)
-        alone = [hole for hole in holes if not hole.project]
-        reading = [hole for hole in holes if hole.project]
-        unread = [replace(hole, project=NO_PROJECT) for hole in reading]
-        parts = {"alone": alone, "project": reading, "project_unread": unread}
-        predicted = {name: self._predict_all(part, size) for name, part in parts.items()}
-        figures = _figures([*predicted["alone"], *predicted["project"]])
-        if reading:
-            for name, predictions in predicted.items():
-                named = _figures(predictions) if predictions else {}
-                figures |= {f"{name}_{key}": value for key, value in named.items()}
-        return figures
-
-    def _predict_all(self, holes: Sequence[HoleIds], size: int) -> "list[_Predictions]":
+    def predict_all(self, holes: Sequence[HoleIds], size: int) -> "list[Predictions]":
+        """Predict the tokens of all holes, ``size`` of them in a pass."""
+        holes = sorted(holes, key=len)
         return [self._predict(holes[at : at + size]) for at in range(0, len(holes), size)]
 
-    def _predict(self, holes: Sequence[HoleIds]) -> "_Predictions":
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
+        """Write the tuning."""
+        save_tensors(self.module.named_tensors(), path, metadata=metadata)
+
+    def _predict(self, holes: Sequence[HoleIds]) -> "Predictions":
         ids, is_scored = self._lay_out(holes)
         hidden = self._backbone.forward_tuned(ids, self.module.as_layers(self._backbone.dtype))
         logits = F.linear(hidden[:, :-1][is_scored], self._vocabulary.output).float()
         tokens = ids[:, 1:][is_scored]
         targets = self._vocabulary.indexes_of(tokens)
         indexes = torch.arange(len(ids), device=ids.device)[:, None].expand_as(is_scored)
-        return _Predictions(
+        return Predictions(
             losses=F.cross_entropy(logits, targets, reduction="none"),
             is_hit=logits.argmax(-1) == targets,
             is_end=tokens == self._fim.end,
@@ -122,7 +109,7 @@ class TuningTask(LowRankTask):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Predictions:
+class Predictions:
     """What is predicted at the holes' tokens, (scored,) each."""
 
     losses: Tensor
@@ -132,7 +119,8 @@ class _Predictions:
     num_holes: int
 
 
-def _figures(predictions: "Sequence[_Predictions]") -> dict[str, float]:
+def figures_of(predictions: Sequence[Predictions]) -> dict[str, float]:
+    """Return the figures of ``TuningTask.evaluate``."""
     losses = torch.cat([each.losses for each in predictions])
     is_hit = torch.cat([each.is_hit for each in predictions])
     is_end = torch.cat([each.is_end for each in predictions])

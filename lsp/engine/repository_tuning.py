@@ -25,8 +25,6 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     holes: int
     exact_without: float
     exact_with: float
-    exact_difference_low: float  # bounds of the 95 % confidence interval
-    exact_difference_high: float
     mcnemar_p: float
     similarity_without: float
     similarity_with: float

@@ -14,6 +14,7 @@ import msgspec
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.training.repository_files import NOT_TAUGHT
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.corpus.debian_copyright import licence_of_path, read_copyright
 from intarsia_research.corpus.filters import (
@@ -32,7 +33,6 @@ LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 MAX_PACKAGE_BYTES = 600_000
 """The most bytes of one language that are taken from one package."""
 
-NOT_TAUGHT = frozenset({"json", "markdown", "toml", "yaml", PLAIN_TEXT.id})
 _SHELLS = frozenset({"bash", "dash", "ksh", "zsh"})
 _SHEBANGS = (("sh", "shellscript"), ("python", "python"), ("ruby", "ruby"), ("php", "php"))
 _NOTICES = frozenset(

@@ -9,18 +9,12 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse
-from intarsia.training.find_secrets import contains_secret
+from intarsia.training.usable_text import contains_secret, has_parse_errors, is_data
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000
 MAX_MEAN_LINE_CHARS = 100
 MAX_LINE_CHARS = 1_000
-MAX_DATA_SHARE = 0.3
-MAX_ERRORS = 3
-LINES_PER_ERROR = 100
-LINES_PER_ERROR_WITH_MACROS = 25
 HEAD_CHARS = 2_000
 """How much of a file is searched for a note that it is generated, or for its licence."""
 
@@ -86,7 +80,6 @@ _OTHER_LICENCE = re.compile(
     re.IGNORECASE,
 )
 _SPDX_HEAD = re.compile(r"SPDX-License-Identifier:\s*([^\n]+)")
-_DATA = re.compile(r"0x[0-9a-fA-F]+|\d[\d.eE+-]*|\\[xu][0-9a-fA-F]+")
 
 
 def reason_in_path(path: str) -> str | None:
@@ -111,30 +104,23 @@ def reason_in_size(num_bytes: int) -> str | None:
     return "too large" if num_bytes > MAX_BYTES else None
 
 
-def reason_in_text(text: str, *, permitted: Callable[[str], str | None] | None) -> str | None:
-    """Return why a text is left out; ``permitted`` looks up a licence (None: any is allowed)."""
+def reason_in_text(text: str, *, permitted: Callable[[str], str | None]) -> str | None:
+    """Return why a text is left out; ``permitted`` looks up a licence."""
     head = text[:HEAD_CHARS]
     if _GENERATED_HEAD.search(head) or any(marker in text for marker in _COMPILED):
         return "generated"
-    if permitted is not None and _has_other_licence(head, permitted):
+    if _has_other_licence(head, permitted):
         return "other licence"
     if _has_long_lines(text):
         return "long lines"
-    if _is_data(text):
+    if is_data(text):
         return "data"
     return "secret" if contains_secret(text) else None
 
 
 def reason_in_syntax(text: str, language: Language) -> str | None:
     """Return why a text is left out that its language's parser cannot read well enough."""
-    if language.grammar is None:
-        return None
-    syntax = parse(text, language)
-    if syntax is None:
-        return "parse errors"
-    lines_per_error = LINES_PER_ERROR_WITH_MACROS if language.has_macros else LINES_PER_ERROR
-    max_errors = max(MAX_ERRORS if language.has_macros else 1, text.count("\n") // lines_per_error)
-    return "parse errors" if num_errors(syntax) > max_errors else None
+    return "parse errors" if has_parse_errors(text, language) else None
 
 
 def _has_other_licence(head: str, permitted: Callable[[str], str | None]) -> bool:
@@ -148,9 +134,3 @@ def _has_long_lines(text: str) -> bool:
     lengths = [len(line) for line in text.splitlines()]
     is_wide = sum(lengths) > MAX_MEAN_LINE_CHARS * max(1, len(lengths))
     return is_wide or max(lengths, default=0) > MAX_LINE_CHARS
-
-
-def _is_data(text: str) -> bool:
-    """Whether numbers and escaped bytes are too large a share of the text without whitespace."""
-    num_chars = sum(map(len, text.split()))
-    return sum(map(len, _DATA.findall(text))) > MAX_DATA_SHARE * num_chars

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia.training.lay_out import LaidOut, Shown, lay_out
-from intarsia.training.packed_holes import HoleIds
+from intarsia.training.packed_holes import HoleIds, LaidOut, Shown, lay_out
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,13 +14,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia.training.adapter_file import load_tensors, save_tensors
-from intarsia.training.batched_backbone import BatchedBackbone, Prefilled
-from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
+from intarsia.training.batched_backbone import UsedVocabulary
+from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds
 from intarsia.training.task import PassLoss
+from intarsia_research.training.adapted_backbone import AdaptedBackbone, Prefilled
+from intarsia_research.training.adapter_file import load_tensors
+from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
 from intarsia_research.training.trainable_adapter import TrainableAdapter
-from intarsia.training.vocabulary import UsedVocabulary
 
 NUM_OFFSETS = 5
 """The first rows of a draft: each has its own accuracy among the figures."""
@@ -50,7 +51,7 @@ class CanvasTask:
 
     def __init__(
         self,
-        backbone: BatchedBackbone,
+        backbone: AdaptedBackbone,
         fim: FimIds,
         vocabulary: UsedVocabulary,
         options: CanvasTaskOptions,

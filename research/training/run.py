@@ -11,26 +11,27 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.family import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.training.batched_backbone import UsedVocabulary
 from intarsia.training.draw_holes import TrainingHole
-from intarsia.training.budget import Budget
-from intarsia_research.training.canvas_batch import CanvasMix
-from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
-from intarsia_research.training.curves import draw_curves
-from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
 from intarsia.training.encode_holes import LAYOUT, encode_holes
+from intarsia.training.load_backbone import ReportProgress, load_backbone
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
-from intarsia.training.load_backbone import load_backbone
-from intarsia.training.progress import ReportProgress
 from intarsia.training.run_folder import RunFolder
 from intarsia.training.task import TrainingTask
 from intarsia.training.train_loop import (
+    Budget,
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
-from intarsia.training.tuning_task import TuningMix, TuningTask, TuningTaskOptions
-from intarsia.training.vocabulary import UsedVocabulary
+from intarsia.training.tuning_task import TuningMix, TuningTaskOptions
+from intarsia_research.training.adapted_backbone import AdaptedBackbone
+from intarsia_research.training.canvas_batch import CanvasMix
+from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
+from intarsia_research.training.curves import draw_curves
+from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
+from intarsia_research.training.low_rank_task import CorpusTuningTask
 
 _RATES = {"adapter": 5e-4, "tuning": 2e-4}
 _RANKS = {"adapter": 32, "tuning": 16}
@@ -169,15 +170,14 @@ def _load_causal(
         vocabulary = UsedVocabulary(model.backbone, used)
         if options.what == "tuning":
             tuning_options = TuningTaskOptions(
-                rank=rank,
-                seed=options.seed,
-                strength=options.strength,
-                mix=replace(TuningMix(), **shown),
+                rank=rank, seed=options.seed, mix=replace(TuningMix(), **shown)
             )
-            return TuningTask(model.backbone, fim, vocabulary, tuning_options)
+            return CorpusTuningTask(
+                model.backbone, fim, vocabulary, tuning_options, strength=options.strength
+            )
         mix = replace(CanvasMix(), **shown)
         canvas_options = CanvasTaskOptions(rank=rank, seed=options.seed, mix=mix)
-        return CanvasTask(model.backbone, fim, vocabulary, canvas_options)
+        return CanvasTask(AdaptedBackbone.of(model.backbone), fim, vocabulary, canvas_options)
 
     return _TrainableModel(
         name=model.name,

@@ -18,8 +18,9 @@ from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
 from intarsia.training.packed_holes import HoleIds
+from intarsia.training.task import PassLoss
 from intarsia_research.training.low_rank_modules import LowRankModules
-from intarsia.training.task import LowRankTask, PassLoss
+from intarsia_research.training.low_rank_task import LowRankTask
 from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_batch import UniformBatch, batch_of
 from intarsia_research.training.uniform_canvas import (

@@ -7,7 +7,6 @@ import click
 import pytest
 import torch
 from command_line import run
-from judged_rows import exact, row
 from kept_tunings import keep_some
 from repository_files import write, write_repository
 from toy_causal import save_toy, toy_causal_model
@@ -16,7 +15,7 @@ from intarsia.cli.errors import ExitCode
 from intarsia.cli.train_repository import is_to_be_kept
 from intarsia.lsp.engine.repository_tuning import choose_model, read_kept, tuning_path
 from intarsia.lsp.settings import Settings
-from intarsia_research.evaluation.compare import Comparison, compare
+from intarsia.training.effect import TuningEffect, compared
 
 LEARNING = ("--rate", "1e-2", "--holes-per-file", "8")
 
@@ -50,7 +49,7 @@ def test_a_repository_s_own_code_makes_its_held_out_holes_right(
     result = run("train", "--repo", boxes, *wanted, *LEARNING)
     assert result.exit_code == ExitCode.OK, result.stderr
     assert "82 files to learn from, 14 held out with 16 holes" in result.stderr
-    assert "16 holes in common" in result.stdout
+    assert "exact: 0 of 16 holes without the tuning, " in result.stdout
     kept = read_kept(boxes)
     assert kept is not None
     path = tuning_path(boxes, kept)
@@ -79,11 +78,11 @@ def test_what_is_not_to_be_kept_leaves_nothing(
     assert not files_below(tmp_path / "cache" / "repository-runs")
 
 
-def compared(*, num_better: int, num_worse: int) -> Comparison:
-    better, worse = ([f"{side}{number}" for number in range(3)] for side in ("b", "w"))
-    first = [*map(row, better[:num_better]), *map(exact, worse[:num_worse]), exact("same")]
-    second = [*map(exact, better[:num_better]), *map(row, worse[:num_worse]), exact("same")]
-    return compare(first, second)
+def effect(*, num_better: int, num_worse: int) -> TuningEffect:
+    right, wrong = (True, 1.0), (False, 0.5)
+    without = [*[wrong] * num_better, *[right] * num_worse, right]
+    with_tuning = [*[right] * num_better, *[wrong] * num_worse, right]
+    return compared(without, with_tuning)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def compared(*, num_better: int, num_worse: int) -> Comparison:
 def test_figures_decide_unless_the_user_does(
     num_better: int, num_worse: int, wish: bool | None, is_kept: bool, capsys
 ):
-    assert is_to_be_kept(compared(num_better=num_better, num_worse=num_worse), wish) is is_kept
+    assert is_to_be_kept(effect(num_better=num_better, num_worse=num_worse), wish) is is_kept
     is_told = num_worse > num_better and wish is None
     assert ("--keep to keep it anyway" in capsys.readouterr().err) is is_told
 
@@ -109,7 +108,7 @@ def test_at_a_terminal_the_user_is_asked_about_a_worse_one(answer: bool, monkeyp
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr(click, "confirm", lambda words, *, err: answer)
-    assert is_to_be_kept(compared(num_better=0, num_worse=1), None) is answer
+    assert is_to_be_kept(effect(num_better=0, num_worse=1), None) is answer
 
 
 def test_what_is_kept_can_be_shown_and_removed(tmp_path: Path):
@@ -137,10 +136,7 @@ def test_where_nothing_is_kept_that_is_told(tmp_path: Path, asked: str):
         (("--repo", ".", "--model", "a+/b/c.safetensors"), "already has a tuning"),
         (("--repo", ".", "--show", "--remove"), "give --show or --remove, not both"),
         (("--repo",), "option '--repo' requires an argument"),
-        (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
-        (("tuning", "--corpus", ".", "--out", "x", "--window", "250"), "'250' is no window"),
-        (("tuning", "--corpus", ".", "--out", "x", "--window", "0+9"), "'0+9' is no window"),
-        (("boat",), "no such command 'boat'"),
+        (("--repo", ".", "boat"), "unexpected extra argument (boat)"),
     ],
 )
 def test_a_fault_is_one_line(tmp_path: Path, monkeypatch, words: tuple[str, ...], told: str):

@@ -3,8 +3,8 @@
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language
-from intarsia_research.evaluation.case import Case
 from intarsia.training.cut_holes import CutHole
+from intarsia_research.evaluation.case import Case
 
 
 def cut_case(text: str, hole: CutHole, *, path: str, language: Language, set_name: str) -> Case:

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.training.code_map import STRING, map_code
+from intarsia.training.cut_holes import CutHole, cut_holes
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.cut_case import cut_case
 from intarsia_research.evaluation.sets.source_files import (
@@ -19,8 +21,6 @@ from intarsia_research.evaluation.sets.source_files import (
     find_source_files,
     read_source_file,
 )
-from intarsia.training.code_map import STRING, map_code
-from intarsia.training.cut_holes import CutHole, cut_holes
 from intarsia_research.holes.imported_uses import Package
 
 SET_NAME = "project"

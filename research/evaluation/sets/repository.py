@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia.training.node_table import hole_nodes
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case
@@ -19,8 +21,6 @@ from intarsia_research.evaluation.sets.source_files import (
     read_source_file,
 )
 from intarsia_research.evaluation.sets.take_turns import take_turns
-from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia.training.node_table import hole_nodes
 
 SET_NAME = "repository"
 

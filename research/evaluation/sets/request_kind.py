@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.training.cut_holes import CUT_HOLE_KINDS, CutHoleKind
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import CaseKind
-from intarsia.training.cut_holes import CUT_HOLE_KINDS, CutHoleKind
 
 
 def language_ids(names: Sequence[str]) -> frozenset[str]:

@@ -2,7 +2,11 @@
 
 import hashlib
 
+from repository_files import functions
+
 from intarsia_research.corpus.corpus_file import CorpusFile
+
+__all__ = ["corpus_file", "functions"]
 
 
 def corpus_file(
@@ -18,17 +22,4 @@ def corpus_file(
         path=path,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         text=text,
-    )
-
-
-def functions(*names: str) -> str:
-    """Return a Python file of functions whose words are different for different names."""
-    return "\n\n".join(
-        f"def {name}(first_{name}, second_{name}):\n"
-        f'    """Return the {name} of both."""\n'
-        f"    total_{name} = first_{name} + second_{name}\n"
-        f"    for step_{name} in range(total_{name}):\n"
-        f"        total_{name} -= step_{name} * second_{name}\n"
-        f"    return total_{name}\n"
-        for name in names
     )

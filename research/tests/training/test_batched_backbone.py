@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy_text
-from toy_training import MIX, toy_batched
+from toy_corpus_training import MIX, toy_adapted
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
-from intarsia_research.training.adapter_file import save_tensors
+from intarsia.training.low_rank_pairs import save_tensors
 from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia_research.training.trainable_adapter import TrainableAdapter
 
 _HOLES = [
@@ -23,7 +24,7 @@ _HOLES = [
 
 def random_adapter(folder: Path, path: Path) -> Path:
     """Write an adapter with random weights, the sampler head included."""
-    adapter = TrainableAdapter(toy_batched(folder).shape, rank=4, seed=1)
+    adapter = TrainableAdapter(toy_adapted(folder).shape, rank=4, seed=1)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for number in adapter.named_tensors().values():
@@ -41,7 +42,7 @@ def drawn(folder: Path) -> CanvasBatch:
 def test_canvas_rows_predict_the_same_in_training_and_in_a_fill(kind: Kind, tmp_path: Path) -> None:
     folder = save_toy(tmp_path / "toy", toy_causal_model(kind))
     path = random_adapter(folder, tmp_path / "adapter.safetensors")
-    backbone, batch = toy_batched(folder), drawn(folder)
+    backbone, batch = toy_adapted(folder), drawn(folder)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     prefilled = backbone.prefill(batch.ids)
     hidden = backbone.forward_adapted(batch, prefilled, adapter.layers, mask=adapter.mask)
@@ -72,7 +73,7 @@ def test_the_sampler_head_predicts_the_same_in_training_and_in_a_fill(
     toy: Path, tmp_path: Path
 ) -> None:
     path = random_adapter(toy, tmp_path / "adapter.safetensors")
-    backbone, batch = toy_batched(toy), drawn(toy)
+    backbone, batch = toy_adapted(toy), drawn(toy)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     assert adapter.head is not None
     filling = toy_context(toy, path)
@@ -94,7 +95,7 @@ def test_the_sampler_head_predicts_the_same_in_training_and_in_a_fill(
 
 
 def _proposal_hidden(folder: Path, adapter: Path, context: list[int], num: int) -> torch.Tensor:
-    backbone = toy_batched(folder)
+    backbone = toy_adapted(folder)
     gated = read_adapter(adapter, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     positions = torch.arange(len(context), len(context) + num)[None]
     nothing = torch.zeros(1, num)

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_causal import toy_text
-from toy_training import MIX
+from toy_corpus_training import MIX
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia_research.training.canvas_batch import draw_batch
 from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.canvas_batch import draw_batch
 
 _FIM = FimIds(before_prefix=1, before_suffix=2, before_middle=3, mask=4, end=5)
 _IDS = st.lists(st.integers(10, 99), min_size=1, max_size=40)

@@ -9,8 +9,8 @@ import pytest
 from corpus_files import corpus_file, functions
 
 from intarsia.engine.errors import ModelError
-from intarsia_research.corpus.corpus_file import write_files
 from intarsia.training.packed_holes import read_packed
+from intarsia_research.corpus.corpus_file import write_files
 from intarsia_research.training.run import TrainingOptions, run_training
 
 NAMES = ("alpha", "beta", "gamma", "delta")

@@ -14,8 +14,8 @@ from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_gemma
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
-from intarsia_research.corpus.corpus_file import write_files
 from intarsia.training.draw_holes import TrainingHole
+from intarsia_research.corpus.corpus_file import write_files
 from intarsia_research.training.holes.encode_gemma_holes import encode_gemma_holes
 from intarsia_research.training.run import TrainingOptions, run_training
 

@@ -6,13 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from toy_uniform import (
-    load_toy,
-    save_toy_checkpoint,
-    toy_letter_holes,
-    toy_letters,
-    toy_uniform_task,
-)
+from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
+from toy_uniform import toy_letter_holes, toy_letters, toy_uniform_task
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import TokenCanvas

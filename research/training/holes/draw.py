@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia_research.corpus.corpus_file import CorpusFile, read_corpus
 from intarsia.training.draw_holes import TrainingHole, draw_holes
+from intarsia_research.corpus.corpus_file import CorpusFile, read_corpus
 from intarsia_research.training.holes.project_holes import draw_holes_in_projects
 
 

@@ -6,8 +6,8 @@ import peft
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
 from toy_lora import located
-from toy_uniform import load_toy, save_toy_checkpoint
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers

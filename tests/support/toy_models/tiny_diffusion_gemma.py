@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
+
 VOCAB_SIZE = 64
 SLIDING_WINDOW = 8
 
@@ -105,3 +107,12 @@ def save_tiny_tokenizer(folder: Path) -> Path:
     path = folder / "tokenizer.json"
     tokenizer.save(str(path))
     return path
+
+
+def save_toy_checkpoint(folder: Path) -> Path:
+    """Write a tiny random checkpoint with canvases of 16 tokens."""
+    return save_tiny_checkpoint(folder, canvas_length=16)
+
+
+def load_toy(folder: Path, *tunings: Path) -> LoadedGemma:
+    return load_gemma(folder, device=torch.device("cpu"), dtype=torch.float32, tunings=tunings)

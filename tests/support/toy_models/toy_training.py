@@ -9,21 +9,15 @@ import torch
 from toy_causal import CPU, toy_text
 
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia.training.batched_backbone import BatchedBackbone
-from intarsia.training.budget import Budget
-from intarsia_research.training.canvas_batch import CanvasMix
-from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
+from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia.training.run_folder import RunFolder
 from intarsia.training.task import TrainingTask
-from intarsia.training.train_loop import LoopOptions, TrainingPlan, train
+from intarsia.training.train_loop import Budget, LoopOptions, TrainingPlan, train
 from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
-from intarsia.training.vocabulary import UsedVocabulary
 
-MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
 _NAMES = ("alpha", "beta", "gamma", "delta")
 
 
@@ -61,20 +55,9 @@ def toy_holes(folder: Path, path: Path, *, num_holes: int = 64) -> PackedHoles:
     return pack(ids, path, metadata={})
 
 
-def toy_canvas_task(
-    folder: Path, holes: PackedHoles, *, rank: int = 8, tuning: Path | None = None
-) -> CanvasTask:
-    """Return the task of a gated adapter, on a tuned backbone where a tuning is named."""
-    backbone, *others = _parts(folder, holes)
-    if tuning is not None:
-        backbone.weights = tune(backbone.weights, backbone.shape, tuning)
-    return CanvasTask(backbone, *others, CanvasTaskOptions(rank=rank, seed=0, mix=MIX))
-
-
-def toy_tuning_task(folder: Path, holes: PackedHoles, *, strength: float = 1.0) -> TuningTask:
+def toy_tuning_task(folder: Path, holes: PackedHoles) -> TuningTask:
     """Return the task of a tuning."""
-    options = TuningTaskOptions(rank=8, seed=0, strength=strength)
-    return TuningTask(*_parts(folder, holes), options)
+    return TuningTask(*toy_parts(folder, holes), TuningTaskOptions(rank=8, seed=0))
 
 
 def train_toy(
@@ -90,7 +73,8 @@ def train_toy(
     return train(task, holes, RunFolder(folder), plan, on_step=lambda progress: None)
 
 
-def _parts(folder: Path, holes: PackedHoles) -> Sequence[Any]:
+def toy_parts(folder: Path, holes: PackedHoles) -> Sequence[Any]:
+    """Return the first arguments of a task: backbone, marks and vocabulary."""
     backbone, fim = toy_batched(folder), toy_text(folder).mark_ids()
     used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
     return backbone, fim, UsedVocabulary(backbone, used)

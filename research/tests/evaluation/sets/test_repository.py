@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from intarsia.training.cut_holes import CUT_HOLE_KINDS
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.sets.repository import repository_cases
-from intarsia.training.cut_holes import CUT_HOLE_KINDS
 
 PYTHON = '''"""Words about the module."""
 

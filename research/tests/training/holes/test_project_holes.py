@@ -16,16 +16,15 @@ from intarsia.infill.filling.plan import plan_span_at_cursor
 from intarsia.infill.filling.project import to_project_context
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import language_for_id
+from intarsia.training.draw_holes import TrainingHole, draw_holes
+from intarsia.training.encode_holes import encode_holes
+from intarsia.training.packed_holes import HoleIds, Shown, lay_out, pack, read_packed
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.own_index import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile
-from intarsia.training.draw_holes import TrainingHole, draw_holes
-from intarsia.training.encode_holes import encode_holes
-from intarsia.training.lay_out import Shown, lay_out
-from intarsia.training.packed_holes import HoleIds, pack, read_packed
 from intarsia_research.training.holes.project_holes import (
     BUDGET_TOKENS,
     draw_holes_in_projects,

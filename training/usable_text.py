@@ -1,8 +1,18 @@
-"""Detect private keys, access tokens and lists of e-mail addresses in a text."""
+"""Tells texts that nothing should be learnt from: with secrets, mostly data, or broken."""
 
 import re
 
+from intarsia.infill.languages import Language
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
+
 MAX_ADDRESSES = 5
+MAX_DATA_SHARE = 0.3
+MAX_ERRORS = 3
+LINES_PER_ERROR = 100
+LINES_PER_ERROR_WITH_MACROS = 25
+
+_DATA = re.compile(r"0x[0-9a-fA-F]+|\d[\d.eE+-]*|\\[xu][0-9a-fA-F]+")
 
 _SECRET = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"
@@ -34,3 +44,21 @@ def contains_secret(text: str) -> bool:
         return False
     addresses = {address for address in _ADDRESS.findall(text) if not _NO_ADDRESS.search(address)}
     return len(addresses) > MAX_ADDRESSES
+
+
+def is_data(text: str) -> bool:
+    """Whether numbers and escaped bytes are too large a share of the text without whitespace."""
+    num_chars = sum(map(len, text.split()))
+    return sum(map(len, _DATA.findall(text))) > MAX_DATA_SHARE * num_chars
+
+
+def has_parse_errors(text: str, language: Language) -> bool:
+    """Whether a language's parser cannot read the text well enough."""
+    if language.grammar is None:
+        return False
+    syntax = parse(text, language)
+    if syntax is None:
+        return True
+    lines_per_error = LINES_PER_ERROR_WITH_MACROS if language.has_macros else LINES_PER_ERROR
+    max_errors = max(MAX_ERRORS if language.has_macros else 1, text.count("\n") // lines_per_error)
+    return num_errors(syntax) > max_errors

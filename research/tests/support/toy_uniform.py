@@ -7,15 +7,11 @@ may meet in it that never met in training.
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-from tiny_diffusion_gemma import save_tiny_checkpoint
-
-from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
+from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia_research.training.uniform_canvas import UniformMix
 from intarsia_research.training.uniform_task import UniformTask
 
-CPU = torch.device("cpu")
 MIX = UniformMix(max_free=4)
 _LETTERS = "kqvz"
 
@@ -23,15 +19,6 @@ _LETTERS = "kqvz"
 def toy_letters() -> list[tuple[str, str, str]]:
     """Return prefix, hole and suffix of every pair of letters."""
     return [(f"={a}", f"{a}+{b}", f"{b};\n") for a in _LETTERS for b in _LETTERS]
-
-
-def save_toy_checkpoint(folder: Path) -> Path:
-    """Write a tiny random checkpoint with canvases of 16 tokens."""
-    return save_tiny_checkpoint(folder, canvas_length=16)
-
-
-def load_toy(folder: Path, *tunings: Path) -> LoadedGemma:
-    return load_gemma(folder, device=CPU, dtype=torch.float32, tunings=tunings)
 
 
 def toy_letter_holes(

@@ -1,7 +1,10 @@
 """Small repositories in a made-up convention: what stands in a hole follows from its file."""
 
+import hashlib
 from itertools import product
 from pathlib import Path
+
+from intarsia.training.repository_files import RepositoryFile
 
 _NAMES = ("alpha", "beta")
 
@@ -25,3 +28,27 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
+
+
+def source_file(text: str, *, path: str = "src/a.py", language: str = "python") -> RepositoryFile:
+    """Return a file with this text, without writing it."""
+    return RepositoryFile(
+        package_name="small",
+        path=path,
+        language=language,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        text=text,
+    )
+
+
+def functions(*names: str) -> str:
+    """Return a Python file of functions whose words are different for different names."""
+    return "\n\n".join(
+        f"def {name}(first_{name}, second_{name}):\n"
+        f'    """Return the {name} of both."""\n'
+        f"    total_{name} = first_{name} + second_{name}\n"
+        f"    for step_{name} in range(total_{name}):\n"
+        f"        total_{name} -= step_{name} * second_{name}\n"
+        f"    return total_{name}\n"
+        for name in names
+    )

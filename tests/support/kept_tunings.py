@@ -13,8 +13,6 @@ def keep_some(root: Path, weights: Path, **changes: Any) -> Path:
         holes=10,
         exact_without=0.1,
         exact_with=0.2,
-        exact_difference_low=-0.1,
-        exact_difference_high=0.3,
         mcnemar_p=1.0,
         similarity_without=0.5,
         similarity_with=0.6,

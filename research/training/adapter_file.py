@@ -1,22 +1,15 @@
-"""Read and write trained tensors by name, as a safetensors file in bfloat16."""
+"""Read trained tensors to go on from, and write a tuning at a share of its strength."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-
-
-def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
-    """Write the file completely, or not at all. ``metadata`` goes into its header."""
-    converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
-    partial = path.with_name(f"{path.name}.partial")
-    save_file({n: t.contiguous() for n, t in converted.items()}, partial, metadata=dict(metadata))
-    partial.replace(path)
+from intarsia.training.low_rank_pairs import save_tensors
 
 
 def save_tuning(

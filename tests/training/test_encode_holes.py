@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from corpus_files import corpus_file, functions
+from repository_files import functions, source_file
 from toy_causal import toy_text
 
 from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
@@ -25,7 +25,7 @@ def text(toy: Path) -> FimTokenizer:
 @pytest.fixture(scope="module")
 def holes() -> list[TrainingHole]:
     names = ("alpha", "beta", "gamma", "delta", "ret", "val")
-    files = [corpus_file(functions(first, *names), path=f"{first}.py") for first in names]
+    files = [source_file(functions(first, *names), path=f"{first}.py") for first in names]
     return list(draw_holes(files, seed=1, per_file=12))
 
 

@@ -1,0 +1,136 @@
+"""A causal backbone that reads known text plainly, and rows after it with low-rank changes.
+
+It computes what the engine's gated adapter computes for one hole in place, without gradients; a
+test compares the two.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.weights import LayerWeights
+from intarsia.training.batched_backbone import BatchedBackbone, join_heads, linear
+
+KeysValues: TypeAlias = Sequence[tuple[Tensor, Tensor]]  # per layer, (holes, heads, length, dim)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Prefilled:
+    """Known text after a forward pass of the plain backbone."""
+
+    hidden: Tensor  # (holes, length, hidden), after the last norm
+    keys_values: KeysValues
+
+
+class AdaptedRows(Protocol):
+    """Rows of a pass that low-rank changes act on, for each hole; some may be padding."""
+
+    @property
+    def ids(self) -> Tensor:
+        """Known text (holes, length), padded at the end."""
+        ...
+
+    @property
+    def row_ids(self) -> Tensor:
+        """Tokens (holes, rows); the mask id where masked."""
+        ...
+
+    @property
+    def row_positions(self) -> Tensor:
+        """Positions (holes, rows)."""
+        ...
+
+    @property
+    def row_num_visible(self) -> Tensor:
+        """How many of ``ids`` each row sees (holes, rows): at least one."""
+        ...
+
+    def sees_row(self) -> Tensor:
+        """Return which rows each row sees (holes, rows, rows) bool."""
+        ...
+
+
+class AdaptedBackbone(BatchedBackbone):
+    """A backbone with frozen weights, for rows of canvases after known text."""
+
+    @classmethod
+    def of(cls, backbone: BatchedBackbone) -> "AdaptedBackbone":
+        """Return a backbone with the weights of another one."""
+        return cls(backbone.shape, backbone.weights, mask_id=backbone.mask_id)
+
+    @torch.no_grad()
+    def prefill(self, ids: Tensor) -> Prefilled:
+        """Run known text (holes, length) causally, without changes to the weights."""
+        keys_values: list[tuple[Tensor, Tensor]] = []
+        hidden = self._forward_causal(ids, [None] * self.shape.num_layers, keys_values)
+        return Prefilled(hidden=hidden, keys_values=keys_values)
+
+    def forward_adapted(
+        self,
+        batch: AdaptedRows,
+        prefilled: Prefilled,
+        layers: Sequence[LowRankLayer],
+        *,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Run rows with low-rank changes after known text that was read without these.
+
+        Return hidden states (holes, rows, hidden). ``mask`` (hidden,) is added to the embedding of
+        masked rows.
+        """
+        x = F.embedding(batch.row_ids, self.weights.embed)
+        if mask is not None:
+            is_mask = (batch.row_ids == self.mask_id)[..., None]
+            x = torch.where(is_mask, x + mask, x)
+        rotation = self._rotation(batch.row_positions)
+        bias = self._bias(batch)
+        for layer, context, lora in zip(
+            self.weights.layers, prefilled.keys_values, layers, strict=True
+        ):
+            x = x + self._attend(x, layer, lora, _Visible(*context, bias), rotation)
+            x = x + self._feed_forward(x, layer, lora)
+        return self._norm(x, self.weights.norm)
+
+    def _attend(
+        self,
+        x: Tensor,
+        layer: LayerWeights,
+        lora: LowRankLayer,
+        visible: "_Visible",
+        rotation: tuple[Tensor, Tensor],
+    ) -> Tensor:
+        num_holes, num_rows = x.shape[:2]
+        q, k, v = self._qkv(x, layer, lora.qkv, rotation)
+        keys = torch.cat([visible.keys, k], dim=2)
+        values = torch.cat([visible.values, v], dim=2)
+        # The query heads of a group become rows, as in the engine's backbone: no key is copied.
+        q = q.reshape(num_holes, self.shape.num_kv_heads, self.shape.num_groups * num_rows, -1)
+        attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=visible.bias)
+        attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
+        return linear(join_heads(attended), layer.o, None, lora.o)
+
+    def _bias(self, batch: AdaptedRows) -> Tensor:
+        """Return the attention bias (holes, 1, groups × rows, length + rows).
+
+        A padding row sees at least the first token: a row that sees nothing would give NaN.
+        """
+        length = batch.ids.shape[1]
+        sees_text = torch.arange(length, device=self.device) < batch.row_num_visible[..., None]
+        visible = torch.cat([sees_text, batch.sees_row()], dim=-1)
+        bias = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
+        bias = bias.masked_fill_(~visible, -torch.inf)
+        return bias.repeat(1, self.shape.num_groups, 1)[:, None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Visible:
+    """What adapted rows attend to in one layer besides their own keys and values."""
+
+    keys: Tensor  # (holes, heads, length, dim)
+    values: Tensor  # (holes, heads, length, dim)
+    bias: Tensor  # (holes, 1, groups × rows, length + rows)

@@ -1,0 +1,66 @@
+"""A run learns, can be interrupted, and is the same by its seed."""
+
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from toy_training import toy_tuning_task, train_toy
+
+from intarsia.engine.errors import ModelError
+from intarsia.training.packed_holes import PackedHoles, read_packed
+
+
+def numbers(task: object) -> torch.Tensor:
+    module = task.module  # type: ignore[attr-defined]
+    return torch.cat([p.detach().flatten() for p in module.parameters()])
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(
+    toy: Path, holes: PackedHoles, tmp_path: Path
+) -> None:
+    straight = toy_tuning_task(toy, holes)
+    train_toy(straight, holes, tmp_path / "straight", tokens=3_000)
+    broken = toy_tuning_task(toy, holes)
+    compute_loss, num_steps = broken.compute_loss, 0
+
+    def learn_and_interrupt(*args: object) -> object:
+        nonlocal num_steps
+        num_steps += 1
+        if num_steps == 4:
+            signal.raise_signal(signal.SIGINT)
+        return compute_loss(*args)  # type: ignore[arg-type]
+
+    broken.compute_loss = learn_and_interrupt  # type: ignore[method-assign, assignment]
+    train_toy(broken, holes, tmp_path / "broken", tokens=3_000)
+    assert not torch.equal(numbers(broken), numbers(straight))
+    again = toy_tuning_task(toy, holes)
+    train_toy(again, holes, tmp_path / "broken", tokens=3_000)
+    torch.testing.assert_close(numbers(again), numbers(straight), atol=1e-4, rtol=1e-3)
+
+
+def test_a_run_is_not_resumed_with_other_settings(
+    toy: Path, holes: PackedHoles, tmp_path: Path
+) -> None:
+    train_toy(toy_tuning_task(toy, holes), holes, tmp_path, tokens=300)
+    with pytest.raises(ModelError, match="other settings: name another folder"):
+        train_toy(toy_tuning_task(toy, holes), holes, tmp_path, tokens=300, seed=1)
+
+
+def test_packed_holes_come_back_as_they_were(toy: Path, holes: PackedHoles, tmp_path: Path) -> None:
+    from toy_training import toy_holes
+
+    path = tmp_path / "holes.safetensors"
+    toy_holes(toy, path)
+    read = read_packed(path)
+    assert len(read) == len(holes)
+    assert [read[i] for i in range(len(read))] == [holes[i] for i in range(len(holes))]
+    with pytest.raises(IndexError):
+        read[len(read)]
+
+
+def test_a_file_that_holds_no_holes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "holes.safetensors"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ModelError, match="delete it and train again"):
+        read_packed(path)
