@@ -1,4 +1,1 @@
-"""Trains a tuning for a user's own code: files, holes, the training loop, the effect.
-
-Knows no command line and no editor. ``research`` trains general weights with the same loop.
-"""
+"""Trains a tuning for a user's own code: files, holes, the loop, the effect. Knows no editor."""

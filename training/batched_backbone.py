@@ -4,17 +4,36 @@ It computes what the engine's ``masked_causal/backbone`` computes for one hole i
 gradients; a test compares the two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
+from intarsia.engine.families.masked_causal.backbone.weights import (
+    BackboneWeights,
+    LayerWeights,
+    read_weights,
+)
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
+from intarsia.engine.model_store.family import is_run_by_transformers
+from intarsia.engine.model_store.locate import locate_model
+
+ReportProgress: TypeAlias = Callable[[str, float | None], None]
+"""Gets a line for the user, and the share that is done; None: unknown."""
 
 
 class BatchedBackbone:
@@ -28,18 +47,14 @@ class BatchedBackbone:
         self.dtype = weights.embed.dtype
         self._frequencies = inverse_frequencies(shape).to(self.device)
 
-    def forward_tuned(self, ids: Tensor, tuning: Sequence[LowRankLayer]) -> Tensor:
-        """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
-        (holes, length, hidden)."""
-        return self._forward_causal(ids, tuning, None)
-
-    def _forward_causal(
+    def forward_tuned(
         self,
         ids: Tensor,
         tuning: Sequence[LowRankLayer | None],
-        keys_values: list[tuple[Tensor, Tensor]] | None,
+        keys_values: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Return hidden states; append each layer's keys and values to ``keys_values``."""
+        """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
+        (holes, length, hidden). Each layer's keys and values are appended to ``keys_values``."""
         x = F.embedding(ids, self.weights.embed)
         rotation = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
         groups = self.shape.num_groups
@@ -100,6 +115,44 @@ class UsedVocabulary:
     def indexes_of(self, tokens: Tensor) -> Tensor:
         """Return the indexes of tokens in ``ids``; -1 for a token that is not in it."""
         return self._indexes[tokens]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingBackbone:
+    """A loaded model: its display name, weights and tokenizer."""
+
+    name: str
+    backbone: BatchedBackbone
+    tokenizer: FimTokenizer
+
+
+def load_backbone(
+    model: str, on_progress: ReportProgress, *, tuning: Path | None = None
+) -> TrainingBackbone:
+    """Load a model of the masked causal family, with the tunings its name and ``tuning`` give.
+
+    Raises ModelError.
+    """
+    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
+    if folder.family != "masked_causal":
+        raise ModelError(f"{folder.name} is not a causal backbone: its training differs")
+    if is_run_by_transformers(folder.config):
+        raise ModelError(f"{folder.name} cannot be trained: only Llama's and Qwen's shapes can")
+    on_device = choose_device("auto")
+    shape, tokenizer = read_shape(folder.config), read_fim_tokenizer(folder.path)
+    if tokenizer.is_suffix_first:
+        raise ModelError(f"{folder.name} cannot be trained: its prompts begin with the suffix")
+    weights = read_weights(
+        folder.weights,
+        shape,
+        is_fused=folder.is_fused,
+        dtype=choose_dtype("auto", on_device),
+        device=on_device,
+    )
+    for path in (*folder.tunings, *([tuning] if tuning else [])):
+        weights = tune(weights, shape, path)
+    backbone = BatchedBackbone(shape, weights, mask_id=tokenizer.mask_id)
+    return TrainingBackbone(name=folder.name, backbone=backbone, tokenizer=tokenizer)
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None, lora: LowRank | None) -> Tensor:

@@ -7,11 +7,12 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia.training.repository_files import SourceFile
 
 TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span begins and ends anywhere in the code, within words and over several lines."""
@@ -44,21 +45,6 @@ MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
 
 _ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
-
-
-class SourceFile(Protocol):
-    """A file of a corpus or of a repository."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def language(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def package_name(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

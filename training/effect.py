@@ -20,9 +20,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.training.cut_holes import CUT_HOLE_KINDS, CutHole, CutHoleKind, cut_holes
-from intarsia.training.repository_files import RepositoryFault, RepositoryFile
-
-WITHOUT, WITH = "without the tuning", "with it"
+from intarsia.training.repository_files import RepositoryFault, SourceFile
 
 _DEADLINE_MS = 60_000
 _SLACK_S = 30.0
@@ -34,16 +32,11 @@ _MAX_FAILURES = 5  # one after the other
 class HeldOutHole:
     """A hole of a file that is not learnt from."""
 
-    file: RepositoryFile
+    file: SourceFile
     cut: CutHole
 
-    @property
-    def truth(self) -> str:
-        return self.file.text[self.cut.start : self.cut.end]
 
-
-Judged: TypeAlias = tuple[bool, float]
-"""Whether an answer is right, and its similarity to the true text from 0 to 1."""
+Judged: TypeAlias = tuple[bool, float]  # is it right; similarity to the true text, 0 to 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,9 +57,7 @@ class TuningEffect:
         return self.exact_with < self.exact_without
 
 
-def draw_held_out(
-    files: Sequence[RepositoryFile], *, limit: int, seed: int
-) -> Sequence[HeldOutHole]:
+def draw_held_out(files: Sequence[SourceFile], *, limit: int, seed: int) -> Sequence[HeldOutHole]:
     """Draw holes of each kind in turn, each time of the next file. No two of a file overlap.
 
     Raises RepositoryFault if there is none to draw.
@@ -104,7 +95,7 @@ async def measure(
     Raises EngineError if the engine ends, or several holes in a row get no answer.
     """
     sides = []
-    for name, full_model in ((WITHOUT, model), (WITH, f"{model}+{tuning}")):
+    for name, full_model in (("without the tuning", model), ("with it", f"{model}+{tuning}")):
 
         def report(num_filled: int, *, name: str = name, before: int = len(sides)) -> None:
             share = (before + num_filled / len(holes)) / 2
@@ -117,7 +108,8 @@ async def measure(
 
 def judged(hole: HeldOutHole, text: str) -> Judged:
     """Compare an answer with the true text, apart from blanks at the end (in a block, of lines)."""
-    text, truth = _as_judged(text, hole), _as_judged(hole.truth, hole)
+    truth = _as_judged(hole.file.text[hole.cut.start : hole.cut.end], hole)
+    text = _as_judged(text, hole)
     return text == truth, Indel.normalized_similarity(text, truth)
 
 

@@ -45,15 +45,6 @@ class HoleIds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """The most tokens that are shown of a hole and of its file, code of other files aside."""
-
-    prefix: int
-    suffix: int
-    middle: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class LaidOut:
     """All ids, and the indexes where the parts of the file begin or end."""
 
@@ -64,13 +55,18 @@ class LaidOut:
     given_end: int
 
 
-def lay_out(hole: HoleIds, fim: FimIds, shown: Shown) -> LaidOut:
-    """Return the hole after its context; its end mark follows if nothing of it is cut off."""
-    middle = list(hole.middle[: shown.middle])
+def lay_out(
+    hole: HoleIds, fim: FimIds, max_prefix: int, max_suffix: int, max_middle: int
+) -> LaidOut:
+    """Return the hole after its context; its end mark follows if nothing of it is cut off.
+
+    Of the hole and its file at most these numbers of tokens are shown, of other files all.
+    """
+    middle = list(hole.middle[:max_middle])
     is_whole = len(middle) == len(hole.middle)
-    prefix = hole.prefix[-shown.prefix :]
+    prefix = hole.prefix[-max_prefix:]
     start = [*hole.project.before_mark, fim.before_prefix, *hole.project.in_prefix]
-    suffix = [fim.before_suffix, *hole.suffix[: shown.suffix], fim.before_middle]
+    suffix = [fim.before_suffix, *hole.suffix[:max_suffix], fim.before_middle]
     context = [*start, *prefix, *suffix]
     return LaidOut(
         ids=[*context, *hole.given, *middle, *([fim.end] if is_whole else [])],

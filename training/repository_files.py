@@ -53,7 +53,7 @@ class RepositoryOptions:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RepositoryFile:
+class SourceFile:
     """``path`` is relative to the root, ``text`` has LF line ends, ``language`` is an LSP id."""
 
     package_name: str  # the root's name
@@ -67,8 +67,8 @@ class RepositoryFile:
 class RepositoryFiles:
     """Files to train on, and held-out files. No text is in both."""
 
-    training: tuple[RepositoryFile, ...]
-    held_out: tuple[RepositoryFile, ...]
+    training: tuple[SourceFile, ...]
+    held_out: tuple[SourceFile, ...]
 
 
 def read_repository(root: Path, *, seed: int, exclude: Sequence[str] = ()) -> RepositoryFiles:
@@ -81,14 +81,14 @@ def read_repository(root: Path, *, seed: int, exclude: Sequence[str] = ()) -> Re
         raise RepositoryFault(f"{root} is not a folder: name the one with the code")
     root = root.resolve()
     found = {file.path[len(root.as_posix()) :].strip("/"): file for file in _walk(root, exclude)}
-    files: list[RepositoryFile] = []
+    files: list[SourceFile] = []
     digests: set[str] = set()
     left_out: Counter[str] = Counter()
     for path in sorted(found, key=lambda path: _draw_key(path, seed)):
         if len(files) == MAX_FILES:
             break
         file = _read(root, path, found[path])
-        if isinstance(file, RepositoryFile) and file.sha256 in digests:
+        if isinstance(file, SourceFile) and file.sha256 in digests:
             file = "duplicate"
         if isinstance(file, str):
             left_out[file] += 1
@@ -113,7 +113,7 @@ def _draw_key(path: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}:{path}".encode("utf-8", "surrogateescape")).digest()
 
 
-def _read(root: Path, path: str, found: FoundFile) -> RepositoryFile | str:
+def _read(root: Path, path: str, found: FoundFile) -> SourceFile | str:
     """Return a file, or the reason why it is left out."""
     if not _OF_OTHERS.isdisjoint(PurePosixPath(path).parts[:-1]):
         return "of others"
@@ -131,7 +131,7 @@ def _read(root: Path, path: str, found: FoundFile) -> RepositoryFile | str:
         return "secret"
     if has_parse_errors(text, language):
         return "parse errors"
-    return RepositoryFile(
+    return SourceFile(
         package_name=root.name,
         path=path,
         language=language.id,
@@ -140,7 +140,7 @@ def _read(root: Path, path: str, found: FoundFile) -> RepositoryFile | str:
     )
 
 
-def _require_enough(files: Sequence[RepositoryFile], root: Path, left_out: Counter[str]) -> None:
+def _require_enough(files: Sequence[SourceFile], root: Path, left_out: Counter[str]) -> None:
     num_bytes = sum(len(file.text.encode()) for file in files)
     if len(files) >= MIN_FILES and num_bytes >= MIN_BYTES:
         return

@@ -13,12 +13,10 @@ from pathlib import Path
 import msgspec
 import torch
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.training.batched_backbone import UsedVocabulary
+from intarsia.training.batched_backbone import ReportProgress, UsedVocabulary, load_backbone
 from intarsia.training.draw_holes import draw_holes
 from intarsia.training.encode_holes import LAYOUT, encode_holes
-from intarsia.training.load_backbone import ReportProgress, load_backbone
-from intarsia.training.packed_holes import PackedHoles, pack, read_packed
+from intarsia.training.packed_holes import pack, read_packed
 from intarsia.training.repository_files import RepositoryFiles, RepositoryOptions
 from intarsia.training.run_folder import RunFolder, RunState
 from intarsia.training.train_loop import (
@@ -78,7 +76,14 @@ def _train(
 ) -> int:
     """Run the training loop; return the number of holes."""
     model = load_backbone(options.model, on_progress)
-    holes = _packed_holes(options, files, folder, model.tokenizer, on_progress)
+    if folder.holes.exists():  # of an interrupted run
+        holes = read_packed(folder.holes)
+    else:
+        on_progress("drawing holes", None)
+        per_file = max(1, min(options.holes_per_file, MAX_HOLES // len(files.training)))
+        drawn = draw_holes(files.training, seed=options.seed, per_file=per_file)
+        encoded = encode_holes(drawn, model.tokenizer, grouped_by="file")
+        holes = pack(encoded, folder.holes, metadata={})
     fim = model.tokenizer.mark_ids()
     common = torch.arange(min(_COMMON_TOKENS, model.backbone.shape.vocab_size))
     used = torch.cat([holes.used_ids(), torch.tensor([fim.end]), common])
@@ -108,22 +113,6 @@ def _plan(options: RepositoryOptions, model: str) -> TrainingPlan:
         settings={"what": "repository tuning", "model": model, "rank": options.rank},
         metadata={"kind": "tuning", "backbone": model, "seed": str(options.seed)},
     )
-
-
-def _packed_holes(
-    options: RepositoryOptions,
-    files: RepositoryFiles,
-    folder: RunFolder,
-    tokenizer: FimTokenizer,
-    on_progress: ReportProgress,
-) -> PackedHoles:
-    """Draw and encode the holes, or read those of a resumed run."""
-    if folder.holes.exists():
-        return read_packed(folder.holes)
-    on_progress("drawing holes", None)
-    per_file = max(1, min(options.holes_per_file, MAX_HOLES // len(files.training)))
-    holes = draw_holes(files.training, seed=options.seed, per_file=per_file)
-    return pack(encode_holes(holes, tokenizer, grouped_by="file"), folder.holes, metadata={})
 
 
 def _run_path(options: RepositoryOptions, files: RepositoryFiles, runs: Path) -> Path:

@@ -8,17 +8,20 @@ import math
 import random
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Event
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
 from intarsia.training.packed_holes import HoleIds, PackedHoles
 from intarsia.training.run_folder import RunFolder, RunState
-from intarsia.training.task import TrainingTask
 
 _WARM_UP_STEPS = 40
 _FLOOR = 0.05
@@ -40,24 +43,10 @@ class Budget:
         if min(self.minutes or 1, self.tokens or 1) <= 0:
             raise ValueError(f"a budget must be above 0: {self}")
 
-
-class Clock:
-    """Measures how much of a budget is spent; ``spent_s`` is the time of earlier parts of a run."""
-
-    def __init__(self, budget: Budget, *, spent_s: float = 0.0) -> None:
-        self._budget = budget
-        self._started_at = time.monotonic() - spent_s
-
-    @property
-    def spent_s(self) -> float:
-        return time.monotonic() - self._started_at
-
-    def share_done(self, num_tokens: int) -> float:
-        """Return the share of the budget that is spent: 1 or more at its end."""
-        budget = self._budget
-        by_time = self.spent_s / (60 * budget.minutes) if budget.minutes else 0.0
-        by_tokens = num_tokens / budget.tokens if budget.tokens else 0.0
-        return max(by_time, by_tokens)
+    def share_spent(self, seconds: float, num_tokens: int) -> float:
+        """Return the share that is spent: 1 or more at the end."""
+        by_time = seconds / (60 * self.minutes) if self.minutes else 0.0
+        return max(by_time, num_tokens / self.tokens if self.tokens else 0.0)
 
 
 def learning_rate(peak: float, *, step: int, share_done: float) -> float:
@@ -65,6 +54,35 @@ def learning_rate(peak: float, *, step: int, share_done: float) -> float:
     warm = min(1.0, (step + 1) / _WARM_UP_STEPS)
     cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, max(0.0, share_done))))
     return peak * warm * (_FLOOR + (1 - _FLOOR) * cosine)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class PassLoss:
+    """The loss of one forward pass. ``num_tokens``: positions that it counts for the budget."""
+
+    loss: Tensor  # ()
+    num_tokens: int
+
+
+class TrainingTask(Protocol):
+    """One kind of weights and its objective."""
+
+    @property
+    def module(self) -> nn.Module: ...
+
+    def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
+        """Return the loss with its graph; everything random is drawn from ``rng``."""
+        ...
+
+    def evaluate(
+        self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
+    ) -> dict[str, float]:
+        """Return figures on held-out holes by name; ``loss`` is always one."""
+        ...
+
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
+        """Write the weights in the engine's format."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,8 +137,8 @@ def train(
     """
     run = _Run(task, holes, folder, plan)
     figures = run.save() if run.is_new else None
-    with _Interruption() as interruption:
-        while (done := run.share_done()) < 1 and not interruption.is_requested:
+    with _interruption() as interruption:
+        while (done := run.share_done()) < 1 and not interruption.is_set():
             on_step(run.take_step(done))
             figures = run.save() if run.is_save_due() else figures
     return run.save() if figures is None or not run.is_save_due() else figures
@@ -142,11 +160,12 @@ class _Run:
         state = folder.resume(task.module, self._optimiser, self._settings)
         self.is_new = state is None
         self._step, self._num_tokens = (state.step, state.num_tokens) if state else (0, 0)
-        self._clock = Clock(plan.budget, spent_s=state.spent_s if state else 0.0)
+        self._budget = plan.budget
+        self._started_at = time.monotonic() - (state.spent_s if state else 0.0)
         self._training, self._held_out = _split(holes, options.held_out_share)
 
     def share_done(self) -> float:
-        return self._clock.share_done(self._num_tokens)
+        return self._budget.share_spent(self._spent_s(), self._num_tokens)
 
     def is_save_due(self) -> bool:
         return self._step % self._options.steps_per_save == 0
@@ -181,7 +200,7 @@ class _Run:
         state = RunState(
             step=self._step,
             num_tokens=self._num_tokens,
-            spent_s=self._clock.spent_s,
+            spent_s=self._spent_s(),
             settings=self._settings,
         )
         self._folder.save(state, self._task.module, self._optimiser)
@@ -203,11 +222,14 @@ class _Run:
             self._num_tokens += computed.num_tokens
         return loss
 
+    def _spent_s(self) -> float:
+        return time.monotonic() - self._started_at
+
     def _position(self) -> dict[str, Any]:
         return {
             "step": self._step,
             "tokens": self._num_tokens,
-            "seconds": self._clock.spent_s,
+            "seconds": self._spent_s(),
         }
 
     def _draw(self, indexes: Sequence[int], rng: random.Random, number: int) -> list[HoleIds]:
@@ -227,19 +249,17 @@ def _split(holes: PackedHoles, share: float) -> tuple[list[int], list[int]]:
     return indexes
 
 
-class _Interruption:
-    """Turns the user's first Ctrl-C into a request to stop after the current step."""
+@contextmanager
+def _interruption() -> Iterator[Event]:
+    """Turn the user's first Ctrl-C into an event, to stop after the current step."""
+    requested = Event()
 
-    def __init__(self) -> None:
-        self.is_requested = False
+    def request(_signal: int, _frame: FrameType | None) -> None:
+        requested.set()
+        signal.signal(signal.SIGINT, previous)  # a second Ctrl-C stops at once
 
-    def __enter__(self) -> "_Interruption":
-        self._previous = signal.signal(signal.SIGINT, self._request)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
-
-    def _request(self, _signal: int, _frame: FrameType | None) -> None:
-        self.is_requested = True
-        signal.signal(signal.SIGINT, self._previous)  # a second Ctrl-C stops at once
+    previous = signal.signal(signal.SIGINT, request)
+    try:
+        yield requested
+    finally:
+        signal.signal(signal.SIGINT, previous)

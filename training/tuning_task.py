@@ -6,7 +6,7 @@ that never saw an editor's holes writes past their end.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -16,26 +16,20 @@ from torch import Tensor
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.low_rank_pairs import LowRankPairs, save_tensors
-from intarsia.training.packed_holes import HoleIds, Shown, lay_out
-from intarsia.training.task import PassLoss
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TuningMix:
-    """How much of a hole and its file is shown, in tokens; code of other files is shown whole."""
-
-    max_prefix: int = 144
-    max_suffix: int = 64
-    max_middle: int = 128
+from intarsia.training.packed_holes import HoleIds, lay_out
+from intarsia.training.train_loop import PassLoss
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningTaskOptions:
-    """``rank`` of the low-rank matrices; ``seed`` of their initial values."""
+    """``rank`` of the low-rank matrices; ``seed`` of their initial values; how many tokens of a
+    hole and its file are shown. Code of other files is shown whole."""
 
     rank: int
     seed: int
-    mix: TuningMix = field(default_factory=TuningMix)
+    max_prefix: int = 144
+    max_suffix: int = 64
+    max_middle: int = 128
 
 
 class TuningTask:
@@ -54,7 +48,7 @@ class TuningTask:
         self._backbone = backbone
         self._fim = fim
         self._vocabulary = vocabulary
-        self._mix = options.mix
+        self._options = options
 
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on these holes; ``rng`` is not used."""
@@ -96,9 +90,8 @@ class TuningTask:
     def _lay_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
         """Return the ids (holes, length), and which positions predict a token of the hole or its
         end (holes, length - 1)."""
-        mix = self._mix
-        shown = Shown(prefix=mix.max_prefix, suffix=mix.max_suffix, middle=mix.max_middle)
-        laid_out = [lay_out(hole, self._fim, shown) for hole in holes]
+        sizes = self._options.max_prefix, self._options.max_suffix, self._options.max_middle
+        laid_out = [lay_out(hole, self._fim, *sizes) for hole in holes]
         texts = [one.ids for one in laid_out]
         spans = [(one.given_end - 1, len(one.ids) - 1) for one in laid_out]
         length = max(map(len, texts))

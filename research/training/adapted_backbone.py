@@ -6,15 +6,16 @@ test compares the two.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.weights import LayerWeights
 from intarsia.training.batched_backbone import BatchedBackbone, join_heads, linear
+from intarsia_research.training.canvas_batch import CanvasBatch
 
 KeysValues: TypeAlias = Sequence[tuple[Tensor, Tensor]]  # per layer, (holes, heads, length, dim)
 
@@ -25,34 +26,6 @@ class Prefilled:
 
     hidden: Tensor  # (holes, length, hidden), after the last norm
     keys_values: KeysValues
-
-
-class AdaptedRows(Protocol):
-    """Rows of a pass that low-rank changes act on, for each hole; some may be padding."""
-
-    @property
-    def ids(self) -> Tensor:
-        """Known text (holes, length), padded at the end."""
-        ...
-
-    @property
-    def row_ids(self) -> Tensor:
-        """Tokens (holes, rows); the mask id where masked."""
-        ...
-
-    @property
-    def row_positions(self) -> Tensor:
-        """Positions (holes, rows)."""
-        ...
-
-    @property
-    def row_num_visible(self) -> Tensor:
-        """How many of ``ids`` each row sees (holes, rows): at least one."""
-        ...
-
-    def sees_row(self) -> Tensor:
-        """Return which rows each row sees (holes, rows, rows) bool."""
-        ...
 
 
 class AdaptedBackbone(BatchedBackbone):
@@ -67,12 +40,12 @@ class AdaptedBackbone(BatchedBackbone):
     def prefill(self, ids: Tensor) -> Prefilled:
         """Run known text (holes, length) causally, without changes to the weights."""
         keys_values: list[tuple[Tensor, Tensor]] = []
-        hidden = self._forward_causal(ids, [None] * self.shape.num_layers, keys_values)
+        hidden = self.forward_tuned(ids, [None] * self.shape.num_layers, keys_values)
         return Prefilled(hidden=hidden, keys_values=keys_values)
 
     def forward_adapted(
         self,
-        batch: AdaptedRows,
+        batch: CanvasBatch,
         prefilled: Prefilled,
         layers: Sequence[LowRankLayer],
         *,
@@ -114,7 +87,7 @@ class AdaptedBackbone(BatchedBackbone):
         attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
         return linear(join_heads(attended), layer.o, None, lora.o)
 
-    def _bias(self, batch: AdaptedRows) -> Tensor:
+    def _bias(self, batch: CanvasBatch) -> Tensor:
         """Return the attention bias (holes, 1, groups × rows, length + rows).
 
         A padding row sees at least the first token: a row that sees nothing would give NaN.

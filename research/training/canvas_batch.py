@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia.training.packed_holes import HoleIds, LaidOut, Shown, lay_out
+from intarsia.training.packed_holes import HoleIds, LaidOut, lay_out
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,8 +69,7 @@ def draw_batch(
     holes: Sequence[HoleIds], mix: CanvasMix, fim: FimIds, rng: random.Random
 ) -> CanvasBatch:
     """Draw the canvases of these holes."""
-    shown = Shown(prefix=mix.max_prefix, suffix=mix.max_suffix, middle=mix.max_middle)
-    texts = [lay_out(hole, fim, shown) for hole in holes]
+    texts = [lay_out(hole, fim, mix.max_prefix, mix.max_suffix, mix.max_middle) for hole in holes]
     rows = [_draw_rows(text, mix, fim, rng) for text in texts]
     return _stack([text.ids for text in texts], rows, fim)
 

@@ -11,21 +11,20 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.family import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
-from intarsia.training.batched_backbone import UsedVocabulary
+from intarsia.training.batched_backbone import ReportProgress, UsedVocabulary, load_backbone
 from intarsia.training.draw_holes import TrainingHole
 from intarsia.training.encode_holes import LAYOUT, encode_holes
-from intarsia.training.load_backbone import ReportProgress, load_backbone
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
 from intarsia.training.run_folder import RunFolder
-from intarsia.training.task import TrainingTask
 from intarsia.training.train_loop import (
     Budget,
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
+    TrainingTask,
     train,
 )
-from intarsia.training.tuning_task import TuningMix, TuningTaskOptions
+from intarsia.training.tuning_task import TuningTaskOptions
 from intarsia_research.training.adapted_backbone import AdaptedBackbone
 from intarsia_research.training.canvas_batch import CanvasMix
 from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
@@ -169,9 +168,7 @@ def _load_causal(
         used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
         vocabulary = UsedVocabulary(model.backbone, used)
         if options.what == "tuning":
-            tuning_options = TuningTaskOptions(
-                rank=rank, seed=options.seed, mix=replace(TuningMix(), **shown)
-            )
+            tuning_options = TuningTaskOptions(rank=rank, seed=options.seed, **shown)
             return CorpusTuningTask(
                 model.backbone, fim, vocabulary, tuning_options, strength=options.strength
             )

@@ -18,7 +18,7 @@ from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
 from intarsia.training.packed_holes import HoleIds
-from intarsia.training.task import PassLoss
+from intarsia.training.train_loop import PassLoss
 from intarsia_research.training.low_rank_modules import LowRankModules
 from intarsia_research.training.low_rank_task import LowRankTask
 from intarsia_research.training.uniform_backbone import UniformBackbone

@@ -4,7 +4,7 @@ import hashlib
 from itertools import product
 from pathlib import Path
 
-from intarsia.training.repository_files import RepositoryFile
+from intarsia.training.repository_files import SourceFile
 
 _NAMES = ("alpha", "beta")
 
@@ -30,9 +30,9 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
     return file
 
 
-def source_file(text: str, *, path: str = "src/a.py", language: str = "python") -> RepositoryFile:
+def source_file(text: str, *, path: str = "src/a.py", language: str = "python") -> SourceFile:
     """Return a file with this text, without writing it."""
-    return RepositoryFile(
+    return SourceFile(
         package_name="small",
         path=path,
         language=language,

@@ -11,7 +11,6 @@ from toy_corpus_training import MIX, toy_adapted
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.training.low_rank_pairs import save_tensors
-from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia.training.packed_holes import HoleIds
 from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia_research.training.trainable_adapter import TrainableAdapter

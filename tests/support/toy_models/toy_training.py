@@ -14,8 +14,7 @@ from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia.training.run_folder import RunFolder
-from intarsia.training.task import TrainingTask
-from intarsia.training.train_loop import Budget, LoopOptions, TrainingPlan, train
+from intarsia.training.train_loop import Budget, LoopOptions, TrainingPlan, TrainingTask, train
 from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
 
 _NAMES = ("alpha", "beta", "gamma", "delta")

@@ -11,9 +11,9 @@ import pytest
 
 from intarsia.infill.languages import language_for_id, language_for_path
 from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.training.cut_holes import CUT_HOLE_KINDS
 from intarsia_research.corpus.package_list import HELD_OUT_LIST, read_held_out
 from intarsia_research.evaluation.sets.builtin import ARCHIVE, FOLDER, builtin_cases
-from intarsia.training.cut_holes import CUT_HOLE_KINDS
 
 PERMISSIVE = {
     *("MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "0BSD", "Zlib", "Unlicense"),

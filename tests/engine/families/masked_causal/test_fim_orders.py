@@ -23,7 +23,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     read_fim_tokenizer,
 )
 from intarsia.engine.ipc.messages import Fill
-from intarsia.training.load_backbone import load_backbone
+from intarsia.training.batched_backbone import load_backbone
 
 _QWEN = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
 _STAR = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
