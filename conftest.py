@@ -1,9 +1,11 @@
-"""Addresses for engines of the tests, never the user's engine, and the seed of drawn examples."""
+"""Addresses for engines of the tests, never the user's engine, the seed of drawn examples, and which
+tests one worker of pytest-xdist runs."""
 
 import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +22,25 @@ settings.register_profile(
 )
 settings.register_profile("same_examples", settings.get_profile("other_examples"), derandomize=True)
 settings.load_profile("same_examples")
+
+
+def pytest_configure() -> None:
+    """Leave the other processors to the other workers."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        import torch
+
+        torch.set_num_threads(1)
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a file's tests together, for its fixtures' sake; so all that share the real engine, or
+    stop and starve processes."""
+    for item in items:
+        folder = Path(item.path).parent.name
+        shared = "model" if item.get_closest_marker("model") else folder
+        name = shared if shared in ("model", "faults") else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(scope="session", autouse=True)
