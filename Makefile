@@ -8,17 +8,29 @@ CPU_WHEELS := https://download.pytorch.org/whl/cpu
 PARTS := lsp workspace infill engine training cli
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test setup lint figures types pull llama-cpp extension-check foreign-clients lock audit \
-  sbom bench eval soak clean
+.PHONY: demo test test-all test-slow test-research setup lint figures types pull llama-cpp \
+  extension-check foreign-clients lock audit sbom bench eval soak clean
 
 demo: setup
 	$(BIN)/intarsia demo
 
-test: setup lint types pull llama-cpp extension-check
-	$(BIN)/python -m pytest
+# The fast lane: all that a change commonly breaks.
+test: setup lint types pull extension-check
+	$(PYTEST) -m "not slow"
+
+# Both lanes.
+test-all: test test-slow test-research
+
+test-slow: setup pull llama-cpp
+	$(PYTEST) -m slow
+
+test-research: setup pull
+	$(PYTEST) research/tests
 
 setup: $(READY)
 

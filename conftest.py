@@ -1,5 +1,4 @@
-"""Addresses for engines of the tests, never the user's engine, the seed of drawn examples, and which
-tests one worker of pytest-xdist runs."""
+"""Engines of the tests, never the user's own; the seed of drawn examples; groups of tests."""
 
 import asyncio
 import os

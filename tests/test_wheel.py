@@ -12,6 +12,8 @@ from checkout import PARTS, ROOT, modules
 
 from intarsia.engine.ipc.address import Address
 
+pytestmark = pytest.mark.slow
+
 SOURCE = 'def add(left, right):\n    """Return the sum of both."""\n    return \n'
 
 

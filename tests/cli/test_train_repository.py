@@ -42,6 +42,7 @@ def files_below(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_a_repository_s_own_code_makes_its_held_out_holes_right(
     toy: Path, boxes: Path, tmp_path: Path
 ):

@@ -94,6 +94,7 @@ def test_wrong_calls_are_answered_with_one_line(toy: Path, tmp_path: Path) -> No
     assert not list(tmp_path.glob("*.partial"))
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_bundled_tuning_comes_back_as_it_was(tmp_path: Path) -> None:
     row = find_model(DEFAULT_MODEL)

@@ -18,7 +18,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill, Prefetch, Step
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.model, pytest.mark.timeout(900)]
 
 HOLES = ("count vowels", "clamp", "factorial")
 FILE = inspect.getsource(statistics)[3_000:5_000]
