@@ -63,7 +63,7 @@ def workspace_edit(
             ANNOTATION: types.ChangeAnnotation(
                 label=label,
                 needs_confirmation=shape.needs_confirmation,
-                description="written by a language model on this machine",
+                description="written by a language model",
             )
         },
     )
