@@ -255,7 +255,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     exclude_secrets: Annotated[
         bool,
         PER_FOLDER,
-        Meta(description="Never read files that look like secrets (`.env`, keys, credentials)."),
+        Meta(
+            description="Never read files that look like secrets (`.env`, keys, credentials). With "
+            "a model of a server, no folder switches it off."
+        ),
     ] = True
     show_threshold: Annotated[Threshold, PER_LANGUAGE, Meta(description=ABOUT_THRESHOLD)] = "eager"
     drafts: Annotated[

@@ -177,10 +177,12 @@ def resolve_folder_settings(
     """Return a folder's settings, and one line for each option that is unusable.
 
     The window's settings hold in the folder where its options say nothing, and always for what is
-    not among ``FOLDER_OPTIONS``: no folder chooses the model.
+    not among ``FOLDER_OPTIONS``: no folder chooses the model. Nor does one send its secrets away.
     """
     problems: list[str] = []
     own = {key: value for key, value in options.items() if key in FOLDER_OPTIONS}
+    if (window.model or "").startswith("remote:"):
+        own.pop("excludeSecrets", None)
     fields = _usable(own, problems, kept="the window's value")
     return msgspec.structs.replace(window, **fields), tuple(problems)
 

@@ -101,6 +101,12 @@ def test_no_folder_chooses_the_model() -> None:
     assert session.settings.model == "good"
 
 
+@pytest.mark.parametrize(("model", "excludes"), [("remote:far", True), ("near", False)])
+def test_no_folder_sends_its_secrets_to_a_server(model: str, excludes: bool) -> None:
+    session = opened({"model": model}, {ONE: {"excludeSecrets": False}})
+    assert session.settings_of(document(session, f"{ONE}/a.py")).exclude_secrets == excludes
+
+
 def test_an_unusable_option_of_a_folder_keeps_the_windows_value(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

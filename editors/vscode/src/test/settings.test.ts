@@ -13,11 +13,25 @@ test("the extension sends the server each setting of the manifest", () => {
   assert.deepEqual(names.sort(), [...NOT_SENT, ...sent].sort());
 });
 
-test("settings of programs, files and the disk are restricted in an untrusted workspace", () => {
+test("settings of programs, files and the model's work are restricted without trust", () => {
   const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
-  for (const name of ["serverCommand", "exclude", "excludeSecrets", "projectContext"]) {
+  for (const name of [
+    "serverCommand",
+    "exclude",
+    "excludeSecrets",
+    "projectContext",
+    "previewEdits",
+    "repositoryTuning",
+    "preload",
+    "maxPrefixTokens",
+  ]) {
     assert.ok(restrictedConfigurations.includes(`intarsia.${name}`), name);
   }
+});
+
+test("no workspace names the program of the server, trusted or not", () => {
+  const command = manifest.contributes.configuration.properties["intarsia.serverCommand"];
+  assert.equal(command.scope, "machine");
 });
 
 test("the server gets its own options only, and null for its default", () => {
