@@ -37,7 +37,7 @@ COMMANDS: dict[str, CommandRow] = {
     "api": CommandRow("intarsia.cli.api.command", "Serve completions to foreign clients."),
     "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
     "team": CommandRow("intarsia.cli.team", "Serve a team from one engine."),
-    "remote": CommandRow("intarsia.cli.remote.command", "Fill holes through another server."),
+    "remote": CommandRow("intarsia.cli.remote", "Fill holes through another server."),
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),

@@ -1,7 +1,7 @@
 """Check the user's remote engines: whether each answers, and can fill holes."""
 
 from intarsia.cli.doctor.finding import Finding
-from intarsia.cli.remote.probe import probe
+from intarsia.cli.remote import probe
 from intarsia.engine.errors import ModelError
 from intarsia.engine.remote.settings.remotes import read_remotes
 

@@ -20,7 +20,7 @@ from checkout import ROOT
 from local_server import free_port, wait_until
 from remote_settings import RemoteSettings
 
-from intarsia.cli.remote.probe import probe
+from intarsia.cli.remote import probe
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl

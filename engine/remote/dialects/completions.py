@@ -3,6 +3,7 @@
 Each of these servers adds fields of its own. Those are here that at least two of our dialects use.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -10,6 +11,8 @@ import msgspec
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
     Generation,
+    LikelyToken,
+    NewToken,
     Reading,
     ServerBusy,
     StopKind,
@@ -137,6 +140,37 @@ def stop_kind(choice: Choice, matched: int | str | None) -> StopKind | None:
     if choice.finish_reason == "length":
         return "limit"
     raise UnusableAnswer(f"it ended for the reason {choice.finish_reason[:50]!r}")
+
+
+def new_tokens(
+    ids: Sequence[int], scored: LogProbs | None, id_of: Callable[[str], int | None]
+) -> tuple[NewToken, ...]:
+    """Return the tokens of an event, with the likely ones that ``id_of`` knows by their texts.
+
+    Raises UnusableAnswer where something is missing.
+    """
+    log_ps = () if scored is None else scored.token_logprobs
+    if len(log_ps) != len(ids):
+        raise UnusableAnswer("an event has tokens without probabilities")
+    likeliest = (scored and scored.top_logprobs) or (None,) * len(log_ps)
+    if len(likeliest) != len(log_ps):
+        raise UnusableAnswer("an event has tokens without likely ones")
+    return tuple(
+        NewToken(id=token, log_p=least_log_p(log_p), likeliest=_likely(others, id_of))
+        for token, log_p, others in zip(ids, log_ps, likeliest, strict=True)
+    )
+
+
+def _likely(
+    others: Mapping[str, float | None] | None, id_of: Callable[[str], int | None]
+) -> tuple[LikelyToken, ...]:
+    """Return the likely tokens, the likeliest first."""
+    found = [
+        LikelyToken(id=token, log_p=least_log_p(value))
+        for text, value in (others or {}).items()
+        if (token := id_of(text)) is not None
+    ]
+    return tuple(sorted(found, key=lambda token: -token.log_p))
 
 
 def least_log_p(value: float | None) -> float:

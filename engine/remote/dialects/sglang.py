@@ -6,15 +6,14 @@ a list of ids into its template as text, unless ``suffix`` is an empty text: so 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from intarsia.engine.remote.dialects.completions import (
     PATH,
-    Choice,
     Parameters,
     ids_body,
-    least_log_p,
+    new_tokens,
     parse_event,
     reading_of,
     stop_kind,
@@ -23,8 +22,6 @@ from intarsia.engine.remote.dialects.completions import (
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Generation,
-    LikelyToken,
-    NewToken,
     UnusableAnswer,
 )
 
@@ -71,39 +68,16 @@ class Sglang:
         event = parse_event(data, "SGLang")
         if event is None:
             return None
+        scored, ids = event.choice.logprobs, event.choice.token_ids
+        if ids is None and scored is not None and scored.tokens:
+            raise UnusableAnswer("a token has no id: update the server to SGLang 0.5.23 or newer")
         return Chunk(
-            tokens=tuple(self._new_tokens(event.choice)),
+            tokens=new_tokens(ids or (), scored, self._token_of),
             stop=stop_kind(event.choice, event.choice.matched_stop),
             is_last=not event.choices,
             reading=reading_of(event),
             model=event.model,
         )
-
-    def _new_tokens(self, choice: Choice) -> Sequence[NewToken]:
-        scored = choice.logprobs
-        if choice.token_ids is None and (scored is None or not scored.tokens):
-            return []
-        if choice.token_ids is None:
-            raise UnusableAnswer("a token has no id: update the server to SGLang 0.5.23 or newer")
-        log_ps = () if scored is None else scored.token_logprobs
-        if len(log_ps) != len(choice.token_ids):
-            raise UnusableAnswer("an event has tokens without probabilities")
-        likeliest = (scored and scored.top_logprobs) or (None,) * len(log_ps)
-        if len(likeliest) != len(log_ps):
-            raise UnusableAnswer("an event has tokens without likely ones")
-        return [
-            NewToken(id=token, log_p=least_log_p(log_p), likeliest=self._likely(others))
-            for token, log_p, others in zip(choice.token_ids, log_ps, likeliest, strict=True)
-        ]
-
-    def _likely(self, others: Mapping[str, float | None] | None) -> tuple[LikelyToken, ...]:
-        """Return the likely tokens that their texts tell, the likeliest first."""
-        found = [
-            LikelyToken(id=token, log_p=least_log_p(value))
-            for text, value in (others or {}).items()
-            if (token := self._token_of(text)) is not None
-        ]
-        return tuple(sorted(found, key=lambda token: -token.log_p))
 
     def _token_of(self, text: str) -> int | None:
         """Return the token of a text; None for what may be a piece of a character.

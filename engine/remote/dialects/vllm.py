@@ -5,15 +5,13 @@ it too. Prompts are ids that we lay out: its ``suffix`` is refused for almost ev
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from intarsia.engine.remote.dialects.completions import (
     PATH,
-    LogProbs,
     Parameters,
     ids_body,
-    least_log_p,
+    new_tokens,
     parse_event,
     reading_of,
     stop_kind,
@@ -22,8 +20,6 @@ from intarsia.engine.remote.dialects.completions import (
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Generation,
-    LikelyToken,
-    NewToken,
     UnusableAnswer,
 )
 
@@ -81,38 +77,15 @@ def parse_chunk(data: bytes) -> Chunk | None:
     event = parse_event(data, "vLLM")
     if event is None:
         return None
+    scored = event.choice.logprobs
+    ids = [] if scored is None else [_id_of(token) for token in scored.tokens]
     return Chunk(
-        tokens=tuple(_new_tokens(event.choice.logprobs)),
+        tokens=new_tokens(ids, scored, _id_of),
         stop=stop_kind(event.choice, event.choice.stop_reason),
         is_last=not event.choices,
         reading=reading_of(event),
         model=event.model,
     )
-
-
-def _new_tokens(scored: LogProbs | None) -> Sequence[NewToken]:
-    if scored is None:
-        return []
-    if len(scored.token_logprobs) != len(scored.tokens):
-        raise UnusableAnswer("an event has tokens without probabilities")
-    likeliest = scored.top_logprobs or (None,) * len(scored.tokens)
-    if len(likeliest) != len(scored.tokens):
-        raise UnusableAnswer("an event has tokens without likely ones")
-    return [
-        NewToken(id=_id_of(token), log_p=least_log_p(log_p), likeliest=_likely(others))
-        for token, log_p, others in zip(
-            scored.tokens, scored.token_logprobs, likeliest, strict=True
-        )
-    ]
-
-
-def _likely(others: Mapping[str, float | None] | None) -> tuple[LikelyToken, ...]:
-    """Return the likely tokens, the likeliest first."""
-    found = [
-        LikelyToken(id=_id_of(key), log_p=least_log_p(value))
-        for key, value in (others or {}).items()
-    ]
-    return tuple(sorted(found, key=lambda token: -token.log_p))
 
 
 def _id_of(token: str) -> int:

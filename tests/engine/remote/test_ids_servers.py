@@ -16,7 +16,7 @@ from remote_settings import RemoteSettings
 from toy_causal_fill import run_fill
 from vllm_double import USAGE, token, tokens_of, vllm_answers
 
-from intarsia.cli.remote.probe import described, probe
+from intarsia.cli.remote import described, probe
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Prefetch

@@ -17,7 +17,7 @@ from text_double import ROW, SHOWN, last_line, line, mlx_answer, mlx_answers, ol
 from toy_causal_fill import run_fill
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.cli.remote.probe import Probe, described, probe
+from intarsia.cli.remote import Probe, described, probe
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch

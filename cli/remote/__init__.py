@@ -1,1 +1,0 @@
-"""``intarsia remote``: servers of other engines that may fill holes for this user."""
