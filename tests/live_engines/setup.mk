@@ -3,14 +3,10 @@
 LIVE_ENGINES := $(basename $(notdir $(wildcard tests/live_engines/requirements/*.txt)))
 LIVE_ENGINES_READY := $(LIVE_ENGINES:%=build/servers/%/.ready)
 
-.PHONY: engines bench-ray
+.PHONY: engines
 
 engines: setup pull llama-cpp $(LIVE_ENGINES_READY)
 	$(BIN)/python -m pytest tests/live_engines
-
-bench-ray: setup pull build/servers/ray/.ready
-	PYTHONPATH=tests/support:tests/support/servers $(BIN)/python tests/live_engines/bench_ray.py \
-	  $(BENCH_OPTIONS)
 
 build/servers/%/.ready: tests/live_engines/requirements/%.txt
 	$(PYTHON) -m venv --clear $(@D)

@@ -1,6 +1,6 @@
 """A team's engine on Ray Serve with two replicas of the default model: what users see of it.
 
-`make build/servers/ray/.ready` installs Ray. bench_ray.py takes the times.
+`make build/servers/ray/.ready` installs Ray.
 """
 
 import http.client

@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 import yaml
 from checkout import ROOT
+from local_server import free_port
 from prometheus_client.parser import text_string_to_metric_families
 
 from intarsia.engine.team.keys import line_of, new_key
@@ -120,10 +121,10 @@ def ray_team(
     _link_packages()
     # In /tmp: Ray makes Unix sockets below it, and their paths have a short limit.
     folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
-    port = _free_port()
+    port = free_port()
     team = RayTeam(
         folder=folder,
-        port=_free_port(),
+        port=free_port(),
         gcs_port=port,
         keys=[new_key() for _ in range(num_users)],
         import_path=import_path,
@@ -163,8 +164,6 @@ def _configuration(team: RayTeam, deployment: Mapping[str, Any]) -> Path:
         application["import_path"] = team.import_path
     [replica] = application["deployments"]
     replica |= {"ray_actor_options": {"num_cpus": 1}, **deployment}
-    if "autoscaling_config" in deployment:
-        del replica["num_replicas"]
     path = team.folder / "serve.yaml"
     path.write_text(yaml.safe_dump(values))
     return path
@@ -177,7 +176,7 @@ def _start_ray(folder: Path, port: int) -> subprocess.Popen[bytes]:
     command = f"start --head --block --node-ip-address 127.0.0.1 --port {port} --num-cpus 2"
     ports = "--min-worker-port 0 --max-worker-port 0 --include-dashboard=false"
     memory = f"--object-store-memory 100000000 --temp-dir {folder / 'ray'}"
-    agent = f"--dashboard-agent-listen-port {_free_port()} --ray-client-server-port {_free_port()}"
+    agent = f"--dashboard-agent-listen-port {free_port()} --ray-client-server-port {free_port()}"
     words = f"{command} {ports} {memory} {agent}".split()
     return _start(folder, [_program("ray"), *words])
 
@@ -216,12 +215,6 @@ def _end(team: RayTeam) -> None:
 
 def _program(name: str) -> str:
     return str(RAY / "bin" / name)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_for_port(port: int, team: RayTeam) -> None:
