@@ -1,4 +1,4 @@
-"""No request that is built of a file is beyond what the engine takes, whatever the file holds."""
+"""What a filling request carries: the project's code, within bounds."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.validate_request import bounded, require_common_fields
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
 from intarsia.infill.filling.fill_in_order import MAX_DRAFT_CHARS
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_fill
+from intarsia.infill.filling.project import to_project_context
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 
@@ -77,3 +78,17 @@ def test_a_request_is_within_the_engines_bounds(
         )
         accepted(selected.request(FillOptions()))
         accepted(selected.rewrite_request(FillOptions(), 0.5))
+
+
+def test_passages_keep_their_order_and_empty_ones_are_left_out() -> None:
+    passages = [("b.py", "x = 1"), ("c.py", ""), ("a.py", "y = 2")]
+    assert to_project_context(passages, "house", "main.py") == ProjectContext(
+        repository="house",
+        path="main.py",
+        chunks=(ContextChunk(path="b.py", text="x = 1"), ContextChunk(path="a.py", text="y = 2")),
+    )
+
+
+def test_without_passages_there_is_no_project() -> None:
+    assert to_project_context([], "house", "main.py") is None
+    assert to_project_context([("a.py", "")], "house", "main.py") is None

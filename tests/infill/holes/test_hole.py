@@ -1,7 +1,11 @@
+"""Where a cursor is, and the hole there; a half-typed token before it."""
+
 import pytest
 from drawn_hole import drawn_hole
+from marked_text import read_marked
 
 from intarsia.infill.holes.hole import Hole, check_disjoint, find_hole, hole_for_range
+from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS
@@ -96,3 +100,30 @@ def test_a_binary_text_and_a_huge_line_get_a_reason():
     found = find_hole("x" * (MAX_LINE_CHARS + 1), 5, PYTHON)
     assert isinstance(found, NoSuggestion) and "the line is too long: 20,001" in found.reason
     assert isinstance(find_hole("y\n" + "x" * 1_000_000, 1, PYTHON), Hole)
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("    ret║", " ret"),
+        ("x.app║", ".app"),
+        ("foo(se║", "(se"),
+        ("foo║", "foo"),
+        ("a = b║", " b"),
+        ("    ║", " "),
+        ("\t\t║", "\t"),
+        ("x\n║", ""),
+        ("║", ""),
+        ("x\nfoo║", "foo"),
+        ("f(║", "("),
+        ("naïve 東京║", " 東京"),
+        ("x = '😀║", ""),
+        ("\ufeffab║", "ab"),
+        ("a" * 100 + "║", "a" * 64),
+        ("-" + "a" * 63 + "║", "-" + "a" * 63),
+        ("-" + "a" * 64 + "║", "a" * 64),
+    ],
+)
+def test_the_fill_begins_at_the_half_word_and_the_mark_before_it(source, given):
+    marked = read_marked(source)
+    assert marked.text[given_start(marked.text, marked.start) : marked.start] == given

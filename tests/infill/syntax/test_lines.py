@@ -1,6 +1,15 @@
+"""Lines of a text: ends, indentation, brackets, the next line, hidden characters, differences."""
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from marked_text import read_marked
 
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.syntax.brackets import balance_of, opener_of
+from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.hidden_characters import first_hidden
+from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
@@ -12,6 +21,7 @@ from intarsia.infill.syntax.lines import (
     splits_line_end,
     with_plain_newlines,
 )
+from intarsia.infill.syntax.next_line import end_and_next_line
 
 
 @pytest.mark.parametrize(
@@ -58,3 +68,128 @@ def test_only_the_middle_of_a_crlf_splits_it():
 def test_last_non_blank_looks_over_lines():
     assert last_non_blank("a \n\n", 4) == 0
     assert last_non_blank(" \n", 2) == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("a\n    b\n        c\n", "    "),
+        ("a\n  b\n    c\n  d\n    e\n", "  "),
+        ("a\n\tb\n", "\t"),
+        ("a\nb\n", None),
+        ("", None),
+        ("/**\n * a\n */\nf {\n\tb\n}\n", "\t"),
+        ("        a\n        b\n", "        "),
+    ],
+)
+def test_the_unit_is_the_usual_step_of_the_text(text, unit):
+    assert indent_unit(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("code", "unmatched", "unclosed"),
+    [
+        ("f(a)[b]{c}", (), ()),
+        ("a)", (1,), ()),
+        ("f(", (), (1,)),
+        ("f(')')", (), ()),
+        ("it's (a) dog", (), ()),
+        ('"a\\")" )', (7,), ()),
+        ("(]", (1,), (0,)),
+        ("`(`", (), ()),
+    ],
+)
+def test_brackets_are_matched_outside_strings(code, unmatched, unclosed):
+    balance = balance_of(code)
+    assert (balance.unmatched, balance.unclosed) == (unmatched, unclosed)
+
+
+def test_opener_of_a_closing_bracket():
+    assert opener_of("f(a, (b),\n c)", 12) == 1
+    assert opener_of("a)", 1) is None
+    assert opener_of("[a)", 2) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "typed"),
+    [
+        ("python", "x = 1|", "\n"),
+        ("python", "def f():|", "\n    "),
+        ("python", "def f():\n  if x:|", "\n    "),
+        ("python", "def f():\n    x = 1|", "\n    "),
+        ("python", "def f():\n    if x:\n        return|", "\n    "),
+        ("python", "def f():\n    returned = 1|", "\n    "),
+        ("python", "f(|", "\n    "),
+        ("python", "def f():\n    x = |1 + 2", "\n    "),
+        ("python", "def f():\r\n    x = 1|\r\n", "\r\n    "),
+        ("python", "|", "\n"),
+        ("python", "    |", "\n    "),
+        ("go", "func f() {|", "\n    "),
+        ("go", "func f() {\n\treturn 1|\n}\n", "\n\t"),
+        ("go", "func f() {\n\tif x {|\n}\n", "\n\t\t"),
+        ("ruby", "def f|", "\n    "),
+        ("typescript", "const a = [|", "\n    "),
+        ("plaintext", "  some words|", "\n  "),
+        ("markdown", "A word:|", "\n"),
+        ("markdown", "```python\ndef f():|\n```\n", "\n    "),
+        ("markdown", "```python|\nx\n```\n", "\n"),
+    ],
+)
+def test_what_enter_inserts(language: str, text: str, typed: str) -> None:
+    offset = text.index("|")
+    text = text.replace("|", "")
+    end, inserted = end_and_next_line(text, offset, language_for_id(language))
+    assert inserted == typed
+    assert text[end : end + 1] in ("", "\r", "\n")
+    assert end >= offset
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb\n",
+        "ßé日本語",
+        "👨\u200d👩\u200d👧",  # joined emoji
+        "❤\ufe0f 1\ufe0f\u20e3",
+        "می\u200cخواهم",  # Persian, with a non-joiner
+        "\u0600١",  # a sign of Arabic numbers
+        "e\u0301",
+    ],
+)
+def test_text_that_is_seen_has_none(text: str) -> None:
+    assert first_hidden(text) is None
+
+
+@pytest.mark.parametrize(
+    "character",
+    [
+        *("\x00", "\x07", "\x08", "\x0c", "\r", "\x1b", "\x7f", "\x85", "\x9b"),
+        *("\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"),
+        *("\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\ufff9"),
+        *("\u2028", "\u2029", "\u3164", "\u115f", "\u034f", "\ufe0f", "\U000e0100"),
+        *("\U000e0041", "\U000e007f", "\U0001d173"),
+    ],
+)
+def test_a_hidden_character_among_ascii_is_found(character: str) -> None:
+    assert first_hidden(f"ab{character}c") == 2
+    assert first_hidden(f"ab{character}c", known=f"x{character}") is None
+
+
+def test_the_first_one_that_is_not_known_counts() -> None:
+    assert first_hidden("a\u200bb\u202ec", known="\u200b") == 3
+
+
+def test_a_row_of_selectors_carries_a_message_and_is_found() -> None:
+    assert first_hidden("😀\ufe0f\ufe01\ufe02") == 2
+
+
+@given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))
+def test_replacing_the_stretch_gives_the_new_text(old, new):
+    start, end, new_end = replaced_range(old, new)
+    assert 0 <= start <= end <= len(old)
+    assert old[:start] + new[start:new_end] + old[end:] == new
+
+
+def test_one_typed_character_is_the_whole_difference():
+    assert replaced_range("aab", "aacb") == (2, 2, 3)
+    assert replaced_range("same", "same") == (4, 4, 4)

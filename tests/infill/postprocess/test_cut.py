@@ -1,0 +1,305 @@
+"""What a fill loses: tails, repetitions, foreign tokens, hidden characters, too many lines."""
+
+import pytest
+from drawn_hole import drawn_hole
+
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.postprocess.cut_at_hidden_character import cut_at_hidden_character
+from intarsia.infill.postprocess.cut_repetition import cut_repetition
+from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
+from intarsia.infill.postprocess.cut_to_max_lines import cut_to_max_lines
+from intarsia.infill.postprocess.cut_to_scope import cut_to_scope
+from intarsia.infill.postprocess.drop_broken_tail import drop_broken_tail
+from intarsia.infill.postprocess.drop_code_fence import drop_code_fence
+from intarsia.infill.postprocess.drop_leading_blank_lines import drop_leading_blank_lines
+from intarsia.infill.postprocess.drop_special_tokens import drop_special_tokens
+from intarsia.infill.postprocess.trim_blank import trim_blank
+from intarsia.infill.postprocess.whole_beginning import is_whole_beginning
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("x = ║\n", "1\ny = 2", "1"),
+        ("x = ║\n", "\n1", ""),
+        ("x = ║1║\n", "2\n3", "2"),
+        ("x = ║\n", "f(\n    1)\ny = 2", "f(\n    1)"),
+        ("x = ║\n", "f(\n    1,\n", "f("),
+        ("x = [║]\n", "f(\n    1)", "f("),
+        ("def f():║\n", "\n" + "    a\n" * 40, "\n" + "\n".join(["    a"] * 32)),
+        ("def f():\n    ║\n", "a\n    b", "a\n    b"),
+    ],
+)
+def test_a_fill_has_no_more_lines_than_its_hole_allows(source, fill, expected):
+    assert cut_to_max_lines(fill, drawn_hole(source).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill", "expected"),
+    [
+        ("python", "def f():\n    ║\n", "a\n    b\nc", "a\n    b"),
+        ("python", "def f():║\n", "\n    a\n\n    b\n\nc", "\n    a\n\n    b\n"),
+        ("python", "def f():\n    ║\n", "if a:\n        b\n    c", "if a:\n        b\n    c"),
+        ("python", "x = ║\n", "1\ny", "1\ny"),
+        ("javascript", "function f() {\n  ║\n}\n", "a();\n}\n\nb();", "a();"),
+        ("javascript", "f(() => {║})", " return 1; })", " return 1;"),
+        ("go", "\tswitch x {\n\t║\n\t}\n", "case 1:\n\t\tf()\n\t}\n\tg()", "case 1:\n\t\tf()"),
+        ("ruby", "def f\n  ║\nend\n", "a\n  b\nend\ndef g", "a\n  b"),
+        ("html", "<ul>\n  ║\n</ul>\n", "<li>a</li>\n</ul>\n<p>", "<li>a</li>"),
+        ("css", "a {\n  ║\n}\n", "color: red;\n}\nb {", "color: red;"),
+    ],
+)
+def test_a_body_ends_with_its_scope(language_id, source, fill, expected):
+    assert cut_to_scope(fill, drawn_hole(source, language_id).context()) == expected
+
+
+def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
+    context = drawn_hole("def f():\n║\n").context()
+    assert isinstance(cut_to_scope("def g():\n    pass", context), NoSuggestion)
+    assert cut_to_scope("    pass", context) == "    pass"
+
+
+@pytest.mark.parametrize(
+    ("fill", "expected"),
+    [
+        ("a = foo()\nb = bar()\nb = bar()\nb = bar()\nb = bar()", "a = foo()\nb = bar()"),
+        ("if x:\n    foo()\n" * 3, "if x:\n    foo()"),
+        ("foo()\nfoo()", "foo()\nfoo()"),
+        ("0,\n0,\n0,\n0,", "0,\n0,\n0,\n0,"),
+        ("}\n}\n}\n}", "}\n}\n}\n}"),
+        ("x = name, name, name, name, name, na", "x = name,"),
+        ("int, int, int", "int, int, int"),
+        ("0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"),
+        ("# ----------------------------------", "# ----------------------------------"),
+        ("'a,b,c'.split(',')", "'a,b,c'.split(',')"),
+    ],
+)
+def test_a_loop_is_cut_after_its_first_round(fill, expected):
+    assert cut_repetition(fill, drawn_hole("║").context()).rstrip() == expected
+
+
+def check(source, fill, expected, language_id="python"):
+    assert cut_suffix_overlap(fill, drawn_hole(source, language_id).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("f(║)", "x)", "x"),
+        ("f(║)", "x)  ", "x"),
+        ("f(║)", "g(x)", "g(x)"),
+        ("f(║)", "g(x))", "g(x)"),
+        ("f(║)", "x);", "x"),
+        ("f(║)", "x) + g(y", "x) + g(y"),
+        ("f(║)", "x) + g(y)", "x) + g(y"),
+        ("f(g(║)", "x)", "x)"),
+        ("x = f(g(║), '/')", "a, 0), '/') + 1", "a, 0"),
+        ("f(║, b)", "a, b)", "a"),
+        ("f(║, b)", "a,", "a"),
+        ("x = ║ + b", "a + b", "a"),
+        ("x = ║ + g(b)", "a + g(b)", "a"),
+        ('print("║")', 'hi")', "hi"),
+        ("x = [║]", "1, 2]", "1, 2"),
+        ("x = {║}", "'a': 1}", "'a': 1"),
+        ("if ║:", "x > 1:", "x > 1"),
+        ("x = ║alpha", "data", "data"),
+        ("x = ║alpha", "1 + alpha", "1 + "),
+        ("self.na║me = 1", "me = 1", ""),
+        ("self.na║me = 1", "me = other", ""),
+        ("self.na║me = 1", "med_fu", "med_fu"),
+        ("f(self.║ame)", "name)", "n"),
+        ("f(na║s)", "mes)", "me"),
+        ("x = to║l", "tal", "tal"),
+    ],
+)
+def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
+    check(source, fill, expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("a = 1\n║\nreturn a\n", "b = 2\nreturn a", "b = 2"),
+        ("a = 1\n║\n\nreturn a\n", "b = 2\n\nreturn a\n\nmore()", "b = 2\n"),
+        ("a = 1\n║\nreturn a\n", "return a", ""),
+        ("    ║\n    }\n", "}", ""),
+        ("  ║\n}\n", "}", "}"),
+        ("a = 1\n║║\n)\n", "b,\n)", "b,"),
+        ("a = 1\n║║\n)\n", "f(\n)\ng(\n)\nh()", "f(\n)\ng(\n)\nh()"),
+        ("a = 1\n║║\nreturn a\n", "b = 2\nreturn ab", "b = 2\nreturn ab"),
+        ("a = 1\n║║\nreturn a\n", "b = 2\nret", "b = 2\nret"),
+        ("║║\nx = 1\ny = 2\n", "x = 1\ny = 2\nz = 3", ""),
+        ("║║\nx = 1\ny = 2\n", "x = 1\nz = 3", "x = 1\nz = 3"),
+        ("║║foo()\nbar()\n", "a()\nfoo()\nbar()", "a()"),
+        ("x = ║║ + 1\ny = 2\n", "a + 1\ny = 2\nz", "a"),
+        ("a = 1\r\n║║\r\nreturn a\r\n", "b = 2\nreturn a", "b = 2"),
+    ],
+)
+def test_the_lines_after_the_hole_are_not_written_twice(source, fill, expected):
+    check(source, fill, expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("x = ║", "'a'\x1b]0;title\x07", "'a'"),
+        ("x = ║", "'\x9b31m'", "'"),
+        ("x = ║", "a\u202e + b", "a"),
+        ("x = ║", "\U000e0041b", ""),
+        ("x = ║", "a\u200b", "a"),
+        ("x = ║", "'👨\u200d👩'", "'👨\u200d👩'"),
+        ("x = ║", "a\n\tb", "a\n\tb"),
+        ("# \u200b\nx = ║", "a\u200bb", "a\u200bb"),
+        ("# \u200b\nx = ║", "a\u200bb\u202ec", "a\u200bb"),
+    ],
+)
+def test_a_fill_ends_where_it_hides_something_new(source: str, fill: str, expected: str) -> None:
+    assert cut_at_hidden_character(fill, drawn_hole(source).context()) == expected
+
+
+def test_no_suggestion_has_a_raw_escape() -> None:
+    assert drawn_hole("x = ║").draw("1\x1b[2J") == "x = ├1┤"
+    assert drawn_hole("x = ║").draw("\x1b[2J1").startswith("nothing was left")
+
+
+def test_what_is_kept_keeps_its_confidences() -> None:
+    written = [
+        ConfidentToken("1 ", 0.9),
+        ConfidentToken("+ 2\u202e", 0.7),
+        ConfidentToken("3", 0.5),
+    ]
+    cleaned = drawn_hole("x = ║").clean("".join(token.text for token in written))
+    assert isinstance(cleaned, Suggestion)
+    assert align(written, cleaned.text) == (ConfidentToken("1 ", 0.9), ConfidentToken("+ 2", 0.7))
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("def f():\n    ║\n", "a = 1\n    b = g(a,", "a = 1"),
+        ("def f():\n    ║\n", "a = 1\n    b = 2", "a = 1\n    b = 2"),
+        ("def f():\n    ║\n", "a = 1\n    b = [\n        c,\n        d,", "a = 1"),
+        ("def f():\n    ║\n", "a = [\n        c,", "a = [\n        c,"),
+        ("x = ║\n", "f(", "f("),
+    ],
+)
+def test_lines_that_the_model_did_not_finish_go(source, fill, expected):
+    assert drop_broken_tail(fill, drawn_hole(source).context()) == expected
+
+
+def test_plain_text_cannot_be_broken():
+    assert drop_broken_tail("a\n(b", drawn_hole("║║", "plaintext").context()) == "a\n(b"
+
+
+@pytest.mark.parametrize(
+    ("fill", "expected"),
+    [
+        ("```python\nx = 1\n```\nThis sets x.", "x = 1"),
+        ("x = 1\n```\n", "x = 1"),
+        ("x = 1", "x = 1"),
+        ("x = `a`", "x = `a`"),
+    ],
+)
+def test_the_fence_of_a_chat_model_is_removed(fill, expected):
+    assert drop_code_fence(fill, drawn_hole("║").context()) == expected
+
+
+def test_plain_text_may_have_fences():
+    assert (
+        drop_code_fence("```sh\nls\n```", drawn_hole("║", "plaintext").context())
+        == "```sh\nls\n```"
+    )
+
+
+def test_a_docstring_may_have_fences():
+    context = drawn_hole('def f():\n    """Do.\n\n    ║║\n    """\n').context()
+    assert drop_code_fence("\n    ```\n    a", context) == "\n    ```\n    a"
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("def f():║\n", "\n\n\n    pass", "\n    pass"),
+        ("def f():║\n", "\n    pass", "\n    pass"),
+        ("def f():\n    ║\n", "\n    pass", "    pass"),
+        ("x = 1\n║║\n", "\n  \ny = 2", "y = 2"),
+        ("x = 1║║\n", "\n\ny = 2", "\n\ny = 2"),
+        ("x = ║\n", "\n1", "\n1"),
+        ("x = 1\n║║\n", "y = 2", "y = 2"),
+    ],
+)
+def test_a_body_starts_at_the_cursor(source, fill, expected):
+    assert drop_leading_blank_lines(fill, drawn_hole(source).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("fill", "expected"),
+    [
+        ("a = 1<|endoftext|>b", "a = 1"),
+        ("a<|fim_suffix|>b", "a"),
+        ("a<fim_middle>b", "a"),
+        ("a<｜end▁of▁sentence｜>b", "a"),
+        ("a\0b", "a"),
+        ("'é\ufffd\ufffd", "'é"),
+        ("a <| b |> c", "a <| b |> c"),
+        ("a || b", "a || b"),
+        ("<s>text</s>", "<s>text</s>"),
+        ("<|im_end|>", ""),
+    ],
+)
+def test_a_fill_ends_at_the_first_mark_of_the_model(fill, expected):
+    assert drop_special_tokens(fill, drawn_hole("x = ║").context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("x = ║\n", " 1  ", "1"),
+        ("x =║\n", " 1  ", " 1"),
+        ("f(║)", "a ", "a"),
+        ("f(a, ║)", " b", "b"),
+        ("x = ║b", "a + ", "a + "),
+        ("x = ║ + b", "a ", "a"),
+        ("import {║}", " a ", " a "),
+        ("def f():║\n", "\n    a\n\n", "\n    a"),
+        ("    ║\n", "a\n", "a"),
+    ],
+)
+def test_blanks_that_are_there_already_go(source, fill, expected):
+    assert trim_blank(fill, drawn_hole(source).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "beginning"),
+    [
+        ("python", "x = ║\n", "f(a)"),
+        ("python", "def f():\n    ║\n", "a = 1\n    b = 2"),
+        ("python", "x = f(║\n", "a"),
+        ("javascript", "const x = ║\n", "a.b"),
+        ("javascript", "function f() {\n  ║\n}\n", "a();\n  b();"),
+        ("plaintext", "║", "((("),
+    ],
+)
+def test_whole_code_may_end_there(language_id: str, source: str, beginning: str) -> None:
+    assert is_whole_beginning(beginning, drawn_hole(source, language_id).context())
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "beginning"),
+    [
+        ("python", "x = ║\n", "f(a"),
+        ("python", "x = ║\n", "a +"),
+        ("python", "x = ║\n", '"a'),
+        ("python", "def f():\n    ║\n", "for a in b:"),
+        ("javascript", "const x = ║\n", "{ a: 1,"),
+        (
+            "javascript",
+            "function f() {║}\n",
+            "\n  a();",
+        ),  # the bracket belongs on a line of its own
+    ],
+)
+def test_a_part_of_a_construct_may_not(language_id: str, source: str, beginning: str) -> None:
+    assert not is_whole_beginning(beginning, drawn_hole(source, language_id).context())

@@ -1,0 +1,239 @@
+"""How a fill is made to fit: tokens at its edges, brackets, indentation, line ends, errors."""
+
+import pytest
+from drawn_hole import drawn_hole
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.holes.hole import Hole, find_hole
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.postprocess.balance_brackets import balance_brackets
+from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
+from intarsia.infill.postprocess.fix_indentation import fix_indentation
+from intarsia.infill.postprocess.keep_line_end import keep_line_end
+from intarsia.infill.postprocess.reject_new_errors import reject_new_errors
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+ADDED = 1.0
+
+
+def written(*texts: str) -> list[ConfidentToken]:
+    """Return tokens of the confidences 0.01, 0.02 and so on."""
+    return [ConfidentToken(text, number / 100) for number, text in enumerate(texts, 1)]
+
+
+def spoken(tokens: tuple[ConfidentToken, ...]) -> list[tuple[str, int | None]]:
+    """Return each text with its token's number, from 1; None where it was added."""
+    return [
+        (token.text, None if token.confidence == ADDED else round(token.confidence * 100))
+        for token in tokens
+    ]
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "expected"),
+    [
+        (["foo", "(", ")"], "foo()", [("foo", 1), ("(", 2), (")", 3)]),
+        (["  foo", " bar", " baz"], "foo bar", [("foo", 1), (" bar", 2)]),
+        (["foo", "bar"], "foob", [("foo", 1), ("b", 2)]),
+        (["f", "(a"], "f(a)", [("f", 1), ("(a", 2), (")", None)]),
+        (["f", "(a", "))"], "f(a)", [("f", 1), ("(a", 2), (")", 3)]),
+        (["a", "\n", "b"], "a\r\nb", [("a", 1), ("\r\n", 2), ("b", 3)]),
+        (["a\r", "\nb"], "a\nb", [("a\n", 1), ("b", 2)]),
+        (["a", "\n    ", "b"], "a\n\tb", [("a", 1), ("\n\t", 2), ("b", 3)]),
+        (["\n\n", "    ", "b", "\n"], "    b", [("    ", 2), ("b", 3)]),
+        (
+            ["a {", "\n", "  b", "\n", "}", "\n", "c"],
+            "a {\n  b",
+            [("a {", 1), ("\n", 2), ("  b", 3)],
+        ),
+        (["{ ", "a", " }"], "{ a\n}", [("{ ", 1), ("a", 2), ("\n", None), ("}", 3)]),
+        ([], "x", [("x", None)]),
+        (["x"], "", []),
+    ],
+)
+def test_each_character_keeps_its_token_and_what_was_added_is_sure(
+    raw: list[str], text: str, expected: list[tuple[str, int | None]]
+) -> None:
+    assert spoken(align(written(*raw), text)) == expected
+
+
+pieces = st.lists(st.text("ab( )\n\r\t", max_size=5), max_size=10)
+
+
+@given(pieces, st.text("ab( )\n\r\t", max_size=30))
+def test_whatever_was_written_the_tokens_joined_are_the_text(raw: list[str], text: str) -> None:
+    tokens = align(written(*raw), text)
+    assert "".join(token.text for token in tokens) == text
+    assert all(token.text for token in tokens)
+
+
+@given(pieces)
+def test_an_unchanged_text_gives_the_same_tokens(raw: list[str]) -> None:
+    tokens = [token for token in written(*raw) if token.text]
+    text = "".join(token.text for token in tokens)
+    if "\r" not in text:
+        assert list(align(tokens, text)) == tokens
+
+
+words = st.sampled_from(["foo", "(", ")", " ", "\n    ", "\n\t", "return", "x", ":", "\n", "\n\n"])
+
+
+@given(
+    st.lists(words, max_size=20), st.sampled_from(["y = ", "def f(a):\n    ", "\tif x:\r\n\t\t"])
+)
+def test_tokens_come_in_the_order_in_which_they_were_written(raw: list[str], before: str) -> None:
+    python = language_for_id("python")
+    hole = find_hole(before, len(before), python)
+    assert isinstance(hole, Hole)
+    canvas = build_canvas(before, hole, python, Budget())
+    cleaned = clean("".join(raw), before, hole, canvas, python)
+    if isinstance(cleaned, Suggestion):
+        numbers = [number for _, number in spoken(align(written(*raw), cleaned.text))]
+        known = [number for number in numbers if number is not None]
+        assert known == sorted(known)
+
+
+def test_only_the_first_of_very_many_lines_are_matched() -> None:
+    written = [ConfidentToken("a\n", 0.5)] * 3_000
+    aligned = align(written, "b\n" + "a\n" * 2_000 + "c")
+    assert "".join(token.text for token in aligned) == "b\n" + "a\n" * 2_000 + "c"
+    assert {token.confidence for token in aligned} == {0.5, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill", "expected"),
+    [
+        ("python", "x = ║\n", "f(1))", "f(1)"),
+        ("python", "x = (1,\n     ║\n     3)\n", "2,)", "2,"),
+        ("python", "x = f(║\n", "1)", "1)"),
+        ("python", "x = ║\n", "f(", "f("),
+        ("javascript", "const a = ║\n", "f(1)});", "f(1);"),
+        ("javascript", "f(() => {║\n", "\n  a();\n});", "\n  a();\n});"),
+        (
+            "go",
+            "func f() error {\n\t║\n}\n",
+            "err := g()\n\tif err != nil {\n\t\treturn err",
+            "err := g()\n\tif err != nil {\n\t\treturn err\n\t}",
+        ),
+        ("python", "x = sorted(y, key=║)[:2]\n", "lambda z: len(z", "lambda z: len(z)"),
+        ("cpp", "int a = f(g(1,\n    ║));\n", "h(2", "h(2)"),
+        ("python", "x = ║]\n", "[f(1", "[f(1)"),
+        ("python", "f(║)\n", "g(1, (2", "g(1, (2))"),
+        ("plaintext", "f(║)\n", "g(1", "g(1"),
+        ("plaintext", "║\n", "a)", "a)"),
+        ("python", "x = '║'\n", ":-)", ":-)"),
+    ],
+)
+def test_brackets_are_balanced_where_the_parser_likes_it(language_id, source, fill, expected):
+    assert balance_brackets(fill, drawn_hole(source, language_id).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("  function f() {║}", "\n    a();\n", "\n    a();\n  "),
+        ("  function f() {║}", " a(); ", " a(); "),
+        ("  function f() {\n    ║}", "a();\n    b();", "a();\n    b();\n  "),
+        ("  function f() {\n    ║\n  }", "a();\n    b();", "a();\n    b();"),
+        ("  f(() => {║});", "\n    a();", "\n    a();\n  "),
+    ],
+)
+def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, expected):
+    assert close_on_own_line(fill, drawn_hole(source, "javascript").context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill", "expected"),
+    [
+        ("python", "def f():\n    ║\n", "    a\n    b", "a\n    b"),
+        ("python", "def f():\n║\n", "    a\n    b", "    a\n    b"),
+        ("python", "    def f():\n    ║\n", "    a", "    a"),
+        ("python", "    a = 1\n    ║\n", "    b = 2", "b = 2"),
+        ("python", "    if a:\n    ║\n    c\n", "        b", "    b"),
+        ("python", "x = ║\n", "  1", "  1"),
+        (
+            "go",
+            "func f() {\n\tx()\n\t║║\n}\n",
+            "if a {\n        b()\n    }",
+            "if a {\n\t\tb()\n\t}",
+        ),
+        (
+            "c",
+            "int f() {\n\t║\n}\n",
+            "if (a) {\n    return 1;\n  }",
+            "if (a) {\n\t\treturn 1;\n\t}",
+        ),
+        (
+            "java",
+            "class A {\n  ║\n}\n",
+            "int f() {\n\t\treturn 1;\n\t}",
+            "int f() {\n    return 1;\n  }",
+        ),
+        ("plaintext", "    a\n    ║\n", "    b\n\tc", "    b\n\tc"),
+    ],
+)
+def test_a_fill_is_indented_as_its_file(language_id, source, fill, expected):
+    assert fix_indentation(fill, drawn_hole(source, language_id).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
+        ("║a = 1\n║b = 2\n", "c = 3", "c = 3\n"),
+        ("║a = 1\n║\nb = 2\n", "c = 3", "c = 3\n"),
+        ("    ║a = 1\n    ║b = 2\n", "c = 3", "c = 3\n    "),
+        ("║║b(2)\n", "a(1)", "a(1)\n"),
+        ("    ║║b(2)\n", "a(1)", "a(1)\n    "),
+        ("║║b(2)\n", "x = ", "x = "),
+        ("║║b(2)\n", "x = 1\ny = 2", "x = 1\ny = 2\n"),
+        ("║║.b(2)\n", "x = 1\ny = a", "x = 1\ny = a"),
+        ("x = ║║ + 1\n", "a", "a"),
+        ("║║\nb = 2\n", "a = 1", "a = 1"),
+        ("x = ║1║\n", "2", "2"),
+    ],
+)
+def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
+    assert keep_line_end(fill, drawn_hole(source).context()) == expected
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill"),
+    [
+        ("python", "x = ║\n", "1"),
+        ("python", "║\n", "for a in b:"),
+        ("python", "def f():\n    a = 1\n    ║\n", "x = foo("),
+        ("python", "def f():\n    a = 1\n    ║\n    b = 2\n", '"""Say so.'),
+        ("python", "class A:\n    a = 1\n    ║\n    b = 2\n", "@property"),
+        ("python", "x = f(║\n", "1"),
+        ("python", "x = (\ny = ║\n", "1"),
+        ("java", "class A { void f() {\n    a();\n    ║\n} }\n", "if (x) {"),
+        ("java", "class A { void f() {\n    a();\n    ║\n} }\n", "foo(1)"),
+        ("javascript", "a();\n║\n", "/**"),
+        ("ruby", "a\n║\nb\n", "if x"),
+        ("shellscript", "a\n║\nb\n", "for x in y; do"),
+        ("c", "int a;\n║\n", "#ifdef X"),
+        ("plaintext", "║", "((("),
+    ],
+)
+def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
+    assert reject_new_errors(fill, drawn_hole(source, language_id).context()) == fill
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill"),
+    [
+        ("python", "x = ║\n", "1 2"),
+        ("python", "x = ║ + 1\n", "(a"),
+        ("python", "║\n", "def def"),
+        ("json", '{"a": ║}\n', '1, "b" 2'),
+        ("go", "func f() {\n\ta()\n\t║\n}\n", "return ) {"),
+    ],
+)
+def test_a_file_must_not_parse_worse(language_id, source, fill):
+    result = reject_new_errors(fill, drawn_hole(source, language_id).context())
+    assert result == NoSuggestion(reason="the file would parse worse than before")
