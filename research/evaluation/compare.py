@@ -1,14 +1,14 @@
-"""Compare two runs, or two systems of one run, hole by hole: is the difference more than noise?
+"""Compare two runs, of holes or of edits, case by case: is the difference more than noise?
 
-Only holes that both sides have met are compared.
+Only cases that both sides have met are compared.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import msgspec
 
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.figures import CaseKey, group_of, key_of
 from intarsia_research.evaluation.intervals import Resampling
 from intarsia_research.evaluation.paired import (
     PairedMean,
@@ -16,135 +16,87 @@ from intarsia_research.evaluation.paired import (
     paired_mean,
     paired_share,
 )
-from intarsia_research.evaluation.record import Row, Run
 
-RowPair = tuple[Row, Row]
+R = TypeVar("R")
 
 
 class Discordant(msgspec.Struct, frozen=True, kw_only=True):
-    """A hole that only one side filled correctly, by exact match or by its test."""
+    """A case that only one side got right, in one figure."""
 
     case: str
-    set: str
     kind: str
     language: str
-    figure: str  # "exact" or "pass@1"
+    figure: str  # "exact", "pass@1"
     is_right_in_second: bool
     truth: str
-    first: str
-    second: str
+    wrong: str  # what the other side wrote; none: nothing
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """The differences between two sides."""
+    """The differences between two sides, by figure. A figure that no pair has is left out."""
 
     pairs: int
-    left_out_of_first: int  # holes of the first side that the second side lacks
+    left_out_of_first: int  # cases of the first side that the second side lacks
     left_out_of_second: int
-    changed: int  # holes with the same id and another text: also left out
-    exact: PairedShare
-    pass_at_1: PairedShare | None
-    named: PairedShare | None
-    similarity: PairedMean
-    num_forwards: PairedMean | None
-    ms: PairedMean | None
+    changed: int  # cases with the same id and another text: also left out
+    shares: dict[str, PairedShare]
+    means: dict[str, PairedMean]
     discordant: tuple[Discordant, ...]
 
 
-def rows_of(run: Run, system: str | None) -> list[Row]:
-    """Return the rows of a system, by default the first. Raise EvaluationFault if it has none."""
-    names = [info.name for info in run.systems]
-    name = system or (names[0] if names else None)
-    rows = [row for row in run.rows if row.system == name]
-    if not rows:
-        raise EvaluationFault(
-            f"this run has no rows of a system {name!r}: it has {', '.join(names) or 'none'}"
+class Pairs(Generic[R]):
+    """The rows of two sides, case by case. Whole groups are resampled."""
+
+    def __init__(
+        self,
+        first: Sequence[R],
+        second: Sequence[R],
+        *,
+        key: Callable[[R], Hashable],
+        group: Callable[[R], str],
+        text: Callable[[R], object],
+        cases: str,
+    ) -> None:
+        """Pair the rows of one key and one text. Raises EvaluationFault if there are none."""
+        before, after = ({key(row): row for row in rows} for rows in (first, second))
+        common = [case for case in before if case in after]
+        met = [(before[case], after[case]) for case in common]
+        self.pairs = [pair for pair in met if text(pair[0]) == text(pair[1])]
+        if not self.pairs:
+            raise EvaluationFault(
+                f"these runs have no {cases} in common ({len(common)} with the same id and another "
+                "text): compare runs on the same sets and files, with the same seed"
+            )
+        self._group = group
+        self._drawn = Resampling([group(row) for row, _ in self.pairs])
+        self._left_out = (len(before) - len(common), len(after) - len(common))
+        self._changed = len(common) - len(self.pairs)
+
+    def share(
+        self, flag: Callable[[R], bool], of: Callable[[tuple[R, R]], bool] = lambda _: True
+    ) -> PairedShare | None:
+        """Compare how often something is true, of some pairs; None if there are none."""
+        chosen = list(filter(of, self.pairs))
+        flags = [(flag(one), flag(other)) for one, other in chosen]
+        return paired_share(flags, [self._group(row) for row, _ in chosen])
+
+    def mean(self, value: Callable[[R], float | None]) -> PairedMean | None:
+        """Compare numbers of the pairs in which both sides have one."""
+        return paired_mean([(value(one), value(other)) for one, other in self.pairs], self._drawn)
+
+    def compared(
+        self,
+        shares: Mapping[str, PairedShare | None],
+        means: Mapping[str, PairedMean | None],
+        discordant: Sequence[Discordant],
+    ) -> Comparison:
+        """Return the comparison with these figures."""
+        return Comparison(
+            pairs=len(self.pairs),
+            left_out_of_first=self._left_out[0],
+            left_out_of_second=self._left_out[1],
+            changed=self._changed,
+            shares={name: share for name, share in shares.items() if share is not None},
+            means={name: mean for name, mean in means.items() if mean is not None},
+            discordant=tuple(discordant),
         )
-    return rows
-
-
-def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
-    """Compare two sides. Raise EvaluationFault if they have no hole in common."""
-    before, after = _by_case(first), _by_case(second)
-    common = [key for key in before if key in after]
-    pairs = [(before[key], after[key]) for key in common if _is_same(before[key], after[key])]
-    if not pairs:
-        raise EvaluationFault(
-            f"these runs have no hole in common ({len(common)} with the same id and another text): "
-            "compare runs on the same sets and files, with the same seed"
-        )
-    drawn = Resampling([group_of(row) for row, _ in pairs])
-    tested = [pair for pair in pairs if None not in map(_has_passed, pair)]
-    with_name = [pair for pair in pairs if None not in map(_has_name, pair)]
-    exact = _share(pairs, _is_exact)
-    assert exact, "there is a pair"
-    similarity = _mean(pairs, drawn, lambda row: row.judgement.similarity)
-    assert similarity, "every answer has a similarity"
-    return Comparison(
-        pairs=len(pairs),
-        left_out_of_first=len(before) - len(common),
-        left_out_of_second=len(after) - len(common),
-        changed=len(common) - len(pairs),
-        exact=exact,
-        pass_at_1=_share(tested, lambda row: bool(_has_passed(row))),
-        named=_share(with_name, lambda row: bool(_has_name(row))),
-        similarity=similarity,
-        num_forwards=_mean(pairs, drawn, lambda row: row.num_forwards),
-        ms=_mean(pairs, drawn, lambda row: None if row.is_failure else row.ms),
-        discordant=(
-            *_discordant(pairs, "exact", _is_exact),
-            *_discordant(tested, "pass@1", lambda row: bool(_has_passed(row))),
-        ),
-    )
-
-
-def _by_case(rows: Sequence[Row]) -> dict[CaseKey, Row]:
-    return {key_of(row): row for row in rows}
-
-
-def _is_same(one: Row, other: Row) -> bool:
-    return (one.truth, one.before, one.after) == (other.truth, other.before, other.after)
-
-
-def _share(pairs: Sequence[RowPair], is_right: Callable[[Row], bool]) -> PairedShare | None:
-    flags = [(is_right(one), is_right(other)) for one, other in pairs]
-    return paired_share(flags, [group_of(row) for row, _ in pairs])
-
-
-def _mean(
-    pairs: Sequence[RowPair], drawn: Resampling, value: Callable[[Row], float | None]
-) -> PairedMean | None:
-    return paired_mean([(value(one), value(other)) for one, other in pairs], drawn)
-
-
-def _discordant(
-    pairs: Sequence[RowPair], figure: str, is_right: Callable[[Row], bool]
-) -> list[Discordant]:
-    return [
-        Discordant(
-            case=one.case,
-            set=one.set,
-            kind=one.kind,
-            language=one.language,
-            figure=figure,
-            is_right_in_second=is_right(other),
-            truth=one.truth,
-            first=one.text,
-            second=other.text,
-        )
-        for one, other in pairs
-        if is_right(one) != is_right(other)
-    ]
-
-
-def _is_exact(row: Row) -> bool:
-    return row.judgement.is_exact and not row.is_failure
-
-
-def _has_passed(row: Row) -> bool | None:
-    return row.judgement.passed
-
-
-def _has_name(row: Row) -> bool | None:
-    is_named = row.judgement.is_named
-    return None if is_named is None else is_named and not row.is_failure

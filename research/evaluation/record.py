@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from intarsia_research.evaluation.judge import Judgement
-from intarsia_research.evaluation.saved_run import read_saved, write_saved
+from intarsia_research.evaluation.saved_run import read_saved
 
 RUN_VERSION = 2
 
@@ -90,8 +90,3 @@ class Recording:
 def read_run(path: Path) -> Run:
     """Read a run file. Raise EvaluationFault if it is no run, or a run of another version."""
     return read_saved(path, Run, version=RUN_VERSION, of="holes")
-
-
-def write_run(run: Run, path: Path) -> None:
-    """Write the run to a file in one step: a reader never sees half of it."""
-    write_saved(run, path)

@@ -14,8 +14,7 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
 from intarsia_research.commands.eval.choose import choose_sandbox, read_cases, systems_of
-from intarsia_research.commands.eval.comparison import report_comparison
-from intarsia_research.commands.eval.edit_reports import report_edit_comparison, report_edits
+from intarsia_research.commands.eval.comparison import report_comparison, report_edit_comparison
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia_research.commands.eval.options import EvalRequest, eval_options
 from intarsia_research.commands.eval.reports import report, save
@@ -86,7 +85,7 @@ def command(
         to_save.parent.mkdir(parents=True, exist_ok=True)  # before the work, not after it
     if show:
         if run_is_of(show) == "edits":
-            report_edits(read_edit_run(show), as_json=as_json)
+            report(read_edit_run(show), as_json=as_json)
         else:
             report(read_run(show), as_json=as_json)
         return ExitCode.OK

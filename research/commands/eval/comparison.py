@@ -1,4 +1,4 @@
-"""``eval --compare``: two runs, or two systems of one, compared hole by hole."""
+"""``eval --compare``: two runs, or two systems of one, compared case by case."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,10 @@ import click
 import msgspec
 
 from intarsia.cli.terminal import output
-from intarsia_research.evaluation.compare import compare, rows_of
+from intarsia_research.evaluation.compare import Comparison
+from intarsia_research.evaluation.compare_fills import compare_fills, rows_of
+from intarsia_research.evaluation.edits.compare_edits import compare_edits
+from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.record import Run, SystemInfo, read_run
 from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
 
@@ -23,18 +26,38 @@ def report_comparison(paths: tuple[Path, Path], systems: Sequence[str], *, as_js
         for path, name in zip(paths, names or (None, None), strict=True)
     ]
     first, second = sides
-    comparison = compare(rows_of(first.run, first.system), rows_of(second.run, second.system))
+    comparison = compare_fills(rows_of(first.run, first.system), rows_of(second.run, second.system))
     if as_json:
         sides_json = {"first": first.described(), "second": second.described()}
         click.echo(msgspec.json.encode(sides_json | msgspec.to_builtins(comparison)))
         return
     labels = _labels(first, second)
-    console = output()
-    console.print(comparison_table(comparison, *labels))
-    if comparison.discordant:
-        console.print(discordant_table(comparison, *labels))
+    show_comparison(comparison, labels, cases="holes")
     for side, label in zip(sides, labels, strict=True):
-        console.print(f"{label}: {side.in_words()}", style="dim")
+        output().print(f"{label}: {side.in_words()}", style="dim")
+
+
+def report_edit_comparison(paths: tuple[Path, Path], *, as_json: bool) -> None:
+    """Print the comparison of two saved runs of edits."""
+    first, second = (read_edit_run(path) for path in paths)
+    comparison = compare_edits(first.rows, second.rows)
+    if as_json:
+        click.echo(msgspec.json.encode(comparison))
+        return
+    labels = (paths[0].stem, paths[1].stem)
+    if labels[0] == labels[1]:
+        labels = (f"{labels[0]} (1)", f"{labels[1]} (2)")
+    show_comparison(comparison, labels, cases="cases")
+    for label, path, run in zip(labels, paths, (first, second), strict=True):
+        finder = f"{run.finder.name}, {run.finder.model}"
+        output().print(f"{label}: {path}, {finder}, {run.started}, {run.machine}", style="dim")
+
+
+def show_comparison(comparison: Comparison, labels: tuple[str, str], *, cases: str) -> None:
+    """Print the tables of a comparison."""
+    output().print(comparison_table(comparison, *labels, cases=cases))
+    if comparison.discordant:
+        output().print(discordant_table(comparison, *labels))
 
 
 class _Side:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
-from intarsia_research.commands.eval.edit_reports import report_edits, save_edits
+from intarsia_research.commands.eval.reports import report, save
 from intarsia_research.evaluation.edits.choose_cases import choose_cases
 from intarsia_research.evaluation.edits.edit_case import EditCase, read_edit_set
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
@@ -110,11 +110,11 @@ def evaluate_edits(request: EditRequest, *, to_save: Path | None, as_json: bool)
             asyncio.run(_ask(cases, system, request.way, recording, bar))
     except BaseException:
         if recording.rows:
-            save_edits(recording.as_run(), to_save)
+            save(recording.as_run(), to_save)
         raise
     run = recording.as_run()
-    save_edits(run, to_save)
-    report_edits(run, as_json=as_json)
+    save(run, to_save)
+    report(run, as_json=as_json)
     return sum(row.first.is_failure for row in run.rows)
 
 

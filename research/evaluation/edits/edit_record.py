@@ -14,7 +14,7 @@ import msgspec
 from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditKind
 from intarsia_research.evaluation.edits.finder import Level, includes
 from intarsia_research.evaluation.record import SystemInfo
-from intarsia_research.evaluation.saved_run import read_saved, write_saved
+from intarsia_research.evaluation.saved_run import read_saved
 
 EDIT_RUN_VERSION = 1
 
@@ -129,8 +129,3 @@ class EditRecording:
 def read_edit_run(path: Path) -> EditRun:
     """Read a run file. Raise EvaluationFault if it is no run of edits of this version."""
     return read_saved(path, EditRun, version=EDIT_RUN_VERSION, of="edits")
-
-
-def write_edit_run(run: EditRun, path: Path) -> None:
-    """Write the run to a file in one step."""
-    write_saved(run, path)

@@ -17,7 +17,7 @@ from intarsia_research.evaluation.figure_text import (
 )
 from intarsia_research.evaluation.table_cells import share_cell, titled_table
 
-EXPLANATION = (
+EDIT_EXPLANATION = (
     "Shares are of edits with a further place in the window; an offer is the first one of a case. "
     "Below each share, or after it in brackets: its 95 % interval, resampled by repository. "
     "precision, right place: of offers after edits; false: controls with an offer; after right, "

@@ -6,7 +6,7 @@ import pytest
 from judged_rows import exact, failure, row
 from rich.console import Console
 
-from intarsia_research.evaluation.compare import compare
+from intarsia_research.evaluation.compare_fills import compare_fills
 from intarsia_research.evaluation.figure_text import number_change, p_value, percent_change, signed
 from intarsia_research.evaluation.figures import figures_of
 from intarsia_research.evaluation.intervals import Estimate
@@ -73,7 +73,7 @@ def test_what_was_not_run_has_no_column_and_one_kind_no_table():
 def test_a_comparison_says_what_is_more_than_noise():
     first = [row(str(number), ms=100.0) for number in range(20)]
     second = [exact(str(number), ms=90.0 + number) for number in range(20)]
-    text = drawn(comparison_table(compare(first, second), "before", "after"))
+    text = drawn(comparison_table(compare_fills(first, second), "before", "after", cases="holes"))
     lines = {line.split()[0]: line for line in text.splitlines() if line.split()}
     assert "+100.0" in lines["exact"] and "0 / 20" in lines["exact"]
     assert "< 0.001" in lines["exact"] and lines["exact"].rstrip().endswith("differs")
@@ -84,7 +84,7 @@ def test_a_comparison_says_what_is_more_than_noise():
 def test_the_holes_that_one_side_has_right_are_listed_as_far_as_a_screen_holds_them():
     first = [row(str(number), text="other") for number in range(MAX_SHOWN + 5)]
     second = [exact(str(number)) for number in range(MAX_SHOWN + 5)]
-    text = drawn(discordant_table(compare(first, second), "before", "after"))
+    text = drawn(discordant_table(compare_fills(first, second), "before", "after"))
     assert text.count("line   exact") == MAX_SHOWN
     assert "and 5 more" in text
     assert "x = 1" in text and "other" in text

@@ -7,14 +7,15 @@ import pytest
 from judged_rows import exact, row, run_of
 from laboratory import run
 
-from intarsia_research.evaluation.record import Row, write_run
+from intarsia_research.evaluation.record import Row
+from intarsia_research.evaluation.saved_run import write_saved
 
 
 @pytest.fixture
 def kept(tmp_path: Path):
     def keep(name: str, *rows: Row) -> Path:
         path = tmp_path / f"{name}.json"
-        write_run(run_of(*rows), path)
+        write_saved(run_of(*rows), path)
         return path
 
     return keep
@@ -39,7 +40,7 @@ def test_two_systems_of_one_run_are_paired(kept):
         "speculative",
         "entropy",
     )
-    assert (told["exact"]["only_first"], told["exact"]["only_second"]) == (0, 1)
+    assert (told["shares"]["exact"]["only_first"], told["shares"]["exact"]["only_second"]) == (0, 1)
     assert told["discordant"][0]["case"] == "1"
 
 
@@ -48,7 +49,7 @@ def test_one_name_is_for_both_sides(kept):
     second = kept("after", row("1", "speculative"), exact("1", "entropy"))
     words = ("--compare", first, second, "--system", "entropy", "--json")
     told = json.loads(run("eval", *words).stdout)
-    assert told["exact"]["first"] == told["exact"]["second"] == 1
+    assert told["shares"]["exact"]["first"] == told["shares"]["exact"]["second"] == 1
     assert told["discordant"] == []
 
 

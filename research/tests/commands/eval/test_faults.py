@@ -7,7 +7,7 @@ from judged_rows import row, run_of
 from laboratory import run
 
 from intarsia.cli.errors import ExitCode
-from intarsia_research.evaluation.record import write_run
+from intarsia_research.evaluation.saved_run import write_saved
 
 
 def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
@@ -20,7 +20,7 @@ def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) ->
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     path = tmp_path / "run.json"
-    write_run(run_of(row("1")), path)
+    write_saved(run_of(row("1")), path)
     return path
 
 

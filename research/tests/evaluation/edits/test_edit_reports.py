@@ -12,19 +12,11 @@ from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.choose_cases import choose_cases
 from intarsia_research.evaluation.edits.compare_edits import compare_edits
 from intarsia_research.evaluation.edits.edit_figures import edit_figures
-from intarsia_research.evaluation.edits.edit_record import (
-    EditRecording,
-    EditRun,
-    read_edit_run,
-    write_edit_run,
-)
-from intarsia_research.evaluation.edits.report_edits_comparison import (
-    changed_offers_table,
-    edit_comparison_table,
-)
+from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRun, read_edit_run
 from intarsia_research.evaluation.edits.report_edits_table import edit_tables
 from intarsia_research.evaluation.record import read_run
-from intarsia_research.evaluation.saved_run import run_is_of
+from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
+from intarsia_research.evaluation.saved_run import run_is_of, write_saved
 
 HUNKS = (hunk(1, 1, "new 1"), hunk(4, 1, "new <4>"))
 RIGHT, WRONG = place(4, 1, "new <4>"), place(4, 1, "odd")
@@ -52,13 +44,13 @@ def shown(*tables) -> str:
 
 async def test_a_saved_run_is_read_as_it_was(tmp_path: Path) -> None:
     run = await run_of([RIGHT], [WRONG], [], [WRONG])
-    write_edit_run(run, tmp_path / "run.json")
+    write_saved(run, tmp_path / "run.json")
     assert read_edit_run(tmp_path / "run.json") == run
     assert run_is_of(tmp_path / "run.json") == "edits"
 
 
 async def test_runs_of_holes_and_of_edits_are_told_apart(tmp_path: Path) -> None:
-    write_edit_run(await run_of([]), tmp_path / "edits.json")
+    write_saved(await run_of([]), tmp_path / "edits.json")
     with pytest.raises(EvaluationFault, match="is a run of edits, not of holes"):
         read_run(tmp_path / "edits.json")
     (tmp_path / "holes.json").write_text('{"version": 2, "rows": []}')
@@ -75,23 +67,17 @@ async def test_two_runs_are_compared_case_by_case() -> None:
     second = await run_of([RIGHT], [], [RIGHT], [])
     found = compare_edits(first.rows, second.rows)
     assert found.pairs == 4
-    sure = found.levels[0]
-    assert sure.edits_exact and (sure.edits_exact.only_first, sure.edits_exact.only_second) == (
-        1,
-        1,
-    )
-    assert sure.edits_wrong and (sure.edits_wrong.only_first, sure.edits_wrong.only_second) == (
-        1,
-        0,
-    )
-    assert sure.false_on_controls and sure.false_on_controls.only_first == 1
-    assert found.ranked_first and (found.ranked_first.first, found.ranked_first.of) == (1.0, 3)
-    assert [(it.case, it.is_right_in_second, it.other) for it in found.changed_offers] == [
+    only = {name: (one.only_first, one.only_second) for name, one in found.shares.items()}
+    assert only["sure: exact"] == (1, 1) and only["sure: wrong"] == (1, 0)
+    assert only["sure: false on controls"] == (1, 0)
+    ranked = found.shares["right line ranked first"]
+    assert (ranked.first, ranked.of) == (1.0, 3)
+    assert [(it.case, it.is_right_in_second, it.wrong) for it in found.discordant] == [
         ("a", True, "odd\n"),
         ("b", False, ""),
     ]
     words = shown(
-        edit_comparison_table(found, "one", "two"), changed_offers_table(found, "one", "two")
+        comparison_table(found, "one", "two", cases="cases"), discordant_table(found, "one", "two")
     )
     assert "4 cases in common" in words
     assert "sure: exact" in words and "1 / 1" in words and "(nothing)" in words
