@@ -1,18 +1,22 @@
-"""The sections of a benchmark, in order."""
+"""The sections of a benchmark, and how they run: in order, on an engine of its own."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.cancel import measure_cancel
 from intarsia_research.benchmark.determinism import measure_determinism
 from intarsia_research.benchmark.editing import measure_editing
 from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.fresh_engine import fresh_engine
 from intarsia_research.benchmark.index import measure_index
 from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.side_by_side import measure_side_by_side
 from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
 from intarsia_research.benchmark.typing import measure_typing
 from intarsia_research.benchmark.users import measure_users
+from intarsia_research.evaluation.systems.baseline import Baseline
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,3 +50,32 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="index", words="indexing a project", parts=(measure_index,)),
 )
 """The first section leaves a warm engine for the others."""
+
+
+async def run_sections(
+    sections: Sequence[Section],
+    *,
+    options: FillOptions,
+    repeats: int,
+    baselines: Sequence[Baseline],
+    on_progress: Callable[[str, float], None],
+) -> list[Figure]:
+    """Return the figures of the sections. Engine and baselines are ended with the last."""
+    figures: list[Figure] = []
+    launch = LaunchOptions()
+    on_progress("starting an engine", 0.0)
+    async with fresh_engine(launch) as (client, address):
+        await client.preload(options.model)
+        bench = Bench(
+            client=client,
+            address=address,
+            options=options,
+            repeats=repeats,
+            launch=launch,
+            baselines=baselines,
+        )
+        for num_done, section in enumerate(sections):
+            on_progress(section.words, num_done / len(sections))
+            for measure in section.parts:
+                figures += await measure(bench)
+    return figures

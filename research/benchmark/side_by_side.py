@@ -15,7 +15,7 @@ from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
 from intarsia_research.benchmark.figures import Bench, Figure
-from intarsia_research.benchmark.hardware.machine_energy import energy_meter
+from intarsia_research.benchmark.machine_energy import energy_meter
 from intarsia_research.benchmark.side_by_side_figures import HoleAnswers, Measured, figures_of
 from intarsia_research.benchmark.systems import BenchSystem, start_systems
 from intarsia_research.evaluation.answer import Answer

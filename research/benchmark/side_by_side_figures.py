@@ -3,15 +3,16 @@
 Failures are left out of all times; a pair is a hole that both systems have answered.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia_research.benchmark.figures import Figure, percentile
-from intarsia_research.benchmark.hardware.machine_energy import POWERCAP
-from intarsia_research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
+from intarsia_research.benchmark.machine_energy import POWERCAP
 from intarsia_research.benchmark.systems import plain_name
 from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 CacheState: TypeAlias = Literal["cold", "warm"]
 
@@ -47,6 +48,16 @@ class Measured:
     resident_bytes: Mapping[str, int]
     joules_per_fill: Mapping[str, float] | None
     others_share: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimedPair:
+    """The times for one hole that both filled. Holes of one ``group`` are not independent."""
+
+    group: str
+    ms: float
+    other_ms: float
+    is_same_text: bool
 
 
 def figures_of(measured: Measured) -> list[Figure]:
@@ -197,3 +208,22 @@ def _ratio(baseline: str, state: CacheState, kind: str, pairs: Sequence[TimedPai
         method=f"geometric mean of {len(pairs)} {which}, paired; 95 % bootstrap interval",
         bounds=None if found is None else (found.low, found.high),
     )
+
+
+def mean_ratio(pairs: Sequence[TimedPair]) -> Estimate | None:
+    """Return the geometric mean of ``ms / other_ms`` with a bootstrap interval; None: no pairs."""
+    logs = [math.log(pair.ms / pair.other_ms) for pair in pairs]
+    mean = Resampling([pair.group for pair in pairs]).mean(logs) if pairs else None
+    if mean is None:
+        return None
+    low, value, high = (math.exp(it) for it in (mean.low, mean.value, mean.high))
+    return Estimate(value=value, low=low, high=high, of=mean.of)
+
+
+def is_same_line(text: str, other: str) -> bool:
+    """Return whether the first lines are equal, apart from trailing blanks."""
+    return _first_line(text) == _first_line(other)
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0].rstrip()

@@ -16,10 +16,9 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia_research.benchmark.figures import Bench
-from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.answer import Answer, failed
 from intarsia_research.evaluation.systems.baseline import answer_of, cut_at_stop, prompt_of
 from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Program
-from intarsia_research.evaluation.systems.failures import failed
 
 OURS = "intarsia"
 

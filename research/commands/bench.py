@@ -15,12 +15,11 @@ from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output, termination_as_interrupt
 from intarsia.infill.filling.options import FillOptions
-from intarsia_research.benchmark.hardware.machine import describe_machine
-from intarsia_research.benchmark.report.figure_table import as_json as shown_as_json
-from intarsia_research.benchmark.report.figure_table import as_table
-from intarsia_research.benchmark.report.pictures import draw_pictures
-from intarsia_research.benchmark.run import run_sections
-from intarsia_research.benchmark.sections import SECTIONS
+from intarsia_research.benchmark.figure_table import as_json as shown_as_json
+from intarsia_research.benchmark.figure_table import as_table
+from intarsia_research.benchmark.machine import describe_machine
+from intarsia_research.benchmark.pictures import draw_pictures
+from intarsia_research.benchmark.sections import SECTIONS, run_sections
 from intarsia_research.commands.baselines import (
     BaselineName,
     against_option,

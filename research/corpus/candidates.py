@@ -25,7 +25,7 @@ from intarsia_research.corpus.filters import (
 )
 from intarsia_research.corpus.licence import licence_of_npm, licence_of_python, permitted
 from intarsia_research.corpus.members import Member, read_members
-from intarsia_research.corpus.release import Release
+from intarsia_research.corpus.package_list import Release
 
 LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 """Returns the permitted licence of a path (None: not permitted), and its original wording."""

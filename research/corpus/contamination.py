@@ -6,7 +6,7 @@ appendix C). N-grams with few different words ("0 0 0 …") occur anywhere and a
 
 from collections.abc import Iterable
 
-from intarsia_research.corpus.words import words_of
+from intarsia_research.corpus.duplicates import words_of
 
 NUM_WORDS = 10
 MIN_DIFFERENT_WORDS = 7

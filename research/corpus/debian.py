@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia_research.corpus.debian_fields import read_fields
+from intarsia_research.corpus.debian_copyright import read_fields
 from intarsia_research.corpus.fetch import NotThere, ReadPage
-from intarsia_research.corpus.package_list import PackageRow
-from intarsia_research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.package_list import ArchiveLink, PackageRow, Release
 
 MIRROR = "https://deb.debian.org/debian"
 SUITES = ("trixie", "bookworm")

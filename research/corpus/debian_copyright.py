@@ -7,7 +7,6 @@ a path has its licence.
 import re
 from dataclasses import dataclass
 
-from intarsia_research.corpus.debian_fields import read_fields
 from intarsia_research.corpus.licence import permitted
 
 _FORMAT = "copyright-format/1.0"
@@ -63,3 +62,17 @@ def _any_of(patterns: str) -> re.Pattern[str]:
         for glob in patterns.split()
     ]
     return re.compile("|".join(parts), re.DOTALL) if parts else _NEVER
+
+
+def read_fields(paragraph: str) -> dict[str, str]:
+    """Return a paragraph's fields by lower-case name; continuation lines keep their newlines."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in paragraph.splitlines():
+        if line[:1] in (" ", "\t"):
+            fields[name] = f"{fields.get(name, '')}\n{line.strip()}"
+        elif ":" in line and not line.startswith("#"):
+            name, _, value = line.partition(":")
+            name = name.strip().lower()
+            fields[name] = value.strip()
+    return fields

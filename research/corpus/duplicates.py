@@ -4,11 +4,10 @@ MinHash: Broder 1997, "On the resemblance and containment of documents".
 """
 
 import hashlib
+import re
 import zlib
 
 from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
-
-from intarsia_research.corpus.words import words_of
 
 THRESHOLD = 0.7
 """Two texts with at least this Jaccard similarity are duplicates."""
@@ -47,3 +46,11 @@ class SeenTexts:
         sketch = self._empty.copy()
         sketch.update_batch([ngram.encode() for ngram in ngrams])
         return sketch
+
+
+_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the identifiers, keywords, numbers and words of a text in lower case, in order."""
+    return _WORD.findall(text.lower())

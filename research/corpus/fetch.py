@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia_research.corpus.release import ArchiveLink
+from intarsia_research.corpus.package_list import ArchiveLink
 from intarsia_research.errors import CorpusFault
 
 ReadPage: TypeAlias = Callable[[str], bytes]

@@ -7,8 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from intarsia_research.corpus.fetch import NotThere, ReadPage
-from intarsia_research.corpus.package_list import PackageRow
-from intarsia_research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.package_list import ArchiveLink, PackageRow, Release
 
 REGISTRY = "https://registry.npmjs.org"
 

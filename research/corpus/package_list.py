@@ -93,3 +93,29 @@ def _lines(file: Path) -> list[tuple[int, list[str]]]:
 def _plain_name(name: str) -> str:
     """Normalise a name: case does not matter, and PyPI reads ``_`` and ``.`` as a hyphen."""
     return name.lower().replace("_", "-").replace(".", "-")
+
+
+DigestName: TypeAlias = Literal["sha256", "sha512"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchiveLink:
+    """An archive at an address. ``digest`` is the index's, in hexadecimal."""
+
+    url: str
+    digest_name: DigestName
+    digest: str
+
+    @property
+    def file_name(self) -> str:
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """``notices`` is a second archive with the licence, if the first does not have it (Debian)."""
+
+    row: PackageRow
+    version: str
+    archive: ArchiveLink
+    notices: ArchiveLink | None = None

@@ -8,8 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from intarsia_research.corpus.fetch import NotThere, ReadPage
-from intarsia_research.corpus.package_list import PackageRow
-from intarsia_research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.package_list import ArchiveLink, PackageRow, Release
 
 INDEX = "https://pypi.org/pypi"
 _FILES = "https://files.pythonhosted.org/packages/"  # a mirror's index has other addresses

@@ -14,8 +14,7 @@ from intarsia_research.corpus.candidates import Candidates, LicenceRefused, read
 from intarsia_research.corpus.fetch import NotThere, ReadPage, fetch_archive, sha256_of
 from intarsia_research.corpus.manifest import ReadArchive
 from intarsia_research.corpus.members import BadArchive
-from intarsia_research.corpus.package_list import PackageRow
-from intarsia_research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.package_list import ArchiveLink, PackageRow, Release
 from intarsia_research.errors import CorpusFault
 
 

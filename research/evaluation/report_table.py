@@ -10,17 +10,15 @@ from intarsia_research.evaluation.figure_text import (
     NONE,
     number,
     number_between,
+    number_cell,
     percent,
     percent_with_interval,
-    signed,
-)
-from intarsia_research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
-from intarsia_research.evaluation.table_cells import (
-    number_cell,
     share_cell,
+    signed,
     titled_table,
     two_lines,
 )
+from intarsia_research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
 
 ALL_SETS = "all sets"
 EXPLANATION = (

@@ -17,11 +17,11 @@ from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.builtin import builtin_cases
 from intarsia_research.evaluation.sets.commits import CommitSource, commit_cases
+from intarsia_research.evaluation.sets.cut_case import language_ids
 from intarsia_research.evaluation.sets.humaneval import read_humaneval
 from intarsia_research.evaluation.sets.package_cases import PACKAGE_SETS, package_cases
 from intarsia_research.evaluation.sets.project_packages import PackageSource
 from intarsia_research.evaluation.sets.repository import repository_cases
-from intarsia_research.evaluation.sets.request_kind import language_ids
 from intarsia_research.evaluation.system import System
 from intarsia_research.evaluation.systems.direct import Direct
 from intarsia_research.evaluation.systems.language_server import LanguageServer

@@ -12,7 +12,7 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
-from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.choose import choose_sandbox, read_cases, systems_of
 from intarsia_research.commands.eval.comparison import report_comparison, report_edit_comparison
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
@@ -21,10 +21,9 @@ from intarsia_research.commands.eval.reports import report, save
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.judge import judge
-from intarsia_research.evaluation.record import Recording, Row, Run, read_run
+from intarsia_research.evaluation.record import Recording, Row, Run, read_run, run_is_of
 from intarsia_research.evaluation.run import RunProgress, run
 from intarsia_research.evaluation.run_tests import run_tests
-from intarsia_research.evaluation.saved_run import run_is_of
 from intarsia_research.evaluation.system import System
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

@@ -11,15 +11,14 @@ from click.core import ParameterSource
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
-from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.reports import report, save
-from intarsia_research.evaluation.edits.choose_cases import choose_cases
-from intarsia_research.evaluation.edits.edit_case import EditCase, read_edit_set
+from intarsia_research.evaluation.edits.edit_case import EditCase, choose_cases, read_edit_set
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinderSystem
 from intarsia_research.evaluation.edits.finder import Direction
 from intarsia_research.evaluation.edits.run_edits import AskingWay, UserEdit, run_edits
-from intarsia_research.evaluation.sets.request_kind import language_ids
+from intarsia_research.evaluation.sets.cut_case import language_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

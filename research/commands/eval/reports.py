@@ -10,9 +10,8 @@ from intarsia_research.evaluation.edits.edit_figures import edit_figures
 from intarsia_research.evaluation.edits.edit_record import EditRun
 from intarsia_research.evaluation.edits.report_edits_table import EDIT_EXPLANATION, edit_tables
 from intarsia_research.evaluation.figures import figures_of
-from intarsia_research.evaluation.record import Run
+from intarsia_research.evaluation.record import Run, write_saved
 from intarsia_research.evaluation.report_table import EXPLANATION, set_tables
-from intarsia_research.evaluation.saved_run import write_saved
 
 _HEADER = ("machine", "intarsia", "started", "settings")
 

@@ -6,8 +6,9 @@ Lines end with LF alone, and are counted from 0.
 """
 
 import gzip
+import random
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -139,3 +140,37 @@ def _hunk_faults(lines: Sequence[str], hunks: Sequence[CommitHunk]) -> Iterator[
             yield f"the text does not have the old lines of hunk {number}"
         elif hunk.new_text and not hunk.new_text.endswith("\n"):
             yield f"the new lines of hunk {number} do not end with LF"
+
+
+def choose_cases(
+    cases: Sequence[EditCase],
+    *,
+    repositories: Sequence[str] = (),
+    languages: Collection[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+) -> list[EditCase]:
+    """Return the chosen cases in the order of the set; empty sequences choose all.
+
+    The seed draws which are left out if there are more than ``limit``. Raise EvaluationFault if
+    none is left.
+    """
+    known = {case.repo.lower() for case in cases}
+    for repo in repositories:
+        if repo.lower() not in known:
+            raise EvaluationFault(
+                f"no case of {repo} in this set: it has {', '.join(sorted(known))}"
+            )
+    wanted = {repo.lower() for repo in repositories}
+    chosen = [
+        case
+        for case in cases
+        if (not wanted or case.repo.lower() in wanted)
+        and (not languages or case.language in languages)
+    ]
+    if not chosen:
+        raise EvaluationFault("no case of these languages in this set: choose others")
+    if limit is None or limit >= len(chosen):
+        return chosen
+    drawn = random.Random(seed).sample(range(len(chosen)), limit)
+    return [chosen[index] for index in sorted(drawn)]

@@ -13,8 +13,7 @@ import msgspec
 
 from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditKind
 from intarsia_research.evaluation.edits.finder import Level, includes
-from intarsia_research.evaluation.record import SystemInfo
-from intarsia_research.evaluation.saved_run import read_saved
+from intarsia_research.evaluation.record import SystemInfo, read_saved
 
 EDIT_RUN_VERSION = 1
 

@@ -14,8 +14,9 @@ from intarsia_research.evaluation.figure_text import (
     number_between,
     percent,
     percent_with_interval,
+    share_cell,
+    titled_table,
 )
-from intarsia_research.evaluation.table_cells import share_cell, titled_table
 
 EDIT_EXPLANATION = (
     "Shares are of edits with a further place in the window; an offer is the first one of a case. "

@@ -22,8 +22,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.training.cut_holes import CutHole, CutHoleKind
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
-from intarsia_research.evaluation.sets.cut_case import cut_case
-from intarsia_research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia_research.evaluation.sets.cut_case import cut_case, hole_kinds, language_ids
 from intarsia_research.evaluation.sets.take_turns import take_turns
 
 SET_NAME = "builtin"

@@ -19,9 +19,8 @@ from intarsia.training.node_table import hole_nodes
 from intarsia.workspace.context.place import RecentEdit
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
-from intarsia_research.evaluation.sets.cut_case import cut_case
+from intarsia_research.evaluation.sets.cut_case import cut_case, language_ids
 from intarsia_research.evaluation.sets.git_history import Commit, GitHistory
-from intarsia_research.evaluation.sets.request_kind import language_ids
 
 SET_NAME = "commits"
 KIND: CutHoleKind = "rest_of_line"

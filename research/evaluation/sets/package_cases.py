@@ -15,7 +15,7 @@ from typing import TypeAlias
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets import member_holes, project_holes
-from intarsia_research.evaluation.sets.even_draw import PackageDraw, draw_evenly
+from intarsia_research.evaluation.sets.cut_case import language_ids
 from intarsia_research.evaluation.sets.project_holes import ProjectHole
 from intarsia_research.evaluation.sets.project_packages import (
     PackageSource,
@@ -23,7 +23,7 @@ from intarsia_research.evaluation.sets.project_packages import (
     package_folder,
     read_table,
 )
-from intarsia_research.evaluation.sets.request_kind import language_ids
+from intarsia_research.evaluation.sets.take_turns import PackageDraw, draw_evenly
 
 KIND: CaseKind = "rest_of_line"
 

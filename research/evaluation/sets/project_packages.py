@@ -16,7 +16,7 @@ import msgspec
 
 from intarsia_research.corpus.fetch import NotThere, ReadPage, fetch_archive, read_page
 from intarsia_research.corpus.members import BadArchive, Member, read_members
-from intarsia_research.corpus.release import ArchiveLink
+from intarsia_research.corpus.package_list import ArchiveLink
 from intarsia_research.errors import CorpusFault, EvaluationFault
 from intarsia_research.holes.copies import is_copy, lines_of
 

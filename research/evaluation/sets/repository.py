@@ -13,8 +13,7 @@ from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
 from intarsia.training.node_table import hole_nodes
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
-from intarsia_research.evaluation.sets.cut_case import cut_case
-from intarsia_research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia_research.evaluation.sets.cut_case import cut_case, hole_kinds, language_ids
 from intarsia_research.evaluation.sets.source_files import (
     CodeFile,
     find_source_files,

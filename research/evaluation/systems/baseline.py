@@ -17,12 +17,11 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, inserted_at_cursor
 from intarsia.infill.syntax.lines import newline_of
-from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.record import SystemInfo
 from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
 from intarsia_research.evaluation.systems.client import plan_case
-from intarsia_research.evaluation.systems.failures import Failures, failed
 
 _EMPTY_SUFFIX = "\n"  # as our engine has it: an empty suffix would turn off fill-in-the-middle
 

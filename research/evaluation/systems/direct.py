@@ -21,7 +21,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.record import SystemInfo
 from intarsia_research.evaluation.systems.client import (
@@ -31,7 +31,6 @@ from intarsia_research.evaluation.systems.client import (
     patient,
     plan_case,
 )
-from intarsia_research.evaluation.systems.failures import Failures, failed
 from intarsia_research.evaluation.systems.project_context import WithContext
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")

@@ -18,7 +18,7 @@ from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.record import SystemInfo
 from intarsia_research.evaluation.server_process import (
@@ -36,7 +36,6 @@ from intarsia_research.evaluation.systems.client import (
     patient,
     server_options,
 )
-from intarsia_research.evaluation.systems.failures import Failures, failed
 
 _INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from intarsia_research.benchmark.figure_table import as_json, as_table, shown_value
 from intarsia_research.benchmark.figures import Figure, middle_of
-from intarsia_research.benchmark.report.figure_table import as_json, as_table, shown_value
 
 FIGURE = Figure(name="wait_ms", words="a wait", value=12.345, unit="ms", method="by hand")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from intarsia_research.benchmark.hardware.machine_energy import energy_meter
+from intarsia_research.benchmark.machine_energy import energy_meter
 
 
 def package(folder: Path, name: str, microjoules: int) -> Path:

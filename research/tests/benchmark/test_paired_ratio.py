@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia_research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
+from intarsia_research.benchmark.side_by_side_figures import TimedPair, is_same_line, mean_ratio
 
 
 def pair(ms: float, other_ms: float, group: str = "a") -> TimedPair:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from intarsia_research.benchmark.figures import Figure
-from intarsia_research.benchmark.report.pictures import PICTURES, Point, draw_pictures, points
+from intarsia_research.benchmark.pictures import PICTURES, Point, draw_pictures, points
 
 
 def figure(name: str, value: float | None, bounds: tuple[float, float] | None = None) -> Figure:

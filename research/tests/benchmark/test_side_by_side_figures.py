@@ -10,8 +10,7 @@ from intarsia_research.benchmark.side_by_side_figures import (
     figures_of,
     pairs_of,
 )
-from intarsia_research.evaluation.answer import Answer
-from intarsia_research.evaluation.systems.failures import failed
+from intarsia_research.evaluation.answer import Answer, failed
 
 
 def answer(text: str, ms: float, *, num_forwards: int = 4) -> Answer:

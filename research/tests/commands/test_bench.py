@@ -8,7 +8,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench, percentile
-from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.start import measure_prefill, measure_start
 

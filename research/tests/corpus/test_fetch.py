@@ -10,7 +10,7 @@ import pytest
 
 from intarsia_research.corpus import fetch
 from intarsia_research.corpus.fetch import NotThere, fetch_archive, read_page
-from intarsia_research.corpus.release import ArchiveLink
+from intarsia_research.corpus.package_list import ArchiveLink
 from intarsia_research.errors import CorpusFault
 
 PAGE = "https://somewhere.invalid/page"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from intarsia_research.benchmark.figures import Figure
-from intarsia_research.benchmark.report.pictures import PICTURES, points
+from intarsia_research.benchmark.pictures import PICTURES, points
 
 
 def drawn_bars(figures: Sequence[Figure]) -> dict[str, list[str]]:

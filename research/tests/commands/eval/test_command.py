@@ -15,10 +15,9 @@ from scripted_system import ScriptedSystem
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.answer import Answer, failed
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.record import read_run
-from intarsia_research.evaluation.systems.failures import failed
 
 
 def problem(name: str, line: str, expected: int) -> dict[str, str]:

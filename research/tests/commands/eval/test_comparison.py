@@ -7,8 +7,7 @@ import pytest
 from judged_rows import exact, row, run_of
 from laboratory import run
 
-from intarsia_research.evaluation.record import Row
-from intarsia_research.evaluation.saved_run import write_saved
+from intarsia_research.evaluation.record import Row, write_saved
 
 
 @pytest.fixture

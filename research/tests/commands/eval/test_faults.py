@@ -7,7 +7,7 @@ from judged_rows import row, run_of
 from laboratory import run
 
 from intarsia.cli.errors import ExitCode
-from intarsia_research.evaluation.saved_run import write_saved
+from intarsia_research.evaluation.record import write_saved
 
 
 def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:

@@ -9,14 +9,13 @@ from edit_runs import ScriptedFinder, edit_case, hunk, in_turn, place, rows_of
 from rich.console import Console
 
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.edits.choose_cases import choose_cases
 from intarsia_research.evaluation.edits.compare_edits import compare_edits
+from intarsia_research.evaluation.edits.edit_case import choose_cases
 from intarsia_research.evaluation.edits.edit_figures import edit_figures
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRun, read_edit_run
 from intarsia_research.evaluation.edits.report_edits_table import edit_tables
-from intarsia_research.evaluation.record import read_run
+from intarsia_research.evaluation.record import read_run, run_is_of, write_saved
 from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
-from intarsia_research.evaluation.saved_run import run_is_of, write_saved
 
 HUNKS = (hunk(1, 1, "new 1"), hunk(4, 1, "new <4>"))
 RIGHT, WRONG = place(4, 1, "new <4>"), place(4, 1, "odd")

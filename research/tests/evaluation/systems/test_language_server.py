@@ -16,8 +16,8 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import splits_line_end
 from intarsia.lsp.documents.positions import line_starts, position_at
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import MAX_IN_A_ROW
 from intarsia_research.evaluation.systems import language_server
-from intarsia_research.evaluation.systems.failures import MAX_IN_A_ROW
 from intarsia_research.evaluation.systems.language_server import LanguageServer, position_of
 
 GOOD = case("y = ", "1")

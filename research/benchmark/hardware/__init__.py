@@ -1,1 +1,0 @@
-"""The machine of a benchmark: what it is, and the energy that it uses."""

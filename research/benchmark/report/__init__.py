@@ -1,1 +1,0 @@
-"""What a benchmark shows: its figures as a table, as JSON and as pictures."""
