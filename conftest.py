@@ -12,7 +12,7 @@ from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.data_folder import data_folder
+from intarsia.engine.ipc.ownership import data_folder
 
 # The same examples in every run, however slow: neither chance nor other work fails a build.
 # Others: --hypothesis-profile=other_examples.

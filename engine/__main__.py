@@ -2,7 +2,7 @@
 
 import sys
 
-from intarsia.engine.service.arguments import parse_arguments
+from intarsia.engine.config import parse_arguments
 from intarsia.engine.service.process import run_engine
 
 if __name__ == "__main__":

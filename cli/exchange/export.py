@@ -11,8 +11,7 @@ from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.cli.units import size
-from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.model_store.model_name import split_tuning
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model, split_tuning
 
 _OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))
 _model_option = click.option(
@@ -73,7 +72,7 @@ def peft(
 
     The LoRA has all that MODEL adds to the plain weights: the bundled tuning and your own, joined.
     """
-    from intarsia.engine.interchange.export_peft import export_peft
+    from intarsia.engine.interchange.peft import export_peft
 
     named = model if repo is None else _model_of(repo)
     with LoadBar(notices()) as bar, write_faults():

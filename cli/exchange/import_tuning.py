@@ -10,8 +10,7 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
-from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.model_store.model_name import NO_TUNING, without_tuning
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, NO_TUNING, without_tuning
 
 
 @click.group("import", subcommand_metavar="peft FOLDER FILE [OPTIONS]")
@@ -45,7 +44,7 @@ def peft(lora: Path, out: Path, model: str) -> ExitCode:
         raise CliError(f"{out} does not end in .safetensors: give such a name")
     if without_tuning(model) != model:
         raise CliError(f"{model} already has a tuning: name the model without it")
-    from intarsia.engine.interchange.import_peft import import_peft
+    from intarsia.engine.interchange.peft import import_peft
 
     with LoadBar(notices()) as bar, write_faults():
         imported = import_peft(lora, locate(model, bar.update), out)

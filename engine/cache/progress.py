@@ -1,4 +1,4 @@
-"""Progress of long work: a stage in plain words, and a fraction where one is known."""
+"""Tell the user of long work: how much of a download is done, or which process is waited for."""
 
 import os
 import threading
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
+
+from filelock import FileLock, Timeout
 
 Progress: TypeAlias = Callable[[str, float | None], None]
 """Called with the stage and a fraction from 0 to 1, None if unknown; on any thread."""
@@ -48,3 +50,21 @@ def size_of(folder: Path) -> int:
             with suppress(FileNotFoundError):
                 total += Path(place, name).stat().st_size
     return total
+
+
+@contextmanager
+def exclusive(target: Path, work: str, on_progress: Progress) -> Iterator[None]:
+    """Hold the lock file next to ``target`` while the block runs.
+
+    While another process holds it, report that; ``work`` says what that process does.
+    """
+    lock = FileLock(target.with_name(f"{target.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_progress(f"waiting for another process that {work}", None)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

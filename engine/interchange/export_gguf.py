@@ -26,11 +26,10 @@ from intarsia.engine.interchange.export_hugging_face import (
     stored_dtype,
 )
 from intarsia.engine.interchange.output import new_file, require_new, require_room
-from intarsia.engine.model_store.catalog import find_model
+from intarsia.engine.model_store.catalog import find_model, split_tuning, without_tuning
 from intarsia.engine.model_store.download import fetch
 from intarsia.engine.model_store.gguf.tensors import open_gguf
 from intarsia.engine.model_store.locate import ModelFolder
-from intarsia.engine.model_store.model_name import split_tuning, without_tuning
 
 _FORMATS = {
     torch.bfloat16: (gguf.GGMLQuantizationType.BF16, gguf.LlamaFileType.MOSTLY_BF16),

@@ -25,9 +25,9 @@ from intarsia.engine.families.masked_causal.backbone.weights import (
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.interchange.output import new_folder, require_new, require_room
+from intarsia.engine.model_store.checkpoint import read_safetensors_header
 from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
-from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 # What the source may have beside config and weights; nothing else of it is copied.
 _COMPANIONS = (

@@ -1,16 +1,101 @@
 """A tuning of ours as pairs by matrix: read from its safetensors file and written to one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
+from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import read_tensors
-from intarsia.engine.interchange.low_rank import Pair, exact_dtype
 from intarsia.engine.interchange.output import new_file
 from intarsia.engine.interchange.tunable_matrices import TunableMatrix
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Pair:
+    """The two factors, in float32 in main memory."""
+
+    down: Tensor  # (rank, in)
+    up: Tensor  # (out, rank)
+
+    @property
+    def rank(self) -> int:
+        return self.down.shape[0]
+
+
+def sum_of(pairs: Sequence[Pair]) -> Pair:
+    """Return one pair that changes its matrix by the sum of these; the ranks add up."""
+    return Pair(
+        down=torch.cat([pair.down for pair in pairs]),
+        up=torch.cat([pair.up for pair in pairs], dim=1),
+    )
+
+
+def split_rows(pair: Pair, sizes: Sequence[int]) -> list[Pair]:
+    """Return a pair for each block of rows of the matrix; ``sizes`` are their numbers of rows."""
+    return [Pair(down=pair.down, up=up) for up in torch.split(pair.up, list(sizes))]
+
+
+def stack_rows(pairs: Sequence[Pair | None], sizes: Sequence[int], num_in: int) -> Pair:
+    """Return the pair of a matrix that has these blocks of rows; None: a block is not changed.
+
+    Blocks with the same ``down`` share its rank, as those of an own tuning do. Otherwise each has
+    columns of its own in ``up``, which are zero in the rows of the others.
+    """
+    downs: list[Tensor] = []
+    starts: list[int] = []  # where each block's columns begin
+    for pair in pairs:
+        starts.append(0 if pair is None else _start_of(pair.down, downs))
+    down = torch.cat(downs) if downs else torch.zeros(0, num_in)
+    up = torch.zeros(sum(sizes), len(down))
+    first = 0
+    for pair, start, size in zip(pairs, starts, sizes, strict=True):
+        if pair is not None:
+            up[first : first + size, start : start + pair.rank] = pair.up
+        first += size
+    return Pair(down=down, up=up)
+
+
+def without_idle_ranks(pair: Pair) -> Pair:
+    """Leave out the components that add nothing, because one of their factors is zero."""
+    is_used = pair.down.any(dim=1) & pair.up.any(dim=0)
+    return Pair(down=pair.down[is_used], up=pair.up[:, is_used])
+
+
+def widened(pair: Pair, rank: int) -> Pair:
+    """Return the same change with a higher rank: the further components are zero."""
+    missing = rank - pair.rank
+    return Pair(
+        down=torch.nn.functional.pad(pair.down, (0, 0, 0, missing)),
+        up=torch.nn.functional.pad(pair.up, (0, missing)),
+    )
+
+
+def scaled(pair: Pair, factor: float) -> Pair:
+    """Return the pair with ``up`` times a factor, rounded to float32 once."""
+    return Pair(down=pair.down, up=(pair.up.double() * factor).float())
+
+
+def exact_dtype(pairs: Sequence[Pair]) -> torch.dtype:
+    """Return bfloat16 if it holds every number exactly, else float32."""
+    tensors = [tensor for pair in pairs for tensor in (pair.down, pair.up)]
+    is_exact = all(torch.equal(tensor.bfloat16().float(), tensor) for tensor in tensors)
+    return torch.bfloat16 if is_exact else torch.float32
+
+
+def _start_of(down: Tensor, downs: list[Tensor]) -> int:
+    """Return the first rank of ``down`` among those stacked so far; it is added if it is new."""
+    start = 0
+    for other in downs:
+        if torch.equal(other, down):
+            return start
+        start += len(other)
+    downs.append(down)
+    return start
+
 
 _CPU = torch.device("cpu")
 

@@ -6,16 +6,43 @@ Knows nothing of the requests that are sent over it.
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 
 import psutil
 
 from intarsia.engine.ipc.address import Address, resolve_address
-from intarsia.engine.ipc.backoff import Backoff
 from intarsia.engine.ipc.connection import Connection, OnLoadProgress
 from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
 from intarsia.engine.ipc.stop import end_stuck_engine, engine_process, uses_processor
+
+FIRST_DELAY_S = 0.5
+LAST_DELAY_S = 30.0
+
+
+class Backoff:
+    """Counts failures in a row; one success resets the count."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._not_before = 0.0
+        self.num_failures = 0
+
+    def failed(self) -> None:
+        # The exponent is bounded: a client may run for months with a broken engine.
+        delay = FIRST_DELAY_S * 2 ** min(self.num_failures, 16)
+        self._not_before = self._clock() + min(delay, LAST_DELAY_S)
+        self.num_failures += 1
+
+    def succeeded(self) -> None:
+        self.num_failures = 0
+        self._not_before = 0.0
+
+    def seconds_left(self) -> float:
+        """Return how long to wait before the next start, 0 if it may be tried now."""
+        return max(0.0, self._not_before - self._clock())
+
 
 MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""

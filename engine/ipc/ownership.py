@@ -183,3 +183,13 @@ def _unknown_uid() -> int | None:
         return int(Path("/proc/sys/kernel/overflowuid").read_text())
     except (OSError, ValueError):  # not Linux
         return None
+
+
+def data_folder() -> Path:
+    """Return the folder for the user's data; INTARSIA_DATA_DIR overrides it."""
+    override = os.environ.get("INTARSIA_DATA_DIR")
+    if override:
+        return Path(override).expanduser()
+    import platformdirs  # not for `initialize`
+
+    return platformdirs.user_data_path("intarsia", appauthor=False)

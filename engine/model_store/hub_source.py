@@ -12,7 +12,11 @@ from intarsia.engine.cache.folder import is_disk_full, require_space
 from intarsia.engine.cache.progress import Progress, report_growth, size_of
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import CatalogModel
-from intarsia.engine.model_store.source_error import SourceError
+
+
+class SourceError(Exception):
+    """A source could not give a file. The message says what was tried and how it failed."""
+
 
 _PROBE_TIMEOUT_S = 5.0
 

@@ -16,10 +16,18 @@ from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.cache.folder import plain_disk_faults, require_own_folder
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
+from intarsia.engine.model_store.catalog import (
+    CATALOG,
+    NO_TUNING,
+    CatalogModel,
+    find_model,
+    shown,
+    split_tuning,
+)
 from intarsia.engine.model_store.checkpoint import (
     is_fused,
     read_config,
+    read_safetensors_header,
     require_tokenizer,
     weight_files,
 )
@@ -29,8 +37,6 @@ from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversi
 from intarsia.engine.model_store.gguf.convert import ChangeRows, convert, converted_folder
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
 from intarsia.engine.model_store.hub_source import fetch_folder
-from intarsia.engine.model_store.model_name import NO_TUNING, shown, split_tuning
-from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
 """Takes a tuning's file and the model's config; returns how the tuning changes a matrix's rows."""

@@ -15,8 +15,8 @@ import msgspec
 
 from intarsia.engine.ipc.address import Address, prepare_directory
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.handshake import PortFile
 from intarsia.engine.ipc.liveness import plain_lock_faults
-from intarsia.engine.ipc.stream import PortFile
 
 Accept: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
 

@@ -1,13 +1,16 @@
 """One connected client: its handshake, its requests, and its fills in flight.
 
-Reads frames from the client's stream, gives jobs to the worker, and sends the answers.
+Reads frames from the client's stream, gives jobs to the worker, and sends the answers. A slow
+client loses drafts, never answers.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -29,14 +32,77 @@ from intarsia.engine.ipc.messages import (
     Refused,
     ScoreTexts,
     Status,
+    Step,
     Stop,
     Welcome,
     decode_client_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message
+from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 from intarsia.engine.service.job import Answer, Job, Loaded
-from intarsia.engine.service.outbox import Outbox
 from intarsia.engine.service.worker import Worker
+
+MAX_DRAFTS = 8
+"""Of more waiting drafts (steps and progress) than this, the oldest is dropped."""
+
+MAX_MESSAGES = 4096
+"""A client with more unread messages than this has stopped reading."""
+
+
+class Outbox:
+    """A queue: ``put`` never waits, and one task writes as fast as the client reads."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._messages: deque[EngineMessage] = deque()
+        self._has_news = asyncio.Event()
+        self._is_closing = False
+        self._writing = asyncio.create_task(self._write())
+
+    def put(self, message: EngineMessage) -> None:
+        if self._writing.done():
+            return  # the client has gone
+        if isinstance(message, Step | LoadProgress):
+            self._drop_oldest_draft()
+        self._messages.append(message)
+        self._has_news.set()
+        if len(self._messages) > MAX_MESSAGES:
+            self._give_up()
+
+    async def close(self, patience_s: float) -> None:
+        """Send the waiting messages for up to ``patience_s``, then close the connection."""
+        self._is_closing = True
+        self._has_news.set()
+        await asyncio.wait([self._writing], timeout=patience_s)
+        if not self._writing.done():
+            self._give_up()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+    def _give_up(self) -> None:
+        self._writing.cancel()
+        self._writer.transport.abort()  # close() would wait for the client to read the buffer
+
+    def _drop_oldest_draft(self) -> None:
+        drafts = [message for message in self._messages if isinstance(message, Step | LoadProgress)]
+        if len(drafts) >= MAX_DRAFTS:
+            self._messages.remove(drafts[0])
+
+    async def _write(self) -> None:
+        try:
+            while self._messages or not self._is_closing:
+                await self._has_news.wait()
+                self._has_news.clear()
+                await self._send_waiting()
+        except OSError:
+            pass  # the client has gone; the reader of its requests notices too
+        finally:
+            self._writer.close()
+
+    async def _send_waiting(self) -> None:
+        while self._messages:
+            self._writer.write(to_frame(self._messages.popleft()))
+            await self._writer.drain()
+
 
 HANDSHAKE_TIMEOUT_S = 10.0
 MAX_JOBS = 256

@@ -5,6 +5,7 @@ a fill will be; but one user's keys make fills of one length, and another's jobs
 Knows no threads.
 """
 
+import time
 from collections import deque
 from collections.abc import Hashable
 
@@ -63,3 +64,25 @@ class UsualTimes:
         if waiting_s is None or running_s is None:
             return False
         return waiting_s > MUCH_LONGER * max(running_s, WORTH_S)
+
+
+class RunClock:
+    """The clock of one fill, which runs from now on."""
+
+    def __init__(self) -> None:
+        self._started_at = self._resumed_at = time.monotonic()
+
+    @property
+    def run_s(self) -> float:
+        """Seconds that the fill has run."""
+        return time.monotonic() - self._started_at
+
+    @property
+    def slice_s(self) -> float:
+        """Seconds since its start, or since it was resumed."""
+        return time.monotonic() - self._resumed_at
+
+    def resume(self, suspended_at: float) -> None:
+        """Let it run again, after a suspension at that time.monotonic()."""
+        self._resumed_at = time.monotonic()
+        self._started_at += self._resumed_at - suspended_at

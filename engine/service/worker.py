@@ -25,9 +25,8 @@ from intarsia.engine.ipc.messages import (
 from intarsia.engine.service.failures import describe_failure, is_device_lost
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
-from intarsia.engine.service.run_clock import RunClock
 from intarsia.engine.service.scheduler import Scheduler, any_job
-from intarsia.engine.service.usual_times import UsualTimes
+from intarsia.engine.service.usual_times import RunClock, UsualTimes
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 

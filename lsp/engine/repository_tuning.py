@@ -12,8 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.engine.ipc.data_folder import data_folder
-from intarsia.engine.ipc.ownership import weakness_of
+from intarsia.engine.ipc.ownership import data_folder, weakness_of
 from intarsia.lsp.settings import Settings
 
 ABOUT_NAME = "about.json"

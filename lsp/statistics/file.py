@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.engine.ipc.data_folder import data_folder
+from intarsia.engine.ipc.ownership import data_folder
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 from intarsia.lsp.statistics.counts import Counts
 

@@ -29,12 +29,12 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim
 from intarsia.engine.model_store.checkpoint import (
     is_fused,
     read_config,
+    read_safetensors_header,
     require_tokenizer,
     weight_files,
 )
 from intarsia.engine.model_store.family import family_of, is_run_by_transformers
 from intarsia.engine.model_store.gguf.read import read_gguf_model
-from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 FOLDER = Path(tempfile.mkdtemp(prefix="intarsia-fuzz-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)

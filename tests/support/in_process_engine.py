@@ -9,7 +9,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import NoEngine
-from intarsia.engine.ipc.stream import open_stream
+from intarsia.engine.ipc.handshake import open_stream
 from intarsia.engine.service.endpoint import hold_address
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, check_nothing
 from intarsia.engine.service.service import Service

@@ -16,11 +16,10 @@ from rule_filler import RuleFiller, project_text
 from scripted_next_edits import find_by_rules
 
 from intarsia.engine.cache.progress import Progress
-from intarsia.engine.config import EngineConfig
+from intarsia.engine.config import EngineConfig, parse_arguments
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.service.arguments import parse_arguments
 from intarsia.engine.service.model_slot import LoadFiller
 from intarsia.engine.service.process import run_engine
 

@@ -22,8 +22,7 @@ from intarsia.engine.cache.folder import (
     require_own_folder,
     require_space,
 )
-from intarsia.engine.cache.lock import exclusive
-from intarsia.engine.cache.progress import Progress
+from intarsia.engine.cache.progress import Progress, exclusive
 from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion, seal_conversion
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor
 from intarsia.engine.model_store.gguf.read import GgufModel, read_gguf_model

@@ -8,13 +8,156 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Tokenizer
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.gguf.config import config_from_gguf
 from intarsia.engine.model_store.gguf.fused_layout import FusedTensor, fused_tensors
 from intarsia.engine.model_store.gguf.tensors import GgufFile
-from intarsia.engine.model_store.gguf.tokenizer import tokenizer_from_gguf
+
+_CONTROL, _USER_DEFINED, _UNUSED = 3, 4, 5  # llama.cpp's token types
+
+_QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_SPLITS = {"qwen2": _QWEN2, "llama-bpe": _QWEN2.replace(r"\p{N}|", r"\p{N}{1,3}|")}
+
+
+def tokenizer_from_gguf(fields: Mapping[str, Any]) -> Tokenizer:
+    """Return the tokenizer. Raises ModelError for a kind that is not supported."""
+    kind = (fields.get("tokenizer.ggml.model"), fields.get("tokenizer.ggml.pre"))
+    if kind[0] != "gpt2" or kind[1] not in _SPLITS:
+        raise ModelError(
+            f"the GGUF file's tokenizer {kind[0]}/{kind[1]} is not supported "
+            f"(gpt2/{', gpt2/'.join(_SPLITS)} are): use the model's safetensors folder instead"
+        )
+    tokenizer = Tokenizer(_bpe(fields, ignore_merges=kind[1] == "llama-bpe"))
+    if kind[1] == "qwen2":
+        tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_SPLITS[kind[1]]), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = _post_processor(fields)
+    tokenizer.add_tokens(_added_tokens(fields))
+    return tokenizer
+
+
+def _bpe(fields: Mapping[str, Any], *, ignore_merges: bool) -> models.BPE:
+    types = fields["tokenizer.ggml.token_type"]
+    vocab = {
+        token: index
+        for index, token in enumerate(fields["tokenizer.ggml.tokens"])
+        if types[index] != _UNUSED  # such tokens only pad the matrix
+    }
+    merges = [tuple(merge.split(" ", 1)) for merge in fields["tokenizer.ggml.merges"]]
+    return models.BPE(vocab=vocab, merges=merges, fuse_unk=False, ignore_merges=ignore_merges)
+
+
+def _added_tokens(fields: Mapping[str, Any]) -> list[AddedToken]:
+    return [
+        AddedToken(token, special=kind == _CONTROL, normalized=False)
+        for token, kind in zip(
+            fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.token_type"], strict=True
+        )
+        if kind in (_CONTROL, _USER_DEFINED)
+    ]
+
+
+def _post_processor(fields: Mapping[str, Any]) -> Any:
+    byte_level = processors.ByteLevel(trim_offsets=False)
+    if not fields.get("tokenizer.ggml.add_bos_token"):
+        return byte_level
+    bos_id = fields["tokenizer.ggml.bos_token_id"]
+    bos = fields["tokenizer.ggml.tokens"][bos_id]
+    begin = processors.TemplateProcessing(
+        single=f"{bos} $A", pair=f"{bos} $A $B", special_tokens=[(bos, bos_id)]
+    )
+    return processors.Sequence([byte_level, begin])
+
+
+ARCHITECTURES = {
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+    "llama": "LlamaForCausalLM",
+}
+
+
+def config_from_gguf(fields: Mapping[str, Any], *, is_tied: bool) -> dict[str, Any]:
+    """Return the content of config.json. Raises ModelError for a shape that is not supported.
+
+    ``is_tied``: the output matrix is the embedding matrix.
+    """
+    architecture = str(fields.get("general.architecture"))
+    if architecture not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        raise ModelError(f"GGUF architecture {architecture!r} is not supported: use one of {known}")
+    own = {
+        key.removeprefix(f"{architecture}."): value
+        for key, value in fields.items()
+        if key.startswith(f"{architecture}.")
+    }
+    _refuse_variants(own)
+    try:
+        return _shape(architecture, own, fields, is_tied)
+    except KeyError as missing:
+        raise ModelError(
+            f"the GGUF file lacks the field {architecture}.{missing.args[0]}: download it again"
+        ) from missing
+
+
+def _refuse_variants(own: Mapping[str, Any]) -> None:
+    if own.get("expert_count", 0):
+        raise ModelError("a GGUF mixture of experts is not supported: use a dense model")
+    if own.get("rope.scaling.type", "none") != "none":
+        raise ModelError(
+            "a GGUF file with scaled RoPE is not supported: use a model without scaling"
+        )
+
+
+def _shape(
+    architecture: str, own: Mapping[str, Any], fields: Mapping[str, Any], is_tied: bool
+) -> dict[str, Any]:
+    hidden_size, num_heads = own["embedding_length"], own["attention.head_count"]
+    rope_theta = float(own.get("rope.freq_base", 10_000.0))
+    return {
+        "architectures": [ARCHITECTURES[architecture]],
+        "model_type": architecture,
+        "hidden_act": "silu",
+        "hidden_size": hidden_size,
+        "intermediate_size": own["feed_forward_length"],
+        "num_hidden_layers": own["block_count"],
+        "num_attention_heads": num_heads,
+        "num_key_value_heads": own.get("attention.head_count_kv", num_heads),
+        "head_dim": own.get("attention.key_length", hidden_size // num_heads),
+        "max_position_embeddings": own["context_length"],
+        "rms_norm_eps": _shortest(own["attention.layer_norm_rms_epsilon"]),
+        "rope_theta": rope_theta,
+        "rope_parameters": {"rope_type": "default", "rope_theta": rope_theta},
+        "tie_word_embeddings": is_tied,
+        "vocab_size": len(fields["tokenizer.ggml.tokens"]),
+        "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
+        "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
+        "dtype": "bfloat16",
+    }
+
+
+def _shortest(single: float) -> float:
+    """Return the shortest number of single precision: 1e-06 for 9.999999974752427e-07."""
+    return float(f"{single:.7g}")
+
 
 _MAX_REASON_CHARS = 200
 

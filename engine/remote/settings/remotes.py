@@ -16,7 +16,7 @@ import platformdirs
 
 from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.model_name import shown
+from intarsia.engine.model_store.catalog import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
 
 _MAX_BYTES = 256 * 1024

@@ -12,8 +12,7 @@ from toy_lora import located
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
 from intarsia.engine.interchange.export_hugging_face import export_hugging_face
-from intarsia.engine.interchange.export_peft import export_peft
-from intarsia.engine.interchange.import_peft import import_peft
+from intarsia.engine.interchange.peft import export_peft, import_peft
 
 TENSORS = "adapter_model.safetensors"
 

@@ -10,8 +10,7 @@ from safetensors.torch import load_file
 from toy_causal import Kind
 from toy_lora import CLOSE, located, our_logits, peft_logits, plain_logits, save_lora, save_tuning
 
-from intarsia.engine.interchange.export_peft import export_peft
-from intarsia.engine.interchange.import_peft import import_peft
+from intarsia.engine.interchange.peft import export_peft, import_peft
 
 
 def exported(folder: Path, tunings: list[Path], out: Path) -> Path:

@@ -12,9 +12,8 @@ from toy_causal import save_adapter, save_toy, toy_causal_model
 from toy_lora import located, save_lora, save_tuning
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.interchange.export_peft import export_peft
-from intarsia.engine.interchange.import_peft import import_peft
 from intarsia.engine.interchange.output import OutputError
+from intarsia.engine.interchange.peft import export_peft, import_peft
 
 TENSORS = "adapter_model.safetensors"
 Q_DOWN = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"

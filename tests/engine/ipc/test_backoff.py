@@ -3,10 +3,9 @@
 import pytest
 from temporary_address import temporary_address
 
-from intarsia.engine.ipc.backoff import Backoff
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.engine.ipc.link import Link
+from intarsia.engine.ipc.link import Backoff, Link
 
 
 def test_the_delay_doubles_from_half_a_second_to_thirty():

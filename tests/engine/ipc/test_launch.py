@@ -16,13 +16,12 @@ from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.engine.config import EngineConfig
+from intarsia.engine.config import EngineConfig, parse_arguments
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.service.arguments import parse_arguments
 from intarsia.engine.service.endpoint import AddressInUse, hold_address
 
 HOLE = Fill(id=0, prefix="", suffix="")

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.engine.cache.seal import open_seals
-from intarsia.engine.cache.sealed_files import SealedFiles
-from intarsia.engine.kernels.compile_cache import open_files
-from intarsia.engine.kernels.crash_guard import first_run, has_crashed
+from intarsia.engine.cache.seal import SealedFiles, open_seals
+from intarsia.engine.kernels.compile_cache import first_run, has_crashed, open_files
 
 _QUANTIZE = """
 import sys
@@ -107,7 +105,7 @@ def test_a_crash_is_noticed_once_and_a_living_process_is_none(tmp_path: Path) ->
     program = """
 import os, sys
 from pathlib import Path
-from intarsia.engine.kernels.crash_guard import first_run
+from intarsia.engine.kernels.compile_cache import first_run
 with first_run(Path(sys.argv[1])):
     os.kill(os.getpid(), 9)
 """

@@ -3,7 +3,7 @@
 import pytest
 
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, CatalogModel, find_model
-from intarsia.engine.model_store.safetensors_header import read_safetensors_header
+from intarsia.engine.model_store.checkpoint import read_safetensors_header
 
 
 def test_names_are_unique_and_the_default_is_the_first() -> None:

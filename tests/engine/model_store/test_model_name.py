@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.model_store.model_name import split_tuning, without_tuning
+from intarsia.engine.model_store.catalog import split_tuning, without_tuning
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from toy_hub import serve_file
 from toy_wheels import CONTENT, toy_row, write_wheels
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store import wheel_source
+from intarsia.engine.model_store import download
 from intarsia.engine.model_store.download import downloaded_file, fetch, pull
-from intarsia.engine.model_store.source_error import SourceError
+from intarsia.engine.model_store.hub_source import SourceError
 
 
 def quiet(stage: str, fraction: float | None) -> None:
@@ -274,14 +274,14 @@ def test_two_processes_at_once_both_get_the_file(
 def test_uv_runs_pip_if_this_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    assert wheel_source.pip_command()[:4] == ["/bin/uv", "tool", "run", "--python"]
+    assert download.pip_command()[:4] == ["/bin/uv", "tool", "run", "--python"]
 
 
 def test_without_pip_and_uv_the_error_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(SourceError, match="neither pip nor uv"):
-        wheel_source.pip_command()
+        download.pip_command()
 
 
 def test_pulling_imports_neither_torch_nor_transformers() -> None:

@@ -15,8 +15,8 @@ from intarsia.engine.ipc.messages import (
     decode_engine_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message
-from intarsia.engine.service import outbox
-from intarsia.engine.service.outbox import MAX_DRAFTS, Outbox
+from intarsia.engine.service import session
+from intarsia.engine.service.session import MAX_DRAFTS, Outbox
 
 
 @contextlib.asynccontextmanager
@@ -65,7 +65,7 @@ async def test_only_the_newest_drafts_and_every_answer_wait_for_a_slow_client():
 
 
 async def test_a_client_that_stopped_reading_is_disconnected(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(outbox, "MAX_MESSAGES", 10)
+    monkeypatch.setattr(session, "MAX_MESSAGES", 10)
     async with two_ends() as (_, writer):
         box = Outbox(writer)
         for id in range(20):

@@ -6,7 +6,7 @@ from rule_engine import RuleFiller
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
-from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.model_store.catalog import without_tuning
 from intarsia.engine.service.model_slot import ModelSlot
 
 TUNED = "base+/home/me/boxes-1/tuning.safetensors"

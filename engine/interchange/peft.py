@@ -1,7 +1,7 @@
-"""Write tunings of ours as a LoRA folder that PEFT, transformers, vLLM and SGLang load.
+"""Write a tuning as a LoRA folder that PEFT, vLLM and SGLang load, and read such a folder.
 
-All pairs get one rank and one scale, since vLLM reads no others: smaller ranks are filled up with
-zeros, which add nothing.
+All written pairs get one rank and one scale, since vLLM reads no others: smaller ranks are filled
+up with zeros. A tuning that was read changes the weights exactly as the LoRA does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,21 @@ from pathlib import Path
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE
-from intarsia.engine.interchange.low_rank import (
+from intarsia.engine.interchange.output import new_folder
+from intarsia.engine.interchange.peft_config import CONFIG_NAME, peft_config, read_peft_config
+from intarsia.engine.interchange.peft_tensors import read_pairs, write_pairs
+from intarsia.engine.interchange.tunable_matrices import tunable_matrices
+from intarsia.engine.interchange.tuning_file import (
     Pair,
+    read_tuning,
+    scaled,
     split_rows,
+    stack_rows,
     sum_of,
     widened,
     without_idle_ranks,
+    write_tuning,
 )
-from intarsia.engine.interchange.output import new_folder
-from intarsia.engine.interchange.peft_config import CONFIG_NAME, peft_config
-from intarsia.engine.interchange.peft_tensors import write_pairs
-from intarsia.engine.interchange.tunable_matrices import tunable_matrices
-from intarsia.engine.interchange.tuning_file import read_tuning
 from intarsia.engine.model_store.locate import ModelFolder
 
 
@@ -84,3 +87,36 @@ def _gemma_targets(kinds: Sequence[str]) -> str:
     PEFT would otherwise tune the encoder's modules of the same names too, apart from the decoder's.
     """
     return rf"model\.decoder\.layers\.\d+\.(self_attn|mlp)\.({'|'.join(kinds)})"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedLora:
+    """What was imported: how many linear layers it changes, and what its config says it is for."""
+
+    num_modules: int
+    base_model: str | None
+
+
+def import_peft(lora: Path, model: ModelFolder, target: Path) -> ImportedLora:
+    """Write the LoRA of a folder as a tuning for this model.
+
+    Raises ModelError for a LoRA that is not plain or does not fit, OutputError for the disk.
+    """
+    config, matrices = read_peft_config(lora), tunable_matrices(model)
+    changes = {
+        module: without_idle_ranks(scaled(pair, config.scale_of(module) / SCALE))
+        for module, pair in read_pairs(lora, config, matrices).items()
+    }
+    num_modules = sum(pair.rank > 0 for pair in changes.values())
+    if not num_modules:
+        raise ModelError(f"{lora} changes nothing (its B matrices are zero): train it first")
+    pairs = {
+        matrix.name: stack_rows(
+            [changes.get(module.path) for module in matrix.modules],
+            [module.num_out for module in matrix.modules],
+            matrix.num_in,
+        )
+        for matrix in matrices
+    }
+    write_tuning(pairs, target, metadata={"backbone": model.name, "source": "PEFT LoRA"})
+    return ImportedLora(num_modules=num_modules, base_model=config.base_model)
