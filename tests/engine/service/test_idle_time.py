@@ -24,6 +24,13 @@ from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
 from intarsia.engine.service.worker import Worker
 
+PAUSE_S = 0.05
+
+
+@pytest.fixture(autouse=True)
+def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PAUSE_S", PAUSE_S)
+
 
 def hole() -> Fill:
     return Fill(id=0, prefix="x = ", suffix="")
@@ -51,7 +58,7 @@ async def test_a_pause_is_used_once(address: Address):
         for num_pauses in (1, 2):
             await client.fill(hole())
             await until(lambda: len(prepared) == num_pauses)  # noqa: B023 awaited at once
-        await asyncio.sleep(0.7)
+        await asyncio.sleep(6 * PAUSE_S)
     assert len(prepared) == 2
 
 
@@ -117,7 +124,7 @@ async def test_an_idle_engine_prefetches_at_the_cursor(address: Address):
         client.prefetch(places(0))  # not connected: nothing happens
         await client.status()
         client.prefetch(places(1))  # no model is loaded, and none is for that
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(6 * PAUSE_S)
         assert (read, (await client.status()).model) == ([], None)
         await client.fill(hole())
         for number in (2, 3):

@@ -12,6 +12,7 @@ from engine_watch import until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server
+from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import ProjectContext
@@ -24,6 +25,8 @@ from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 MODELS = '''class Account:
     """A bank account."""
@@ -75,7 +78,7 @@ async def seen_with(client: LanguageClient, uri: str, words: str) -> str:
     async with asyncio.timeout(60):
         while words not in (text := await seen(client, uri)):
             await inline_items(client, ask_inline(uri, 4, 12))
-            await asyncio.sleep(0.8)  # longer than the pause before the choice
+            await asyncio.sleep(2 * PAUSE_S)
     return text
 
 
@@ -164,7 +167,7 @@ async def test_what_the_settings_forbid_now_is_gone_at_once(
 
         await until(is_gone)
         await inline_items(client, ask_inline(uri, 4, 12))
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(10 * PAUSE_S)
         assert "models.py" not in await seen(client, uri)
 
 
@@ -224,7 +227,7 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot), lambda _: Settings())
     await index.asked.wait()
     contexts.forget(snapshot.document.uri)
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(2 * PAUSE_S)
     assert contexts.chosen(snapshot.document.uri) is None
 
 

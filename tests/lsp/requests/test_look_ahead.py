@@ -19,9 +19,12 @@ from engine_watch import engine_once, status_of
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server
+from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Status
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 BEFORE = "first = 1\ny = "
 TEXT = BEFORE + "\nlast = 3\n"
@@ -92,7 +95,7 @@ async def test_nothing_is_asked_where_the_setting_is_off(runtime: Address) -> No
     async with looking(runtime, options={"fillAhead": "off"}) as client:
         uri = open_document(client, "a.py", TEXT)
         assert await shown_in(client, uri, *AT) == [SHOWN]
-        await asyncio.sleep(1)
+        await asyncio.sleep(6 * PAUSE_S)
         status = await status_of(runtime)
         assert status is not None and status.ahead.num_asked == 0
 

@@ -22,8 +22,11 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server
 from scripted_next_edits import BALANCED, BOLD, SURE, rule
+from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 EDITS = "intarsia/nextEdits"
 BEFORE = """\
@@ -246,7 +249,7 @@ async def test_no_look_follows_what_another_server_renames(runtime: Address) -> 
         editor.replace(AT, "size")
         editor.renaming("done")
         await editor.offered()
-        await asyncio.sleep(1)
+        await asyncio.sleep(6 * PAUSE_S)
         await editor.counted(settled=1)
         assert notified(editor.messages, "intarsia/status")[-1]["nextEdits"]["settled"] == 1
 
@@ -271,7 +274,7 @@ async def test_undo_and_a_large_paste_bring_nothing(runtime: Address) -> None:
         await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
         editor.replace(AT, "area")
         editor.replace(cursor(2, 0), "y = 2\n" * 9)
-        await asyncio.sleep(1)
+        await asyncio.sleep(6 * PAUSE_S)
         await editor.counted(settled=1)
         assert notified(editor.messages, "intarsia/status")[-1]["nextEdits"]["settled"] == 1
 
@@ -280,7 +283,7 @@ async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Ad
     async with editing(runtime) as editor:
         editor.replace(types.Range(types.Position(0, 4), types.Position(0, 9)), "size((")
         await code_actions(editor.client, editor.uri, cursor(0, 8), is_automatic=True)
-        await asyncio.sleep(1)
+        await asyncio.sleep(6 * PAUSE_S)
         assert editor.offers == []
         await code_actions(editor.client, editor.uri, cursor(6, 0), is_automatic=True)
         await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
@@ -300,7 +303,7 @@ async def test_a_document_that_gets_none_is_not_looked_at(
 ) -> None:
     async with editing(runtime, place=place, **options) as editor:
         editor.replace(AT, "size")
-        await asyncio.sleep(1)
+        await asyncio.sleep(6 * PAUSE_S)
         assert notified(editor.messages, EDITS) == []
         assert await code_actions(editor.client, editor.uri, cursor(4, 0), only=["quickfix"]) == []
 

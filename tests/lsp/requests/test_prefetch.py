@@ -10,8 +10,11 @@ from engine_watch import engine_once, status_of
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server
+from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 COMMAND = rule_server(text="1")
 TEXT = "one = \ntwo = 2\nthree = 3\n"
@@ -60,7 +63,7 @@ async def test_no_other_place_is(
         if is_edited:
             insert(client, uri, types.Position(2, 0), "x\n", 2)
         await rest_at(client, uri, 3)
-        await asyncio.sleep(0.8)  # longer than the engine waits for a pause
+        await asyncio.sleep(6 * PAUSE_S)
         after = await status_of(runtime)
         assert before is not None and after is not None
         assert after.cached_tokens == before.cached_tokens
