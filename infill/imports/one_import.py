@@ -22,7 +22,8 @@ _AROUND = ("ERROR", "mod_item", "declaration_list")  # what may hold imports of 
 
 def adds_one_import(before: Syntax, after: Syntax) -> bool:
     """Whether one import is new, or one has grown, and every other statement is as it was."""
-    olds, news = [before.tree.root_node], [after.tree.root_node]
+    olds: Sequence[tree_sitter.Node] = [before.tree.root_node]
+    news: Sequence[tree_sitter.Node] = [after.tree.root_node]
     while olds and (news[0].type in _AROUND or news[0].parent is None):
         olds, news = _differing(olds[0].named_children, news[0].named_children)
         if len(news) != 1 or len(olds) > 1 or any(it.type != news[0].type for it in olds):
