@@ -1,13 +1,21 @@
-"""The program's first lines: nothing of the folder that it is started in is imported."""
+"""The program: its first lines, the table of commands, help, shared options, what is shown."""
 
 import os
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner, Result
+from command_line import run
 
+from intarsia.cli.command_table import COMMANDS, FORMER_NAMES
+from intarsia.cli.errors import MEANINGS, ExitCode
 from intarsia.cli.main import leave_out_working_folder
+from intarsia.cli.options import FORMER_DECODINGS, fill_options
+from intarsia.cli.terminal import displayable
 
 PROGRAM = str(Path(sys.executable).with_name("intarsia"))
 
@@ -70,3 +78,111 @@ def test_in_a_folder_that_was_deleted_it_starts_all_the_same(
     monkeypatch.setattr(sys, "path", ["", *sys.path])
     leave_out_working_folder()
     assert "" not in sys.path
+
+
+def test_every_exit_code_is_documented_in_the_help():
+    shown = run("--help").stdout
+    assert set(MEANINGS) == set(ExitCode)
+    for code, words in MEANINGS.items():
+        assert f"{code.value}" in shown
+        assert words in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_found_and_has_help(name: str):
+    result = run(name, "--help")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"Usage: intarsia {name} ")
+    assert "--debug" in result.stdout
+
+
+@pytest.mark.parametrize(("former", "current"), FORMER_NAMES.items())
+def test_a_former_name_is_the_same_command_and_is_not_shown(former: str, current: str):
+    shown = run(former, "--help").stdout
+    assert shown == run(current, "--help").stdout.replace(
+        f"intarsia {current}", f"intarsia {former}"
+    )
+    assert former not in run("--help").stdout
+
+
+def test_the_help_imports_no_command():
+    program = (
+        "import sys; from intarsia.cli.command_table import cli, COMMANDS\n"
+        "from contextlib import suppress\n"
+        "with suppress(SystemExit): cli.main(['--help'])\n"
+        "sys.exit(any(row.module in sys.modules for row in COMMANDS.values()))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
+
+
+def test_the_version_is_the_package_s():
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("intarsia 0.")
+
+
+def test_an_unknown_command_is_one_line():
+    result = run("fil")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert result.stderr.startswith("intarsia: no such command 'fil'")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_imports_torch_before_it_runs(name: str):
+    program = (
+        "import sys; from importlib import import_module;"
+        "from intarsia.cli.command_table import COMMANDS;"
+        f"import_module(COMMANDS[{name!r}].module);"
+        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+@click.command()
+@fill_options
+def fill(**options: object) -> None:
+    click.echo(options["decoding"])
+
+
+def call(command: click.Command, *words: str) -> Result:
+    return CliRunner().invoke(command, words, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(("former", "current"), FORMER_DECODINGS.items())
+def test_settle_is_decoding_with_a_notice(former: str, current: str):
+    result = call(fill, "--settle", former)
+    assert result.stdout == f"{current}\n"
+    assert result.stderr == (f"intarsia: --settle is deprecated: write --decoding {current}\n")
+    assert call(fill, "--decoding", current).stderr == ""
+
+
+def test_settle_has_its_former_values_only_and_is_not_shown():
+    assert "'--settle': 'speculative' is not one of" in call(fill, "--settle", "speculative").stderr
+    assert "'--decoding': 'verified' is not one of" in call(fill, "--decoding", "verified").stderr
+    assert "--settle" not in call(fill, "--help").stdout
+
+
+def test_decoding_goes_before_settle():
+    assert call(fill, "--settle", "entropy", "--decoding", "speculative").stdout == "speculative\n"
+
+
+def test_of_all_characters_only_those_that_are_seen_reach_a_terminal() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    shown = {unicodedata.category(character) for character in displayable(every)}
+    assert shown & {"Cf", "Co", "Cs"} == set()
+    assert {it for it in displayable(every) if unicodedata.category(it) == "Cc"} == {"\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ß日😀", "plain ß日😀"),
+        ("a\tb\r\nc\rd", "a    b\nc\nd"),
+        ("ev\x1b]0;own\x07il", "ev␛]0;own␇il"),
+        ("\x9b31m\x7f", "�31m␡"),
+        ("a\u202eb\u200bc\ufeffd\u2060e\U000e0041f\ue000g\ud83dh", "a�b�c�d�e�f�g�h"),
+    ],
+)
+def test_what_is_not_seen_is_shown_as_a_sign(text: str, shown: str) -> None:
+    assert displayable(text) == shown

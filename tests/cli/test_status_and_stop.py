@@ -1,14 +1,18 @@
-"""``intarsia status`` and ``intarsia stop``, with an engine and without."""
+"""``intarsia status``, ``stop`` and ``pull``, with an engine and without."""
 
 import asyncio
 import json
 import re
+from pathlib import Path
 
+import pytest
 from command_line import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import AheadReport
+from intarsia.lsp.statistics.counts import Counts, LanguageCounts
+from intarsia.lsp.statistics.file import add_counts, statistics_file
 
 
 def test_status_without_an_engine_has_its_own_exit_code():
@@ -64,3 +68,52 @@ def test_stop_ends_the_engine(start_engine):
 def test_stop_without_an_engine_is_no_fault():
     result = run("stop")
     assert (result.exit_code, result.stdout) == (0, "The engine was not running.\n")
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path))
+
+
+def test_without_counts_it_says_so():
+    result = run("status", "--stats")
+    assert (result.exit_code, result.stdout.startswith("Nothing was counted")) == (0, True)
+
+
+def test_the_counts_are_shown_by_language_and_by_reason():
+    counts = Counts(
+        languages={
+            "python": LanguageCounts(shown=10, accepted=4, kept=3, ended=4),
+            "go": LanguageCounts(shown=2, accepted=1, kept=1, ended=1),
+        },
+        not_shown={"deleted": 7},
+    )
+    add_counts(statistics_file(), counts)
+    lines = [line.split() for line in run("status", "--stats").stdout.splitlines()]
+    assert ["python", "10", "4", "40%", "3", "75%"] in lines
+    assert ["all", "12", "5", "42%", "4", "80%"] in lines
+    assert ["deleted", "7"] in lines
+    answer = json.loads(run("status", "--stats", "--json").stdout)
+    assert answer["counts"]["languages"]["go"] == {
+        "shown": 2,
+        "accepted": 1,
+        "kept": 1,
+        "ended": 1,
+    }
+
+
+def test_a_name_that_is_not_in_the_catalog_is_answered_with_the_catalog():
+    result = run("pull", "--model", "no-such-model")
+    assert result.exit_code == ExitCode.MODEL
+    assert result.stderr.startswith("intarsia: no model 'no-such-model' in the catalog")
+    assert "qwen2.5-coder-1.5b" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_cache_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    blocked = tmp_path / "cache"
+    blocked.write_text("a file where a folder should be")
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(blocked))
+    result = run("pull")
+    assert result.exit_code == ExitCode.MODEL
+    assert "INTARSIA_CACHE_DIR" in result.stderr

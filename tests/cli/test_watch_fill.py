@@ -1,4 +1,4 @@
-"""The live canvas as a picture: settled, guessed and masked positions tell apart."""
+"""What a terminal sees while a fill is under way, and what a pipe does not."""
 
 import io
 
@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from intarsia.cli.live_view import LiveCanvas, render_canvas
-from intarsia.engine.ipc.messages import CanvasToken, Step
+from intarsia.cli.live_view import LiveCanvas, WaitingView, render_canvas
+from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
 from intarsia.infill.holes.hole import Hole
 
 
@@ -74,3 +74,37 @@ def test_the_live_view_is_silent_where_there_is_no_terminal():
     with LiveCanvas(Console(file=stream)) as live:
         live.show("", hole, Step(id=1, step=1, tokens=(CanvasToken("1", 1.0, True),)))
     assert stream.getvalue() == ""
+
+
+HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
+
+
+def watch(console: Console) -> None:
+    with WaitingView(console, watch=True) as view:
+        assert view.on_step is not None
+        view.on_load_progress(LoadProgress(stage="reading weights", fraction=0.5))
+        view.on_load_progress(LoadProgress(stage="converting", fraction=None))
+        view.on_step("", HOLE, Step(id=1, step=1, tokens=(CanvasToken("first", 1.0, True),)))
+        view.hide()
+        view.on_step("", HOLE, Step(id=2, step=1, tokens=(CanvasToken("second", 1.0, True),)))
+
+
+def test_a_terminal_sees_the_loading_and_then_each_canvas(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    watch(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    shown = stream.getvalue()
+    places = [shown.index(word) for word in ("reading weights", "converting", "first", "second")]
+    assert places == sorted(places)
+    assert "50%" in shown
+    assert shown.rstrip().endswith("\x1b[2K")
+
+
+def test_a_pipe_sees_nothing():
+    stream = io.StringIO()
+    watch(Console(file=stream))
+    assert stream.getvalue() == ""
+
+
+def test_who_does_not_watch_gets_no_steps():
+    assert WaitingView(Console(file=io.StringIO()), watch=False).on_step is None

@@ -1,4 +1,4 @@
-"""``intarsia fill --all-holes`` and ``--rewrite``: what is filled, shown, reported and written."""
+"""``intarsia fill`` with --all-holes, --rewrite and --repair: what is filled, shown and written."""
 
 import json
 from pathlib import Path
@@ -128,3 +128,47 @@ def test_what_does_not_go_together_is_bad_usage(source: Path, words: tuple[str, 
     result = run("fill", source, *words)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert says in result.stderr
+
+
+BROKEN = "def f(a, b:\n    return a\n"
+WHOLE = "def f(a, b):\n    return a\n"
+
+
+@pytest.fixture
+def broken_source(tmp_path: Path) -> Path:
+    path = tmp_path / "broken.py"
+    path.write_text(BROKEN)
+    return path
+
+
+def test_the_repair_is_shown_and_written(start_engine, broken_source: Path):
+    start_engine(likely=["def f(a, b):"], text="a")
+    result = run("fill", broken_source, "--repair", "1", "--write")
+    assert result.exit_code == 0, result.stderr
+    assert broken_source.read_text() == WHOLE
+    assert "+     1 │ def f(a, b):" in result.stdout
+    assert 'insert ")" · likelier by 10.0 nats' in result.stdout
+
+
+def test_the_report_replaces_a_range(start_engine, broken_source: Path):
+    start_engine(likely=["def f(a, b):"], text="a")
+    result = run("fill", broken_source, "--repair", "2:5", "--json")
+    report = json.loads(result.stdout)
+    assert (report["text"], report["kind"], report["reason"]) == (")", "repair", None)
+    position = {"line": 1, "column": 11}
+    assert report["range"] == {"start": position, "end": position}
+    assert broken_source.read_text() == BROKEN
+
+
+def test_without_a_repair_the_file_stays_and_the_reason_is_shown(start_engine, broken_source: Path):
+    start_engine(likely=["never written"], text="a")
+    result = run("fill", broken_source, "--repair", "1", "--write")
+    assert result.exit_code == ExitCode.NOTHING
+    assert "no repair: no edit that parses is likelier" in result.stdout
+    assert broken_source.read_text() == BROKEN
+
+
+def test_it_goes_with_no_other_place(broken_source: Path):
+    result = run("fill", broken_source, "--repair", "1", "--at", "1:1")
+    assert result.exit_code == 2
+    assert "give one of --at, --hole, --all-holes, --rewrite and --repair" in result.stderr

@@ -1,10 +1,14 @@
-"""Signatures of one file as a stub of it, in the form of its language."""
+"""What a chunk of code is made from: words around the hole, types of names, stubs of files."""
 
 import pytest
+from context_places import HOLE, place_in
 
 from intarsia.infill.languages import language_for_id
+from intarsia.workspace.context.neighbourhood import NUM_LINES_ABOVE, neighbourhood_of
+from intarsia.workspace.context.receiver_type import bare_type, declared_type
 from intarsia.workspace.context.stub import LineLimits, Stub, qualified_name
 from intarsia.workspace.symbols.extract import extract_symbols
+from intarsia.workspace.words import words_of
 
 CASES = [
     (
@@ -85,3 +89,101 @@ def test_a_long_signature_keeps_its_first_parameters_and_what_it_returns() -> No
     assert line.startswith("def f(parameter_0: int, parameter_1: int, ")
     assert line.endswith(", ...) -> User: ...")
     assert len(line) <= 80 + len(": ...")
+
+
+def test_nearer_lines_weigh_more_above_and_below() -> None:
+    text = f"far_name\n\n\n\nnear_name\n\n{HOLE}\n\nbelow_name\n\n\nfar_below\n"
+    mentions = neighbourhood_of(place_in("a.py", text)).mentions
+    assert mentions["near_name"] > mentions["far_name"] > 0
+    assert mentions["below_name"] > mentions["far_below"] > 0
+
+
+def test_lines_too_far_away_do_not_count() -> None:
+    text = "far_name\n" + "\n" * (NUM_LINES_ABOVE + 1) + f"x{HOLE}\n"
+    assert "far_name" not in neighbourhood_of(place_in("a.py", text)).mentions
+
+
+def test_identifiers_are_compared_by_their_words() -> None:
+    text = f"parseHttpHeaders({HOLE})\n"
+    assert set(neighbourhood_of(place_in("a.ts", text)).words) >= set(words_of("parse_http_header"))
+
+
+@pytest.mark.parametrize(
+    ("line", "receiver"),
+    [
+        (f"user.{HOLE}", "user"),
+        (f"user.na{HOLE}", "user"),
+        (f"x = self.client.user.{HOLE}", "self.client.user"),
+        (f"this.user?.{HOLE}", "this.user"),
+        (f"user->{HOLE}", "user"),
+        (f"User::{HOLE}", "User"),
+        (f"super().{HOLE}", "super()"),
+        (f"find(user).{HOLE}", ""),
+        (f"user{HOLE}", ""),
+        (f"1.{HOLE}", ""),
+        (f"user.\n{HOLE}", ""),
+    ],
+)
+def test_the_receiver_at_the_hole(line: str, receiver: str) -> None:
+    assert neighbourhood_of(place_in("a.ts", line)).receiver == receiver
+
+
+def test_the_line_of_the_hole() -> None:
+    assert neighbourhood_of(place_in("a.py", f"a\r\nb\r\n{HOLE}")).line == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("User", "User"),
+        ("'User'", "User"),
+        ("Optional[User]", "User"),
+        ("User | None", "User"),
+        ("User?", "User"),
+        ("&mut User", "User"),
+        ("*store.User", "store.User"),
+        ("Arc<User>", "User"),
+        ("std::unique_ptr<User>", "User"),
+        ("User | undefined", "User"),
+        ("list[User]", ""),
+        ("User | Group", ""),
+        ("", ""),
+        ("None", ""),
+    ],
+)
+def test_the_name_in_a_written_type(written: str, name: str) -> None:
+    assert bare_type(written) == name
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("python", "def f(user: User, x):\n", "User"),
+        ("python", "user = User(1)\n", "User()"),
+        ("python", "user = await load(1)\n", "load()"),
+        ("python", "with open_session(x) as user:\n", "open_session()"),
+        ("python", "user: Group\nuser = User(1)\n", "User()"),
+        ("python", "superuser = User(1)\nself.user = Group()\n", ""),
+        ("python", "for user in users:\n", ""),
+        ("typescript", "const user: User = x;\n", "User"),
+        ("typescript", "const user = new User(x);\n", "User()"),
+        ("typescript", "function f(user?: User) {\n", "User"),
+        ("go", "func f(user *store.User) {\n", "store.User"),
+        ("go", "user := &User{}\n", "User()"),
+        ("go", "user := store.NewUser(x)\n", "store.NewUser()"),
+        ("rust", "fn f(user: &User) {\n", "User"),
+        ("rust", "let user = User::new();\n", "User"),
+        ("java", "User user = find(x);\n", "find()"),
+        ("java", "void f(User user) {\n", "User"),
+        ("csharp", "foreach (User user in x)\n", ""),
+    ],
+)
+def test_the_nearest_declaration_tells(language: str, text: str, found: str) -> None:
+    assert declared_type("user", text, language_for_id(language)) == found
+
+
+@pytest.mark.timeout(10)
+def test_long_odd_text_takes_no_time() -> None:
+    text = "user: " + "A[" * 5_000 + "user = " + "a." * 5_000 + "user " * 2_000
+    declared_type("user", text, language_for_id("python"))
+    bare_type("Optional[" * 2_000 + "User" + "]" * 2_000)

@@ -1,15 +1,24 @@
-"""A text is cut into passages of bounded length that begin where definitions begin."""
+"""Passages of a text, the words that find them, and the frames between the processes."""
 
+import io
 import itertools
+import struct
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
 from intarsia.workspace.index.passages import (
     FEWEST_LINES,
     MOST_LINES,
     cut_passages,
     passage_words,
+)
+from intarsia.workspace.index.similar_words import (
+    MAX_LOOKED_AT,
+    MAX_QUERY_WORDS,
+    passage_query,
 )
 
 
@@ -52,3 +61,54 @@ def test_a_word_counts_a_few_times_and_a_passage_has_not_too_many():
 def test_lines_without_words_make_no_passage():
     assert cut_passages("\n" * 30, []) == []
     assert cut_passages("", []) == []
+
+
+def query(words: list[str], counts: dict[str, int], num_passages: int = 10_000) -> list[str]:
+    found = passage_query(words, num_passages, lambda word: counts.get(word, 0))
+    return [word.strip('"') for word in found.split(" OR ") if word]
+
+
+def test_rare_words_come_first_and_unknown_ones_are_left_out():
+    counts = {"header": 300, "parse": 900, "cookie": 2}
+    assert query(["parseHeader", "cookie", "unheard"], counts) == ["cookie", "header", "parse"]
+
+
+def test_a_word_that_many_passages_have_is_left_out_unless_there_are_few_passages():
+    assert query(["cookie", "everywhere"], {"cookie": 2, "everywhere": 1_001}) == ["cookie"]
+    assert query(["everywhere"], {"everywhere": 40}, num_passages=40) == ["everywhere"]
+
+
+def test_the_passages_to_look_at_are_bounded():
+    counts = {f"word{letter}": MAX_LOOKED_AT // 3 for letter in "abcdefgh"}
+    assert len(query(list(counts), counts, num_passages=10**6)) == 3
+
+
+def test_the_number_of_words_is_bounded():
+    names = [f"{one}{other}long" for one in "bcdefgh" for other in "bcdefgh"]
+    assert len(query(names, dict.fromkeys(names, 1))) == MAX_QUERY_WORDS
+
+
+def test_what_is_no_word_gives_no_query():
+    assert query(["", '"', "OR", "\0", "*", "if"], {}) == []
+
+
+def test_messages_come_back_in_order():
+    stream = io.BytesIO(to_frame({"a": 1}) + to_frame([2]))
+    assert read_frame(stream) == b"\x81\xa1a\x01"
+    assert read_frame(stream) == b"\x91\x02"
+    assert read_frame(stream) is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"\0", b"\0\0\0", to_frame([1, 2, 3])[:-1], struct.pack(">I", MAX_FRAME_BYTES + 1)]
+)
+def test_what_is_cut_off_or_too_large_is_an_error(data: bytes):
+    with pytest.raises(FrameError):
+        read_frame(io.BytesIO(data))
+
+
+def test_a_message_that_cannot_be_sent_is_an_error():
+    with pytest.raises(FrameError, match="are allowed"):
+        to_frame("x" * (MAX_FRAME_BYTES + 1))
+    with pytest.raises(FrameError, match="UTF-8"):
+        to_frame("\udcff")

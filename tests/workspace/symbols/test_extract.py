@@ -1,10 +1,11 @@
-"""Definitions and imports of real files, and of any text at all."""
+"""Definitions and imports of real files in each language, and of any text at all."""
 
 import time
-from pathlib import PurePosixPath
+import tomllib
+from pathlib import Path, PurePosixPath
 
 import pytest
-from drawn_symbols import symbols_of
+from drawn_symbols import draw_definitions, draw_imports, symbols_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_files import REAL_FILES
@@ -218,3 +219,25 @@ def check_lines(text: str, symbols: FileSymbols) -> None:
     assert all(0 <= one.line < num_lines for one in symbols.imports)
     assert all(one.name and one.signature for one in symbols.definitions)
     assert all("\n" not in one.signature for one in symbols.definitions)
+
+
+HERE = Path(__file__).parent
+REAL = tomllib.loads((HERE / "real_files.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", REAL)
+def test_a_real_file(path: str) -> None:
+    expected = REAL[path]
+    symbols = symbols_of(path)
+    assert draw_definitions(symbols)[: len(expected["definitions"])] == expected["definitions"]
+    assert draw_imports(symbols)[: len(expected["imports"])] == expected["imports"]
+
+
+@pytest.mark.parametrize("path", sorted((HERE / "cases").iterdir()), ids=lambda path: path.stem)
+def test_all_that_a_language_can_say(path: Path) -> None:
+    case = tomllib.loads(path.read_text(encoding="utf-8"))
+    symbols = extract_symbols(case["text"], language_for_id(path.stem))
+    assert draw_definitions(symbols) == case["definitions"]
+    assert draw_imports(symbols) == case["imports"]
+    bases = {one.name: list(one.bases) for one in symbols.definitions if one.bases}
+    assert bases == case["bases"]
