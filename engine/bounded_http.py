@@ -74,6 +74,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._socket = transport  # below TLS
+        self._is_open = False  # after the TLS handshake
         self._early = b""
         self._timer: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
@@ -83,7 +84,7 @@ class BoundedProtocol(H11Protocol):
         self._make_room()
         self._start_timer()
         if self.config.tls is None:
-            super().connection_made(transport)
+            self._open(transport)
         else:
             self._handshake = self.loop.create_task(self._shake_hands(self.config.tls))
 
@@ -93,7 +94,7 @@ class BoundedProtocol(H11Protocol):
         return not self._is_answering() or self.cycle.more_body
 
     def data_received(self, data: bytes) -> None:
-        if self.transport is None:  # the handshake's end is not noticed yet
+        if not self._is_open:  # the handshake's end is not noticed yet
             self._early += data
             return
         super().data_received(data)
@@ -114,14 +115,14 @@ class BoundedProtocol(H11Protocol):
         self._stop_timer()
         self._stop_unread()
         self.connections.discard(self)
-        if self.transport is not None:
+        if self._is_open:
             super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        if self.transport is None:
-            self.abort()
-        else:
+        if self._is_open:
             super().shutdown()
+        else:
+            self.abort()
 
     def abort(self) -> None:
         """Close the connection now, whatever it has not sent yet."""
@@ -141,6 +142,10 @@ class BoundedProtocol(H11Protocol):
         num_of = Counter(each.address for each in waiting)
         max(waiting, key=lambda each: (num_of[each.address], -each.made_at)).abort()
 
+    def _open(self, transport: asyncio.Transport) -> None:
+        self._is_open = True
+        super().connection_made(transport)
+
     async def _shake_hands(self, tls: ssl.SSLContext) -> None:
         try:
             secured = await self.loop.start_tls(self._socket, self, tls, server_side=True)
@@ -150,7 +155,7 @@ class BoundedProtocol(H11Protocol):
             self.abort()
             self.connection_lost(None)
             return
-        super().connection_made(secured)
+        self._open(secured)
         early, self._early = self._early, b""
         if early:
             self.data_received(early)
@@ -166,7 +171,7 @@ class BoundedProtocol(H11Protocol):
         self._timer = None
         if self._is_answering():
             return
-        if self.transport is None:
+        if not self._is_open:
             self.abort()
             return
         if not self.transport.is_closing():

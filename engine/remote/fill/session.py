@@ -4,9 +4,7 @@ It takes token ids, or else our own prompt as text, checked for marks of the use
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import msgspec
 
@@ -30,8 +28,6 @@ from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.text_run import PromptText, TextRun, TextTask, WrittenText
 from intarsia.engine.remote.fill.written import Written, require_no_rewrite
-
-_SoFar = TypeVar("_SoFar", WrittenIds, WrittenText)
 
 _SLOTS_UNKNOWN = 4
 _MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
@@ -135,10 +131,12 @@ class IdsSession(_CausalSession):
             ids = written.ids
             return hole_text.tokens(ids, written.confidences, num_committed=len(ids))
 
+        def report(written: WrittenIds) -> None:
+            if control.on_step is not None:
+                step = Step(id=request.id, step=len(written.ids), tokens=tokens_of(written))
+                control.on_step(step)
+
         run = HoleRun(self._link, self._dialect, self._context, self._text, task)
-        report = _reporting(
-            control, lambda so_far: _step(request, len(so_far.ids), tokens_of(so_far))
-        )
         written = run.run(report)
         return self._filled(
             task,
@@ -164,9 +162,8 @@ class IdsSession(_CausalSession):
 
     def read_nearer(self, control: FillControl) -> None:
         """Have the server read up to a nearer boundary if the last hole was far after its own."""
-        to_prepare = self._reader.boundary_to_prepare()
-        if to_prepare is not None:
-            boundary, _ = to_prepare
+        boundary = self._reader.boundary_to_prepare()
+        if boundary is not None:
             self._context.read(boundary.context, control.checkpoint, whole=True)
             self._reader.remember(boundary)
 
@@ -229,9 +226,12 @@ class TextSession(_CausalSession):
         run = TextRun(self._link, self._dialect, self._text_task(task))
         self._reader.use(task)
         self._project.note_read(task)
-        report = _reporting(
-            control, lambda so_far: _step(request, len(so_far.pieces), so_far.tokens())
-        )
+
+        def report(written: WrittenText) -> None:
+            if control.on_step is not None:
+                step = Step(id=request.id, step=len(written.pieces), tokens=written.tokens())
+                control.on_step(step)
+
         written = run.run(report)
         if written.first_at is not None:
             self._speed.add(self._num_missing(task), written.first_at - started_at)
@@ -263,17 +263,3 @@ class TextSession(_CausalSession):
             word=word,
             marks=self._prompt_text,
         )
-
-
-def _reporting(control: FillControl, step_of: Callable[[_SoFar], Step]) -> Callable[[_SoFar], None]:
-    """Return a function that sends the hole so far to the client, if it asked."""
-
-    def report(written: _SoFar) -> None:
-        if control.on_step is not None:
-            control.on_step(step_of(written))
-
-    return report
-
-
-def _step(request: Fill, number: int, tokens: tuple[CanvasToken, ...]) -> Step:
-    return Step(id=request.id, step=number, tokens=tokens)

@@ -2,16 +2,22 @@
 
 import socket
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from http_server import serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
+from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Filled, Step
+from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_AFTER
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
+from intarsia.engine.remote.filler import load_remote
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")
 
@@ -144,3 +150,29 @@ def test_the_servers_own_counts_are_those_of_the_answer(fill: FillBy) -> None:
 )
 def test_a_grammar_holds_any_text(text: str, literal: str) -> None:
     assert grammar_beginning(text) == f'root ::= "{literal}" [^\\x00]*'
+
+
+def test_idle_time_reads_up_to_a_nearer_boundary(
+    settings: RemoteSettings, toy_folder: Path
+) -> None:
+    """Where the user has typed on for long, each key would reread what came since."""
+    above = "def f():\n" * 3
+    requests: list[dict[str, Any]] = []
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        requests.append(request)
+        send_events(request, connection, [event(ids(" val")), last_event("limit")])
+
+    with serving(llama_cpp_answers(complete)) as server:
+        settings.write(server.url, tokenizer=toy_folder)
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        for typed in ("", "x = 1\n" * (MAX_CHARS_AFTER // 10)):
+            hole = Fill(id=1, prefix=above + typed + "y = ", suffix="\n", max_tokens=1)
+            filler.fill(hole, NO_CONTROL)
+            requests.clear()
+            filler.prepare(NO_CONTROL)
+        assert requests[-1]["n_predict"] == 1
+        assert "x = 1" in toy_tokenizer().decode(requests[-1]["prompt"])
+        requests.clear()
+        filler.prepare(NO_CONTROL)
+        assert requests == [], "it is read already"
