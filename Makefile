@@ -13,8 +13,8 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test test-all test-slow test-research setup lint figures types pull llama-cpp \
-  extension-check foreign-clients lock audit sbom bench eval soak clean
+.PHONY: demo test test-all test-slow test-research setup lint figures types types-research pull \
+  llama-cpp extension-check foreign-clients lock audit sbom bench eval soak clean
 
 demo: setup
 	$(BIN)/intarsia demo
@@ -29,7 +29,8 @@ test-all: test test-slow test-research
 test-slow: setup pull llama-cpp
 	$(PYTEST) -m slow
 
-test-research: setup pull
+# What measures and trains: its types and its tests.
+test-research: types-research pull
 	$(PYTEST) research/tests
 
 setup: $(READY)
@@ -87,7 +88,10 @@ types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done
 	@rm -f build/typecheck/intarsia/research; ln -sfn ../../research build/typecheck/intarsia_research
-	$(BIN)/mypy build/typecheck/intarsia build/typecheck/intarsia_research
+	$(BIN)/mypy build/typecheck/intarsia
+
+types-research: types
+	$(BIN)/mypy build/typecheck/intarsia_research
 
 # Steps of a release: hashes of the locked versions, known vulnerabilities, lists of what is in it.
 lock: $(RELEASE_READY)
