@@ -94,7 +94,7 @@ async def measure(
 
     Raises EngineError if the engine ends, or several holes in a row get no answer.
     """
-    sides = []
+    sides: list[Sequence[Judged]] = []
     for name, full_model in (("without the tuning", model), ("with it", f"{model}+{tuning}")):
 
         def report(num_filled: int, *, name: str = name, before: int = len(sides)) -> None:
