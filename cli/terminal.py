@@ -1,12 +1,10 @@
-"""What commands share about the terminal: consoles, safe text, and termination.
+"""What commands share about the terminal: consoles and safe text.
 
 Results go to standard output (``output``), everything else to standard error (``notices``).
 """
 
-import signal
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TextIO
 
 from rich.console import Console
@@ -68,13 +66,3 @@ _SIGNS = _Signs(_CONTROL_PICTURES | {0x09: _TAB, 0x0A: "\n"})
 def displayable(text: str) -> str:
     """Return the text with LF line ends and a visible sign for every other control or mark."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SIGNS)
-
-
-@contextmanager
-def termination_as_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block when the process gets SIGTERM."""
-    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)

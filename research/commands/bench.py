@@ -13,7 +13,7 @@ import click
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output, termination_as_interrupt
+from intarsia.cli.terminal import notices, output
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.figure_table import as_json as shown_as_json
 from intarsia_research.benchmark.figure_table import as_table
@@ -27,6 +27,7 @@ from intarsia_research.commands.baselines import (
     each_once,
     llama_server_option,
 )
+from intarsia_research.commands.termination import termination_as_interrupt
 
 
 @click.command("bench")

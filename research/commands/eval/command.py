@@ -11,13 +11,14 @@ from intarsia.cli.errors import ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, termination_as_interrupt
+from intarsia.cli.terminal import notices
 from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.choose import choose_sandbox, read_cases, systems_of
 from intarsia_research.commands.eval.comparison import report_comparison, report_edit_comparison
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia_research.commands.eval.options import EvalRequest, eval_options
 from intarsia_research.commands.eval.reports import report, save
+from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.judge import judge

@@ -10,9 +10,10 @@ import click
 from click.core import ParameterSource
 
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.terminal import notices, termination_as_interrupt
+from intarsia.cli.terminal import notices
 from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.reports import report, save
+from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.evaluation.edits.edit_case import EditCase, choose_cases, read_edit_set
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinderSystem
