@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from command_line import run
 from headless_nvim import Neovim
 
 from intarsia.lsp.statistics.counts import LanguageCounts
@@ -43,17 +42,3 @@ def test_each_way_to_accept_is_counted_once(edit: Edit) -> None:
     assert after.accepted - before.accepted == 2
     assert after.ended - before.ended == after.kept - before.kept == 2
     assert after.shown - before.shown >= 3
-
-
-def test_the_command_shows_what_was_counted_and_why_the_rest_was_not_shown(edit: Edit) -> None:
-    nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("first + second")
-    nvim.keys("<Esc>:%delete<CR>ione = # why ")
-    nvim.is_silent("in a comment")
-    nvim.restart_server()
-    counts, table = read_counts(statistics_file()).counts, run("status", "--stats").stdout
-    lines = [line.split() for line in table.splitlines()]
-    assert counts.languages["python"].shown and counts.not_shown["comment"]
-    assert ["python", str(counts.languages["python"].shown)] in [line[:2] for line in lines]
-    assert ["comment", str(counts.not_shown["comment"])] in lines

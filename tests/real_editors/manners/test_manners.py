@@ -39,28 +39,6 @@ def test_nothing_right_after_undo(windows: Windows) -> None:
     assert window.ghost_text_within(QUIET_MS) == ""
 
 
-def test_nothing_right_after_a_paste(windows: Windows) -> None:
-    window = windows.open(SUM.replace("║", " 0║"), settings={"editor.formatOnPaste": False})
-    window.press("Control+Home", "Shift+ArrowDown", "Shift+ArrowDown", "Control+c")
-    window.press("Control+End", "Control+v")
-    assert window.ghost_text_within(QUIET_MS) == ""
-
-
-def test_comments_and_strings_are_the_users_own_unless_a_language_wants_more(
-    windows: Windows,
-) -> None:
-    source = SUM.replace("║", " 0  # the sum║")
-    window = windows.open(source)
-    window.type(" ")
-    expect_silence(window, "the cursor is in a comment")
-    other = windows.open(
-        SUM.replace("║", "  # the sum of the║"),
-        settings={"[python]": {"intarsia.inComments": "always"}, "intarsia.showThreshold": "0"},
-    )
-    other.type(" ")
-    other.ghost_text()
-
-
 def test_nothing_over_the_menu_of_completions(windows: Windows) -> None:
     window = windows.open(SUM.replace("║", " ║"), settings={"editor.wordBasedSuggestions": "all"})
     window.press("Control+Space")

@@ -108,16 +108,3 @@ def test_they_are_marked_shown_accepted_in_a_chain_and_dismissed(terminal: Neovi
     )
     terminal.nvim.holds(after.rstrip("\n").replace("\n", "|"))
     terminal.until(lambda: "»" not in "".join(terminal.lines()))
-
-
-def test_a_list_applies_all_but_the_unticked(terminal: NeovimTerminal) -> None:
-    terminal.keys("wcwsize\x1b")
-    terminal.shows("print(area(3, 4))  »")  # the second one, which comes after the first
-    terminal.keys(":Intarsia nextedit all\r")
-    terminal.shows("[x] line 5: print(size(1, 2))")
-    terminal.shows("Space ticks, Enter applies, q closes")
-    terminal.keys("j ")
-    terminal.shows("[ ] line 6: print(size(3, 4))")
-    terminal.keys("\r")
-    after = SOURCE.replace("def area", "def size").replace("area(1", "size(1")
-    terminal.nvim.holds(after.rstrip("\n").replace("\n", "|"))
