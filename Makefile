@@ -60,7 +60,7 @@ extension-check:
 foreign-clients: setup pull
 	@test -n "$$LLAMA_VIM$$MINUET" || \
 	  { echo "clone ggml-org/llama.vim and milanglacier/minuet-ai.nvim, and set LLAMA_VIM and MINUET"; exit 1; }
-	$(BIN)/python -m pytest -v tests/cli/api/test_live_clients.py
+	$(BIN)/python -m pytest -v tests/cli/api/live_clients.py
 
 pull: setup
 	$(BIN)/intarsia pull

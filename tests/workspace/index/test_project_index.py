@@ -1,13 +1,15 @@
 """What the index knows of the opened folders, and how it keeps up with them."""
 
-import os
+import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index import store
 from intarsia.workspace.index.own_index import OwnIndex
 
 SESSION = '''
@@ -268,13 +270,15 @@ def test_no_line_of_a_source_is_stored(root: Path, tmp_path: Path, open_roots: O
     assert b"quantity" in stored  # its words are
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere: run as another user")
+@pytest.mark.parametrize(
+    "error", [PermissionError(13, "denied"), sqlite3.OperationalError("readonly database")]
+)
 def test_without_the_right_to_write_there_is_no_index_and_no_error(
-    root: Path, tmp_path: Path, open_roots: Opened
+    root: Path, open_roots: Opened, monkeypatch: pytest.MonkeyPatch, error: Exception
 ):
+    """A user's rights are not taken away here: root would have them all the same."""
+    monkeypatch.setattr(store, "open_database", Mock(side_effect=error))
     written(root, {"a.py": "def f(): pass\n"})
-    (tmp_path / "databases").mkdir()
-    (tmp_path / "databases").chmod(0o500)
     own = open_roots(root)
     assert paths_of(own, "f") == []
     assert own.index.counts().faults != ()

@@ -57,7 +57,7 @@ def open_client(tmp_path: Path) -> Iterator[OpenClient]:
 def record(name: str, origin: str, desk: Desk) -> None:
     if os.environ.get("RECORD_REQUESTS"):
         requests = [{"path": path, "body": json.loads(body)} for path, body in desk.requests]
-        told = {"origin": f"recorded from {origin} (test_live_clients.py)", "requests": requests}
+        told = {"origin": f"recorded from {origin} (live_clients.py)", "requests": requests}
         file = ROOT / "tests" / "data" / "api_requests" / f"{name}.json"
         file.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
