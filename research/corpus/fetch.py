@@ -27,6 +27,10 @@ MAX_BYTES = 400_000_000
 TIMEOUT_S = 60.0
 _NUM_TRIES = 3
 _PAUSE_S = 2.0
+_HEADERS = {
+    "User-Agent": "intarsia-corpus",
+    "Accept": "application/vnd.pypi.simple.v1+json, */*;q=0.5",  # PyPI's index as JSON
+}
 _NO_FILE_NAME = re.compile(r"[^\w.+~-]")
 
 
@@ -41,7 +45,7 @@ def read_page(url: str) -> bytes:
     """
     if urllib.parse.urlsplit(url).scheme != "https":
         raise CorpusFault(f"{url} is not an https address: give one")
-    request = urllib.request.Request(url, headers={"User-Agent": "intarsia-corpus"})
+    request = urllib.request.Request(url, headers=_HEADERS)
     for num_tries in range(1, _NUM_TRIES + 1):
         try:
             with _opener().open(request, timeout=TIMEOUT_S) as answer:

@@ -1,7 +1,13 @@
-"""Find the release of a JavaScript package in npm's registry. Nothing is installed."""
+"""Find the release of a JavaScript package in the registry that npm is set up for.
+
+Nothing is installed.
+"""
 
 import base64
 import binascii
+import shutil
+import subprocess
+from functools import cache
 from urllib.parse import quote
 
 import msgspec
@@ -9,7 +15,7 @@ import msgspec
 from intarsia_research.corpus.fetch import NotThere, ReadPage
 from intarsia_research.corpus.package_list import ArchiveLink, PackageRow, Release
 
-REGISTRY = "https://registry.npmjs.org"
+_DEFAULT_REGISTRY = "https://registry.npmjs.org"
 
 
 class _Dist(msgspec.Struct, frozen=True):
@@ -22,9 +28,20 @@ class _Version(msgspec.Struct, frozen=True):
     dist: _Dist
 
 
+@cache
+def registry_url() -> str:
+    """Return the registry that npm is set up for; without npm, its own."""
+    npm = shutil.which("npm")
+    words = [npm, "config", "get", "registry"]
+    found = subprocess.run(words, capture_output=True, text=True, check=False) if npm else None
+    return ((found.stdout.strip() if found else "") or _DEFAULT_REGISTRY).rstrip("/")
+
+
 def find_release(row: PackageRow, read: ReadPage) -> Release:
     """Return the row's version, or the newest. Raises NotThere if npm has no such archive."""
-    page = read(f"{REGISTRY}/{quote(row.name, safe='@')}/{quote(row.version or 'latest', safe='')}")
+    page = read(
+        f"{registry_url()}/{quote(row.name, safe='@')}/{quote(row.version or 'latest', safe='')}"
+    )
     release = msgspec.json.decode(page, type=_Version)
     digest = _sha512(release.dist.integrity)
     if digest is None:

@@ -82,6 +82,21 @@ def read_package(
     return ReadRelease(release=release, archives=archives, candidates=candidates)
 
 
+def fetch_pinned(row: PackageRow, cache: Path, read: ReadPage) -> Path:
+    """Return the archive of a row with version and digest, fetched if it is not there.
+
+    Raises NotThere, or CorpusFault if its digest is another or the network fails.
+    """
+    try:
+        (release,) = _find_releases(row, {}, read)
+    except msgspec.DecodeError as error:
+        raise NotThere(f"its index cannot be read: {error}") from error
+    file = fetch_archive(release.archive, cache, read)
+    if sha256_of(file) != row.sha256:
+        raise CorpusFault("its archive is not the one in the list: its digest differs")
+    return file
+
+
 def _find_releases(row: PackageRow, index: debian.Index, read: ReadPage) -> list[Release]:
     match row.source:
         case "debian":

@@ -1,8 +1,8 @@
 """The packages of the project set: their table, and their source files on this machine.
 
-The archives come from PyPI and npm, are checked by their digests, and are kept. Their files are
-read and never run. What a build wrote into an archive, and a second copy of a file, is left out:
-either could have the text of a hole.
+The archives come from the indexes of pip and npm, are checked by their digests, and are kept. Their
+files are read and never run. What a build wrote into an archive, and a second copy of a file, is
+left out: either could have the text of a hole.
 """
 
 import shutil
@@ -14,9 +14,10 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from intarsia_research.corpus.fetch import NotThere, ReadPage, fetch_archive, read_page
+from intarsia_research.corpus.fetch import NotThere, ReadPage, read_page
 from intarsia_research.corpus.members import BadArchive, Member, read_members
-from intarsia_research.corpus.package_list import ArchiveLink
+from intarsia_research.corpus.package_list import PackageRow
+from intarsia_research.corpus.read_package import fetch_pinned
 from intarsia_research.errors import CorpusFault, EvaluationFault
 from intarsia_research.holes.copies import is_copy, lines_of
 
@@ -35,7 +36,6 @@ class ProjectPackage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     language: str  # of its holes
     licence: str
     first_released: str  # the first day of any version, or how it is known to be new
-    url: str
     sha256: str
     folders: tuple[str, ...] = ()  # those of the archive with source code; none: all
 
@@ -98,12 +98,15 @@ def without_copies(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _texts(package: ProjectPackage, source: PackageSource) -> dict[str, str]:
-    link = ArchiveLink(url=package.url, digest_name="sha256", digest=package.sha256)
+    row = PackageRow(
+        source="npm" if package.ecosystem == "npm" else "sdist",
+        name=package.name,
+        version=package.version,
+        sha256=package.sha256,
+    )
     try:
-        members = read_members(
-            fetch_archive(link, source.cache / "archives", source.read),
-            is_wanted=lambda path: not path.endswith(_DECLARED),
-        )
+        archive = fetch_pinned(row, source.cache / "archives", source.read)
+        members = read_members(archive, is_wanted=lambda path: not path.endswith(_DECLARED))
     except CorpusFault as error:
         raise EvaluationFault(
             f"the set `project` needs {package.name} {package.version} ({package.ecosystem}): "

@@ -172,7 +172,7 @@ def test_another_archive_than_the_pinned_one_is_refused(net: SmallNet, tmp_path:
 
 
 def test_an_archive_that_is_not_what_the_index_says_stops_the_build(net: SmallNet, tmp_path: Path):
-    net.pages["https://files.pythonhosted.org/packages/first-py3-none-any.whl"] += b"more"
+    net.pages["https://files.pythonhosted.org/packages/first-1.0-py3-none-any.whl"] += b"more"
     with pytest.raises(CorpusFault, match="is not the archive of the index"):
         build(net, tmp_path / "out")
 

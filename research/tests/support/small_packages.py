@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from intarsia_research.corpus.fetch import NotThere
+from intarsia_research.corpus.npm import registry_url
+from intarsia_research.corpus.pypi import index_url
 
 DEBIAN = "https://deb.debian.org/debian"
 PERMISSIVE_METADATA = "Metadata-Version: 2.4\nName: small\nLicense-Expression: MIT\n\nSmall.\n"
@@ -56,24 +58,22 @@ class SmallNet:
 
     def add_wheel(self, name: str, files: Mapping[str, str], *, version: str = "1.0") -> None:
         files = {f"{name}-{version}.dist-info/METADATA": PERMISSIVE_METADATA, **files}
-        self._add_to_pypi(
-            name, version, "bdist_wheel", f"{name}-py3-none-any.whl", zip_bytes(files)
-        )
+        self._add_to_pypi(name, f"{name}-{version}-py3-none-any.whl", zip_bytes(files))
 
     def add_sdist(self, name: str, files: Mapping[str, str], *, version: str = "1.0") -> None:
         whole = {"PKG-INFO": PERMISSIVE_METADATA, **files}
         data = tar_bytes({f"{name}-{version}/{path}": text for path, text in whole.items()})
-        self._add_to_pypi(name, version, "sdist", f"{name}-{version}.tar.gz", data)
+        self._add_to_pypi(name, f"{name}-{version}.tar.gz", data)
 
     def add_npm(self, name: str, files: Mapping[str, str], *, licence: object = "MIT") -> None:
         package = json.dumps({"name": name, "version": "2.0.0", "license": licence})
         whole = {"package.json": package, **files}
         data = tar_bytes({f"package/{path}": text for path, text in whole.items()})
-        url = f"https://registry.npmjs.org/{name}/-/{name}-2.0.0.tgz"
+        url = f"{registry_url()}/{name}/-/{name}-2.0.0.tgz"
         integrity = "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode()
         about = {"version": "2.0.0", "dist": {"tarball": url, "integrity": integrity}}
         for version in ("latest", "2.0.0"):
-            page = f"https://registry.npmjs.org/{name}/{version}"
+            page = f"{registry_url()}/{name}/{version}"
             self.pages[page] = json.dumps(about).encode()
         self.pages[url] = data
 
@@ -106,14 +106,9 @@ class SmallNet:
             index = f"{DEBIAN}/dists/{known}/main/source/Sources.xz"
             self.pages[index] = lzma.compress("\n\n".join(paragraphs).encode())
 
-    def _add_to_pypi(self, name: str, version: str, kind: str, file_name: str, data: bytes) -> None:
+    def _add_to_pypi(self, name: str, file_name: str, data: bytes) -> None:
         url = f"https://files.pythonhosted.org/packages/{file_name}"
         self.pages[url] = data
-        file = {
-            "url": url,
-            "filename": file_name,
-            "packagetype": kind,
-            "digests": {"sha256": hashlib.sha256(data).hexdigest()},
-        }
-        project = {"info": {"version": version}, "releases": {version: [file]}}
-        self.pages[f"https://pypi.org/pypi/{name}/json"] = json.dumps(project).encode()
+        hashes = {"sha256": hashlib.sha256(data).hexdigest()}
+        file = {"url": url, "filename": file_name, "hashes": hashes}
+        self.pages[f"{index_url()}/{name}/"] = json.dumps({"files": [file]}).encode()
