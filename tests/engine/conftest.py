@@ -1,11 +1,14 @@
-"""A new engine address for each test, where no other engine runs."""
+"""A new engine address for each test, where no other engine runs; tiny models run on one thread."""
 
 from collections.abc import Iterator
 
 import pytest
+from one_thread import one_thread
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
+
+__all__ = ["one_thread"]
 
 
 @pytest.fixture

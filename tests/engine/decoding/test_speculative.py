@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
-from intarsia.engine.decoding.proposer import DraftSources
-from intarsia.engine.decoding.speculation_policy import SpeculationPolicy
+from intarsia.engine.decoding.proposer import DraftSources, PromptLookup
+from intarsia.engine.decoding.speculation_policy import SpeculationPolicy, share_masks
 from intarsia.engine.decoding.speculative import Verification, decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken
 from intarsia.engine.errors import Cancelled
@@ -192,3 +192,105 @@ def test_a_hole_does_not_end_before_it_may(truth, draws, policy):
     assert (text.ids, text.finish_reason) == ([*truth, _END], "end")
     hasty, _ = decode(HastyVerifier(truth, draws), policy)
     assert hasty.ids == [truth[0], _END]
+
+
+_ids = st.lists(st.integers(0, 3) | st.sampled_from([256, 65_536, 16_777_216]), max_size=30)
+
+
+def continued(ids: list[int], num_tokens: int, first: int | None) -> list[int]:
+    return PromptLookup(ids).continue_from([], num_tokens, first)
+
+
+def test_the_latest_earlier_place_counts() -> None:
+    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
+    assert continued(ids, 3, None) == [5, 6, 1]
+
+
+def test_the_models_own_first_token_vetoes() -> None:
+    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
+    assert continued(ids, 2, 7) == [7, 8], "an older place agrees with it"
+    assert continued(ids, 2, 9) == []
+
+
+def test_a_run_continues_itself() -> None:
+    assert continued([4, 4, 4], 5, None) == [4]
+
+
+def test_too_short_a_text_has_no_earlier_place() -> None:
+    for ids in ([], [1], [1, 1], [1, 2, 3]):
+        assert continued(ids, 4, None) == []
+
+
+def test_an_answer_from_before_goes_before_the_context() -> None:
+    earlier = PromptLookup([1, 2, 7, 8, 1], [[1, 2, 3, 4], [1, 2, 5], [2, 9]])
+    assert earlier.continue_from([2], 3, None) == [5], "the newest that fits"
+    assert earlier.continue_from([2], 3, 3) == [3, 4]
+    assert earlier.continue_from([2], 3, 7) == [7, 8, 1]
+
+
+def test_no_answer_continues_another() -> None:
+    assert PromptLookup([1, 2], [[1, 2], [3, 4]]).continue_from([], 3, None) == []
+
+
+@given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3), st.integers(0, 30))
+def test_what_is_found_did_follow_the_key(
+    ids: list[int], num: int, first: int | None, at: int
+) -> None:
+    found = PromptLookup(ids[:at]).continue_from(ids[at:], num, first)
+    key, places = ids[-2:], range(len(ids) - 2)
+    followed = [ids[i + 2 : i + 2 + num] for i in places if ids[i : i + 2] == key]
+    followed = [run for run in followed if first is None or run[0] == first]
+    assert found == (followed[-1] if followed else [])
+
+
+_confidences = st.lists(st.floats(0, 1), max_size=20)
+
+
+def test_with_nothing_proposed_all_masks_stand_behind_the_anchor() -> None:
+    assert share_masks([], num_rows=16, max_masks=4) == [4]
+    assert share_masks([], num_rows=4, max_masks=4) == [3]
+
+
+def test_a_sure_proposal_gets_its_masks_behind_its_end() -> None:
+    assert share_masks([1.0, 1.0], num_rows=7, max_masks=4) == [0, 0, 4]
+
+
+def test_an_unsure_proposal_gets_its_masks_in_front() -> None:
+    assert share_masks([0.0, 1.0], num_rows=7, max_masks=4) == [4, 0, 0]
+
+
+def test_doubt_shares_them_out() -> None:
+    masks = share_masks([0.5], num_rows=8, max_masks=4)
+    assert masks == [3, 3]
+
+
+def test_no_rows_are_left_for_masks() -> None:
+    assert share_masks([0.9, 0.9, 0.9], num_rows=2, max_masks=4) == [0, 0, 0, 0]
+
+
+@given(_confidences, st.integers(1, 40), st.integers(1, 8))
+def test_never_more_rows_than_the_budget(
+    confidences: list[float], num_rows: int, max_masks: int
+) -> None:
+    masks = share_masks(confidences, num_rows=num_rows, max_masks=max_masks)
+    num_outcomes = len(confidences) + 1
+    assert len(masks) == num_outcomes
+    assert all(0 <= count <= max_masks for count in masks)
+    if num_outcomes <= num_rows:
+        wanted = min(num_rows, num_outcomes * (1 + max_masks))
+        assert num_outcomes + sum(masks) == wanted, "no row is left unused"
+    else:
+        assert sum(masks) == 0
+
+
+@given(_confidences.filter(bool), st.integers(2, 40))
+def test_a_likelier_outcome_never_gets_fewer(confidences: list[float], num_rows: int) -> None:
+    masks = share_masks(confidences, num_rows=num_rows, max_masks=4)
+    kept, likelihoods = 1.0, []
+    for confidence in confidences:
+        likelihoods.append(kept * (1 - confidence))
+        kept *= confidence
+    likelihoods.append(kept)
+    ordered = sorted(zip(likelihoods, masks, strict=True))
+    for (less, few), (more, many) in pairwise(ordered):
+        assert few <= many or less == pytest.approx(more)

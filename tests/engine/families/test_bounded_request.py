@@ -2,6 +2,7 @@
 
 import pytest
 
+from intarsia.engine.families.stop_rules import LOOP_ROUNDS, find_text_end, may_end_here
 from intarsia.engine.families.validate_request import (
     MAX_CHARS_PER_TOKEN,
     MAX_GIVEN_CHARS,
@@ -66,3 +67,102 @@ def test_a_window_longer_than_a_context_is_refused() -> None:
     require_bounded_window(window(MOST - 2), max_tokens=TOKENS)
     with pytest.raises(ValueError, match="send less"):
         require_bounded_window(window(MOST), max_tokens=TOKENS)
+
+
+def check(
+    drawing: str, *, stop: tuple[str, ...] = (), max_open: int | None = None, min_indent: int = 0
+) -> None:
+    text = drawing.replace("¶", "")
+    expected = drawing.index("¶") if "¶" in drawing else None
+    found = find_text_end(text, stop=stop, max_open=max_open, min_indent=min_indent)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("drawing", "stop"),
+    [
+        ("whole text", ()),
+        ("one line¶\nthe next", ("\n",)),
+        ("a¶)b]", ("]", ")")),
+        ("¶at once", ("at",)),
+        ("an empty stop text is none", ("",)),
+        ("not in it", ("\n",)),
+    ],
+)
+def test_stop_texts(drawing: str, stop: tuple[str, ...]) -> None:
+    check(drawing, stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "min_indent"),
+    [
+        ("first\nsecond", 0),
+        ("first\n    second\n    third", 4),
+        ("first\n    second¶\nout", 4),
+        ("first\n    second¶\n  less\n", 4),
+        ("first\n    a\n\n   \n    b\n", 4),  # blank lines end nothing
+        ("first\n    a\n¶\nout", 4),
+        ("first\n\tsecond", 8),
+        ("first\n  \tsecond", 8),  # a tab counts to the next multiple of 8
+        ("first¶\n\tsecond", 9),
+        ("nothing before matters", 4),
+        ("first¶\n}", 2),
+        ("first\n", 2),
+    ],
+)
+def test_outdented_lines(drawing: str, min_indent: int) -> None:
+    check(drawing, min_indent=min_indent)
+
+
+def test_the_earlier_of_both_ends_it() -> None:
+    check("a\n    b¶;\nc", stop=(";",), min_indent=4)
+    check("a\n    b¶\nc;", stop=(";",), min_indent=4)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "max_open"),
+    [
+        ("f(\n  a,\n)¶\nb", 0),
+        ("f(¶\n  a,\n)\nb", None),
+        ("if (a) {¶\n  b\n}\n", 1),
+        ("f(() => {\n  b\n})¶\n", 1),
+        ("f(() => {¶\n  b\n})\n", 2),
+        ("f(\n  never closed\n", 0),
+        ("} else {\n  a\n}¶\nb", 0),  # what it closes of others opens nothing
+        ("f('(')¶\nb", 0),
+        ("it's (\nclosed)¶\nb", 0),
+        ("[)\n]¶\n", 0),
+    ],
+)
+def test_stop_texts_end_nothing_within_brackets(drawing: str, max_open: int | None) -> None:
+    check(drawing, stop=("\n",), max_open=max_open)
+
+
+@pytest.mark.parametrize(
+    ("text", "max_open", "may_end"),
+    [
+        ("f(", 0, False),
+        ("f(", 1, True),
+        ("f(", None, True),
+        ("f({\n  a", 1, False),
+        ("f({})", 0, True),
+        ("", 0, True),
+    ],
+)
+def test_a_model_may_end_where_its_brackets_are_closed(
+    text: str, max_open: int | None, may_end: bool
+) -> None:
+    assert may_end_here(text, max_open=max_open) is may_end
+
+
+@pytest.mark.parametrize("unit", ["name, ", "self.call(one, two) + ", "go()\nback()\n"])
+def test_a_text_that_repeats_itself_ends(unit: str) -> None:
+    check(f"f({unit * LOOP_ROUNDS}¶", stop=("\n\n",), max_open=0)
+    check(f"f({unit * LOOP_ROUNDS + unit[:2]}¶")
+    check(f"f({unit * (LOOP_ROUNDS - 1)}")
+    check(f"f({unit * LOOP_ROUNDS}) and on")
+
+
+@pytest.mark.parametrize("row", ["0x00, " * 40, "-" * 90, "| --- " * 20, " " * 80, "x" * 31])
+def test_a_row_of_signs_is_no_repetition(row: str) -> None:
+    check(f"row: {row}")

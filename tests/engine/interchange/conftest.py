@@ -3,10 +3,7 @@
 from pathlib import Path
 
 import pytest
-from one_thread import one_thread
 from toy_causal import KINDS, Kind, save_toy, toy_causal_model
-
-__all__ = ["one_thread"]
 
 
 @pytest.fixture(scope="session")

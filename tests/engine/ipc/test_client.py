@@ -11,6 +11,7 @@ from rule_engine import RuleFiller
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, LoadProgress, Step
 
 FOREVER = 1_000_000
@@ -188,3 +189,13 @@ def test_the_engine_process_imports_no_torch_before_a_model_is_loaded():
     code = "import sys, intarsia.engine.service.process; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("tokens_per_s", "budget"),
+    [(None, 500), (1.0, 150), (600.0, 540), (1_100.0, 990), (90_000.0, 4_000)],
+)
+def test_it_is_what_is_read_in_nine_tenths_of_a_second(
+    tokens_per_s: float | None, budget: int
+) -> None:
+    assert context_budget(tokens_per_s) == budget

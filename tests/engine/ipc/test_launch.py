@@ -20,6 +20,7 @@ from intarsia.engine.config import EngineConfig, parse_arguments
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.detached import start_detached
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.endpoint import AddressInUse, hold_address
@@ -291,3 +292,36 @@ def test_a_wrong_flag_ends_the_engine_with_a_usage_line(flags, capsys: pytest.Ca
     with pytest.raises(SystemExit):
         parse_arguments(flags)
     assert "usage: python -m intarsia.engine" in capsys.readouterr().err
+
+
+COMMAND = (sys.executable, "-P", "-c", "print('its last words')")
+
+
+def log_of(address: Address) -> Path:
+    process = start_detached(COMMAND, address)
+    assert process.wait() == 0
+    assert process.last_words() == "its last words"
+    return process.log_path
+
+
+def test_the_log_is_in_its_own_folder(address: Address, tmp_path: Path) -> None:
+    with_log = replace(address, log_directory=tmp_path / "state" / "log")
+    assert log_of(with_log) == tmp_path / "state" / "log" / "engine.log"
+
+
+def test_a_log_folder_that_cannot_be_made_is_replaced(address: Address, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    without_log = replace(address, log_directory=tmp_path / "file" / "log")
+    assert log_of(without_log) == address.directory / "engine.log"
+
+
+def test_a_log_that_cannot_be_written_is_replaced(address: Address, tmp_path: Path) -> None:
+    (tmp_path / "engine.log").mkdir()
+    assert log_of(replace(address, log_directory=tmp_path)) == address.directory / "engine.log"
+
+
+def test_a_log_folder_of_all_users_is_not_used(address: Address, tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    shared = replace(address, log_directory=tmp_path / "shared")
+    assert log_of(shared) == address.directory / "engine.log"

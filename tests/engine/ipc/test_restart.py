@@ -11,10 +11,12 @@ import psutil
 import pytest
 from checkout import SUPPORT
 from rule_engine import rule_engine_launch
+from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.engine.ipc.link import Backoff, Link
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
 from intarsia.engine.ipc.stop import stop_engine
 
@@ -138,3 +140,38 @@ async def test_an_engine_of_another_protocol_is_named_and_can_be_stopped(address
         process = psutil.Process(int(address.pid_path.read_text()))
         await client.stop()
         await asyncio.to_thread(process.wait, 20)
+
+
+def test_the_delay_doubles_from_half_a_second_to_thirty():
+    backoff = Backoff(clock=lambda: 100.0)
+    assert backoff.seconds_left() == 0
+    delays = []
+    for _ in range(100):
+        backoff.failed()
+        delays.append(backoff.seconds_left())
+    assert delays[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert delays[-1] == 30
+
+
+def test_time_and_success_end_the_delay():
+    now = 100.0
+    backoff = Backoff(clock=lambda: now)
+    backoff.failed()
+    now += 0.2
+    assert backoff.seconds_left() == pytest.approx(0.3)
+    now += 1
+    assert backoff.seconds_left() == 0
+    backoff.failed()
+    backoff.succeeded()
+    assert (backoff.seconds_left(), backoff.num_failures) == (0, 0)
+
+
+async def test_a_long_delay_is_an_error_at_once():
+    backoff = Backoff(clock=lambda: 100.0)
+    for _ in range(5):
+        backoff.failed()
+    with temporary_address() as address:
+        link = Link(name="test", address=address, launch=LaunchOptions(), backoff=backoff)
+        with pytest.raises(EngineUnavailable, match=r"failed 5 times in a row.*again in 8 s"):
+            await link.connection()
+        await link.close()

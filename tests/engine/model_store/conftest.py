@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from one_thread import one_thread
 from toy_gguf import ToyGguf, toy_model, write_gguf
-
-__all__ = ["one_thread"]
 
 
 @pytest.fixture

@@ -1,13 +1,24 @@
 """Text round a hole as token ids, and a hole's ids as text."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
+from intarsia.engine.diffusion.policies import ConstantTemperature, LinearTemperature
+from intarsia.engine.diffusion.prediction import draw, take_likeliest
+from intarsia.engine.diffusion.stopping import StableAndConfident
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.settings import (
+    DenoisingSettings,
+    read_settings,
+)
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
-from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
+from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2
 
@@ -86,3 +97,119 @@ def test_a_hole_ends_at_the_first_end_or_padding(text: GemmaTokenizer) -> None:
 def test_a_model_without_an_end_token_is_refused() -> None:
     with pytest.raises(ValueError, match="no token ends a text"):
         SpecialIds(begin=BOS, end=frozenset(), pad=PAD)
+
+
+END, PAD_ID = -1, -2
+
+
+def drawn(num_given: int, num_free: int, num_suffix: int, canvas_length: int = 32) -> list[str]:
+    return [_draw(canvas) for canvas in _lay_out(num_given, num_free, num_suffix, canvas_length)]
+
+
+def _lay_out(
+    num_given: int, num_free: int, num_suffix: int, canvas_length: int
+) -> tuple[HoleLayout, ...]:
+    return lay_out(
+        list(range(num_given)),
+        num_free,
+        list(range(100, 100 + num_suffix)),
+        sizes=CanvasSizes(canvas_length=canvas_length),
+        end_id=END,
+        pad_id=PAD_ID,
+    )
+
+
+def _draw(canvas: HoleLayout) -> str:
+    signs = {END: "e", PAD_ID: "p", None: "."}
+    return "".join(signs.get(i) or ("g" if i is not None and i < 100 else "s") for i in canvas.ids)
+
+
+@pytest.mark.parametrize(
+    ("num_given", "num_free", "num_suffix", "canvases"),
+    [
+        # a canvas of 32: lengths in fours, at most 8 of the suffix
+        (0, 4, 50, ["....ssssssss"]),
+        (2, 3, 50, ["gg...sssssss"]),
+        (0, 4, 3, ["....ssse"]),
+        (1, 4, 1, ["g....sep"]),
+        (0, 24, 50, ["." * 24 + "s" * 8]),
+        (0, 5, 0, ["........"]),
+        (2, 5, 0, ["gg......"]),
+        (0, 32, 0, ["." * 32]),
+        (0, 40, 0, ["." * 32, "." * 8]),
+        (0, 30, 50, ["." * 24, "......ssssss"]),
+        (4, 60, 50, ["gggg" + "." * 28, "." * 28, "....ssssssss"]),
+    ],
+)
+def test_drawn(num_given: int, num_free: int, num_suffix: int, canvases: list[str]) -> None:
+    assert drawn(num_given, num_free, num_suffix) == canvases
+
+
+@settings(max_examples=300)
+@given(
+    num_given=st.integers(0, 40),
+    num_free=st.integers(1, 600),
+    num_suffix=st.integers(0, 300),
+    canvas_length=st.integers(1, 256),
+)
+def test_every_free_position_and_given_token_is_laid_out_once_and_canvases_fit(
+    num_given: int, num_free: int, num_suffix: int, canvas_length: int
+) -> None:
+    num_given = min(num_given, CanvasSizes(canvas_length=canvas_length).max_given)
+    canvases = _lay_out(num_given, num_free, num_suffix, canvas_length)
+    assert all(1 <= len(canvas.ids) <= canvas_length for canvas in canvases)
+    drawings = [_draw(canvas) for canvas in canvases]
+    assert sum(d.count("g") for d in drawings) == num_given
+    assert not any("s" in d or "e" in d for d in drawings[:-1])
+    for canvas, drawing in zip(canvases, drawings, strict=True):
+        assert set(drawing[canvas.start : canvas.end]) == {"."}
+        assert drawing.count(".") == canvas.end - canvas.start
+    num_laid_out = sum(d.count(".") for d in drawings)
+    assert num_laid_out == num_free if num_suffix else num_laid_out >= num_free
+
+
+def test_a_first_token_can_be_given() -> None:
+    first = _lay_out(1, 4, 9, 32)[0].beginning_with(77)
+    assert first.ids[:3] == (0, 77, None)
+    assert (first.start, first.end) == (1, 5)
+
+
+def request(*, max_steps: int | None = None, temperature: float | None = None) -> Fill:
+    return Fill(id=1, prefix="", suffix="", max_steps=max_steps, temperature=temperature)
+
+
+def test_a_checkpoint_may_name_some_settings() -> None:
+    config = SimpleNamespace(
+        max_denoising_steps=16,
+        sampler_config=SimpleNamespace(entropy_bound=0.3),
+        t_min=0.2,
+        t_max=None,
+        eos_token_id=1,
+    )
+    expected = DenoisingSettings(max_denoising_steps=16, entropy_bound=0.3, t_min=0.2)
+    assert read_settings(config) == expected
+    assert read_settings(SimpleNamespace()) == DenoisingSettings()
+
+
+def test_the_checkpoints_own_way_is_the_default() -> None:
+    policy = DenoisingSettings().policy(request(), vocab_size=9)
+    assert policy.max_steps == 48
+    assert policy.temperature == LinearTemperature(t_min=0.4, t_max=0.8, num_steps=48)
+    assert policy.sample is draw
+    assert policy.stop == StableAndConfident(stability_threshold=1, confidence_threshold=0.005)
+
+
+def test_a_smaller_budget_of_steps_cools_down_within_it() -> None:
+    policy = DenoisingSettings().policy(request(max_steps=8), vocab_size=9)
+    assert policy.max_steps == 8
+    assert policy.temperature(1) == pytest.approx(0.8)
+    assert policy.temperature(8) == pytest.approx(0.45)
+
+
+def test_temperatures_of_a_request() -> None:
+    cold = DenoisingSettings().policy(request(temperature=0), vocab_size=9)
+    assert cold.sample is take_likeliest
+    warm = DenoisingSettings().policy(request(temperature=1.3), vocab_size=9)
+    assert warm.temperature == ConstantTemperature(temperature=1.3)
+    with pytest.raises(ValueError, match="temperature"):
+        DenoisingSettings().policy(request(temperature=-1), vocab_size=9)
