@@ -154,14 +154,13 @@ Fills: TypeAlias = Callable[..., Filled]
 
 
 @pytest.fixture
-def fill(settings: RemoteSettings, tmp_path: Path) -> Fills:
+def fill(settings: RemoteSettings, toy_folder: Path) -> Fills:
     """Return a function that fills one hole on a server."""
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
 
     def fill(
         server: FaultyServer, control: FillControl = NO_CONTROL, request: Fill = HOLE
     ) -> Filled:
-        settings.write(server.url, tokenizer=str(tmp_path / "tokenizer.json"), timeout_s=1)
+        settings.write(server.url, tokenizer=toy_folder, timeout_s=1)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
         return filler.fill(request, control)
 

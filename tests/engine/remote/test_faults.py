@@ -31,17 +31,11 @@ Ask = Callable[..., str]
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> Path:
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-    return tmp_path / "tokenizer.json"
-
-
-@pytest.fixture
-def ask(settings: RemoteSettings, tokenizer: Path) -> Ask:
+def ask(settings: RemoteSettings, toy_folder: Path) -> Ask:
     """Return a function that fills one hole on a server, and returns its text."""
 
     def ask(url: str, control: FillControl = NO_CONTROL, **options: object) -> str:
-        settings.write(url, **{"tokenizer": tokenizer, "timeout_s": 2} | options)
+        settings.write(url, **{"tokenizer": toy_folder, "timeout_s": 2} | options)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
         return filler.fill(HOLE, control).text
 
@@ -348,7 +342,7 @@ def test_informational_answers_without_end_are_no_answer(ask: Ask) -> None:
         assert "is no HTTP" in str(refusal(lambda: ask(server.url)))
 
 
-def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, tokenizer: Path) -> None:
+def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, toy_folder: Path) -> None:
     """Each key would wait for the same fault."""
     is_up = True
 
@@ -359,7 +353,7 @@ def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, tokenizer:
             send(connection, {}, status=429)
 
     with serving(llama_cpp_answers(complete)) as server:
-        settings.write(server.url, tokenizer=tokenizer)
+        settings.write(server.url, tokenizer=toy_folder)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
         assert filler.fill(HOLE, NO_CONTROL).text == "val"
         is_up = False
@@ -370,15 +364,15 @@ def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, tokenizer:
         assert len(server.heads) == num_asked
 
 
-def test_a_changed_settings_file_counts_at_once(settings: RemoteSettings, tokenizer: Path) -> None:
+def test_a_changed_settings_file_counts_at_once(settings: RemoteSettings, toy_folder: Path) -> None:
     def server_of(word: str) -> Respond:
         return llama_cpp_answers(writing(event(toy_tokenizer().encode(word).ids), last_event()))
 
     with serving(server_of("val")) as one, serving(server_of("def")) as other:
-        settings.write(one.url, tokenizer=tokenizer)
+        settings.write(one.url, tokenizer=toy_folder)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
         assert filler.fill(HOLE, NO_CONTROL).text == "val"
-        settings.write(other.url, tokenizer=tokenizer)
+        settings.write(other.url, tokenizer=toy_folder)
         assert filler.fill(HOLE, NO_CONTROL).text == "def"
         settings.path.unlink()
         error = refusal(lambda: filler.fill(HOLE, NO_CONTROL))

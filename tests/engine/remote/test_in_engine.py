@@ -47,12 +47,6 @@ class Loads:
         return RuleFiller(lambda _: "from here", name=model)
 
 
-@pytest.fixture
-def tokenizer(tmp_path: Path) -> Path:
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-    return tmp_path / "tokenizer.json"
-
-
 class Server:
     """A server that writes one word, or is busy."""
 
@@ -85,10 +79,10 @@ class Server:
 
 
 @pytest.fixture
-def server(settings: RemoteSettings, tokenizer: Path) -> Iterator[Server]:
+def server(settings: RemoteSettings, toy_folder: Path) -> Iterator[Server]:
     server = Server()
     with serving(server.respond()) as running:
-        settings.write(running.url, tokenizer=tokenizer)
+        settings.write(running.url, tokenizer=toy_folder)
         yield server
 
 

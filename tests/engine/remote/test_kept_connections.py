@@ -250,17 +250,15 @@ def test_no_more_connections_are_kept_than_a_user_needs(settings: RemoteSettings
         assert server.num_connections == MAX_KEPT + 2
 
 
-def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, tmp_path: Path) -> None:
-    tokenizer = toy_tokenizer()
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    ids = tokenizer.encode("return val").ids
+def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, toy_folder: Path) -> None:
+    ids = toy_tokenizer().encode("return val").ids
 
     def complete(request: dict[str, Any], connection: socket.socket) -> None:
         events(connection, event(ids), last_event())
 
     hole = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
     with serving(llama_cpp_answers(complete), keeps_open=True) as server:
-        settings.write(server.url, tokenizer=tmp_path / "tokenizer.json")
+        settings.write(server.url, tokenizer=toy_folder)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
         filler.fill(hole, NO_CONTROL)
         num_before = server.num_connections

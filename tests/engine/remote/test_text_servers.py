@@ -15,7 +15,6 @@ from http_server import Respond, answer, begin_events, serving
 from remote_settings import RemoteSettings
 from text_double import ROW, SHOWN, last_line, line, mlx_answer, mlx_answers, ollama_answers
 from toy_causal_fill import run_fill
-from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.cli.remote import Probe, described, probe
 from intarsia.engine.errors import RemoteError
@@ -40,23 +39,16 @@ LOADED = LM_STUDIO_DETAILS.replace(
 EMBEDDINGS = LM_STUDIO_DETAILS.replace(b'"llm"', b'"embeddings"')
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a folder with the toy tokenizer."""
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-    return tmp_path
-
-
 Ask = Any
 
 
 @pytest.fixture
-def ask(settings: RemoteSettings, folder: Path) -> Ask:
+def ask(settings: RemoteSettings, toy_folder: Path) -> Ask:
     """Return a function that probes a server, and fills a hole there if it can."""
 
     def ask(respond: Respond, **options: object) -> tuple[Probe, Filled | None]:
         with serving(respond) as server:
-            remote = settings.write(server.url, tokenizer=folder, timeout_s=5, **options)
+            remote = settings.write(server.url, tokenizer=toy_folder, timeout_s=5, **options)
             found = probe(remote)
             if not found.is_usable:
                 return found, None

@@ -4,7 +4,8 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,21 @@ def filler_of(server: FaultyServer, settings: RemoteSettings, folder: Path) -> R
     return RemoteFiller(remote, max_context_tokens=2_048)
 
 
+Opened = Callable[..., AbstractContextManager[RemoteFiller]]
+
+
+@pytest.fixture
+def opened(settings: RemoteSettings, folder: Path) -> Opened:
+    """Serve canvases until the block ends; return the remote's filler."""
+
+    @contextmanager
+    def opened(canvases: CanvasServer | None = None) -> Iterator[RemoteFiller]:
+        with serving((canvases or server_of(folder)).respond) as server:
+            yield filler_of(server, settings, folder)
+
+    return opened
+
+
 def fill(filler: RemoteFiller, control: FillControl | None = None, **fields: Any) -> Filled:
     request = Fill(**{"id": 7, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 14, **fields})
     return run_fill(filler, request) if control is None else filler.fill(request, control)
@@ -115,10 +131,9 @@ def test_the_models_own_settings_name_more_ends(settings: RemoteSettings, folder
 # -- what it is asked ------------------------------------------------------------------------------
 
 
-def test_nothing_that_its_sampler_refuses_is_sent(settings: RemoteSettings, folder: Path) -> None:
+def test_nothing_that_its_sampler_refuses_is_sent(opened: Opened, folder: Path) -> None:
     canvases = server_of(folder)
-    with serving(canvases.respond) as server:
-        filler = filler_of(server, settings, folder)
+    with opened(canvases) as filler:
         fill(filler, temperature=0.0, seed=5, stop=("\n",), max_steps=9)
         filler.prefetch(Prefetch(prefix=PREFIX + "x", suffix=SUFFIX), NO_CONTROL)
     assert len(canvases.asked) == 5
@@ -130,10 +145,10 @@ def test_nothing_that_its_sampler_refuses_is_sent(settings: RemoteSettings, fold
         assert len(body["cache_salt"]) == 64
 
 
-def test_the_canvas_is_that_of_our_own_family(settings: RemoteSettings, folder: Path) -> None:
+def test_the_canvas_is_that_of_our_own_family(opened: Opened, folder: Path) -> None:
     canvases = server_of(folder)
-    with serving(canvases.respond) as server:
-        fill(filler_of(server, settings, folder), given="fir")
+    with opened(canvases) as filler:
+        fill(filler, given="fir")
     writer, nums_free = writer_of(folder), []
     given, suffix = writer.encode("fir"), writer.encode(SUFFIX)
     sizes = CanvasSizes(canvas_length=CANVAS)
@@ -148,10 +163,9 @@ def test_the_canvas_is_that_of_our_own_family(settings: RemoteSettings, folder: 
     assert nums_free[-1] in candidate_lengths(14)
 
 
-def test_the_noise_is_that_of_the_seed(settings: RemoteSettings, folder: Path) -> None:
+def test_the_noise_is_that_of_the_seed(opened: Opened, folder: Path) -> None:
     canvases = server_of(folder)
-    with serving(canvases.respond) as server:
-        filler = filler_of(server, settings, folder)
+    with opened(canvases) as filler:
         for fields in ({"seed": 3}, {"seed": 3}, {"seed": 4}, {"seed": 3, "alternative": 1}):
             fill(filler, **fields)
     last = [body["vllm_xargs"]["diffusion_seed_canvas"] for body in canvases.asked[3::4]]
@@ -175,36 +189,33 @@ def test_only_the_hole_is_taken(settings: RemoteSettings, folder: Path, errs: bo
 
 @pytest.mark.parametrize("length", [4, 8, 14])
 def test_the_length_is_that_which_the_suffix_fits(
-    settings: RemoteSettings, folder: Path, length: int
+    opened: Opened, folder: Path, length: int
 ) -> None:
     hole = writer_of(folder).tokenizer.decode(writer_of(folder).encode(HOLE * 5)[:length])
     writer = writer_of(folder, hole)
     assert len(writer.hole) == length
     canvases = server_of(folder, denoise=writer)
-    with serving(canvases.respond) as server:
-        assert fill(filler_of(server, settings, folder)).text == hole
+    with opened(canvases) as filler:
+        assert fill(filler).text == hole
     scoring = [body for body in canvases.asked if "logprob_token_ids" in body]
     assert len(scoring) == len(candidate_lengths(14)) == 3
     assert all(body["vllm_xargs"]["diffusion_max_steps"] == 1 for body in scoring)
 
 
-def test_an_end_token_or_a_stop_text_ends_the_hole(settings: RemoteSettings, folder: Path) -> None:
-    with serving(server_of(folder).respond) as server:
-        filler = filler_of(server, settings, folder)
+def test_an_end_token_or_a_stop_text_ends_the_hole(opened: Opened, folder: Path) -> None:
+    with opened() as filler:
         assert fill(filler, suffix="").text == HOLE, "the model ends the text itself"
         assert fill(filler, stop=(" +",)).text == "first"
 
 
-def test_a_long_hole_is_several_canvases(settings: RemoteSettings, folder: Path) -> None:
+def test_a_long_hole_is_several_canvases(opened: Opened, folder: Path) -> None:
     """Each later prompt ends with the canvas before, with its pins."""
     long_hole = ", ".join(f"x{i}" for i in range(100))
     canvases = server_of(folder, denoise=writer_of(folder, long_hole))
-    with serving(canvases.respond) as server:
+    with opened(canvases) as filler:
         steps: list[Step] = []
         control = FillControl(on_step=steps.append)
-        filled = fill(
-            filler_of(server, settings, folder), control, given="fir", suffix="", max_tokens=150
-        )
+        filled = fill(filler, control, given="fir", suffix="", max_tokens=150)
     first, second, *_ = canvases.asked
     assert filled.text.startswith("x0, x1, x2") and len(filled.tokens) == 150
     given = writer_of(folder).encode("fir")
@@ -217,11 +228,10 @@ def test_a_long_hole_is_several_canvases(settings: RemoteSettings, folder: Path)
 
 
 def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(
-    settings: RemoteSettings, folder: Path
+    opened: Opened, folder: Path
 ) -> None:
     canvases = server_of(folder)
-    with serving(canvases.respond) as server:
-        filler = filler_of(server, settings, folder)
+    with opened(canvases) as filler:
         with pytest.raises(ValueError, match="cannot rewrite a draft"):
             fill(filler, draft=HOLE, noise=0.5, max_tokens=40)
         assert fill(filler, draft=HOLE, max_tokens=40).text == HOLE
@@ -262,12 +272,11 @@ def test_a_long_context_is_read_by_one_request_first(
         assert most[0] == 3, "the context is read: all three at once"
 
 
-def test_what_is_read_ahead_is_noted(settings: RemoteSettings, folder: Path) -> None:
+def test_what_is_read_ahead_is_noted(opened: Opened, folder: Path) -> None:
     chunk = ContextChunk(path="pkg/b.py", text="def other(first, second): ...\n" * 20)
     project = ProjectContext(repository="pkg", path="pkg/a.py", chunks=(chunk,))
     canvases = server_of(folder, cached_tokens=3)
-    with serving(canvases.respond) as server:
-        filler = filler_of(server, settings, folder)
+    with opened(canvases) as filler:
         assert fill(filler, project=project).num_project == 0, "it would have to be read first"
         canvases.asked.clear()
         place = Prefetch(prefix=PREFIX, suffix=SUFFIX, project=project)
