@@ -30,8 +30,8 @@ class CommandRow:
 
 COMMANDS: dict[str, CommandRow] = {
     "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
-    "next": CommandRow("intarsia.cli.next.command", "Find what an edit has left to change."),
-    "context": CommandRow("intarsia.cli.context.command", "Show what the model sees at a place."),
+    "next": CommandRow("intarsia.cli.next_edits", "Find what an edit has left to change."),
+    "context": CommandRow("intarsia.cli.context", "Show what the model sees at a place."),
     "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
     "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
     "api": CommandRow("intarsia.cli.api.command", "Serve completions to foreign clients."),
@@ -48,9 +48,6 @@ COMMANDS: dict[str, CommandRow] = {
     "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),
 }
 """In the order of the help."""
-
-FORMER_NAMES = {"door": "api"}
-"""Still accepted, and not shown in the help."""
 
 
 class CommandTable(click.Group):
@@ -70,7 +67,7 @@ class CommandTable(click.Group):
         return list(self.rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = self.rows.get(FORMER_NAMES.get(cmd_name, cmd_name))
+        row = self.rows.get(cmd_name)
         if row is None:
             return None
         command: click.Command = import_module(row.module).command

@@ -1,17 +1,14 @@
-"""The options of a fill on the command line, shared by several commands.
+"""The options of a fill on the command line, shared by several commands."""
 
-Also keeps former option names working (``former_name``).
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
-from click.core import ParameterSource
 
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, Language, language_for_id
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -28,54 +25,6 @@ def absolute_model(ctx: click.Context, _: click.Parameter, model: str | None) ->
     if model is None or not (model.startswith((".", "~")) or Path(model).exists()):
         return model
     return str(Path(model).expanduser().absolute())
-
-
-def former_name(
-    former: str, current: str, renamed_values: Mapping[str, str] | None = None
-) -> Callable[[_F], _F]:
-    """Return a hidden option for a former name. It prints a notice and keeps its values.
-
-    The callback of the current option reads them with ``former_values``.
-    """
-
-    def keep(ctx: click.Context, _: click.Parameter, values: Sequence[str]) -> None:
-        if values:
-            renamed = tuple((renamed_values or {}).get(value, value) for value in values)
-            ctx.meta[current] = renamed
-            advice = " ".join(f"{current} {value}" for value in renamed)
-            click.echo(f"intarsia: {former} is deprecated: write {advice}", err=True)
-
-    return click.option(
-        former,
-        type=click.Choice(list(renamed_values)) if renamed_values else None,
-        multiple=True,
-        hidden=True,
-        is_eager=True,  # before the current option's callback
-        expose_value=False,
-        callback=keep,
-    )
-
-
-def former_values(ctx: click.Context, current: str) -> tuple[Any, ...]:
-    """Return the values given under the former name of this option."""
-    values: tuple[Any, ...] = ctx.meta.get(current, ())
-    return values
-
-
-FORMER_DECODINGS: Mapping[str, Decoding] = {
-    "verified": "speculative",
-    "left_to_right": "autoregressive",
-    "entropy": "entropy",
-}
-"""The values of ``--settle``, the former name of ``--decoding``."""
-
-settle_option = former_name("--settle", "--decoding", FORMER_DECODINGS)
-
-
-def _last_decoding(ctx: click.Context, parameter: click.Parameter, decoding: Decoding) -> Decoding:
-    is_given = ctx.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
-    former = former_values(ctx, "--decoding")
-    return former[-1] if former and not is_given else decoding
 
 
 candidates_option = click.option(
@@ -98,11 +47,9 @@ _OPTIONS = (
         type=click.Choice(get_args(Decoding)),
         default="speculative",
         show_default=True,
-        callback=_last_decoding,
         help="speculative and autoregressive write exactly the backbone's text; entropy accepts "
         "tokens by their entropy.",
     ),
-    settle_option,
     candidates_option,
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Seed of the random choices."
@@ -124,4 +71,22 @@ _OPTIONS = (
         type=click.IntRange(min=1),
         help="Return the best complete answer after N milliseconds.",
     ),
+)
+
+
+def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> Language | None:
+    if name is None:
+        return None
+    language = language_for_id(name)
+    if language is PLAIN_TEXT and name.lower() != PLAIN_TEXT.id:
+        known = ", ".join(row.id for row in LANGUAGES)
+        raise click.BadParameter(f"{name!r} is unknown; known are {known} and {PLAIN_TEXT.id}")
+    return language
+
+
+language_option = click.option(
+    "--language",
+    metavar="NAME",
+    callback=_read_language,
+    help="The language id, as in editors.  [default: by the file's name]",
 )

@@ -4,8 +4,7 @@ import click
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option
-from intarsia.cli.terminal import notices
-from intarsia.cli.units import size
+from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 
 

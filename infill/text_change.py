@@ -1,4 +1,8 @@
-"""What a change of a text is: its range, its kind, and whether it goes on with a suggestion."""
+"""What a change of a text is: its range, its kind, and whether it goes on with a suggestion.
+
+An editor inserts more than a key's character, too: indentation, the mark that continues a comment,
+a closing bracket or word, a name from a menu. All of these are short; a paste is not.
+"""
 
 from collections import deque
 from dataclasses import dataclass, replace

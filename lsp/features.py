@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from lsprotocol import types
 
-from intarsia.lsp.bounded_input import BoundedInput
-from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
     DISMISSED,
@@ -23,7 +21,7 @@ from intarsia.lsp.protocol_extensions import (
     RENAMING,
 )
 from intarsia.lsp.requests.lifecycle import awaited, called, initialize, initialized, shutdown
-from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import BoundedInput, IntarsiaServer, log_to_client
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
@@ -59,16 +57,16 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         awaited("code_action", "code_action")
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
-    server.feature(DISMISSED)(called("dismissed", "dismissed"))
+    server.feature(DISMISSED)(called("inline_completion", "dismissed"))
     server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))
     server.feature(RENAMING)(called("next_edit", "renaming"))
     server.feature("textDocument/copilotInlineEdit")(awaited("next_edit", "copilot_inline_edit"))
     for notification in ("textDocument/didShowInlineEdit", "textDocument/didFocus"):
         server.feature(notification)(called("next_edit", "ignore"))
     server.own_commands = {
-        EDIT_COMMAND: partial(awaited("edit_command", "execute_edit"), server),
-        CONTEXT_COMMAND: partial(awaited("context_command", "execute_context"), server),
-        IMPORTS_COMMAND: partial(awaited("imports_command", "execute_add_imports"), server),
+        EDIT_COMMAND: partial(awaited("commands", "execute_edit"), server),
+        CONTEXT_COMMAND: partial(awaited("commands", "execute_context"), server),
+        IMPORTS_COMMAND: partial(awaited("commands", "execute_add_imports"), server),
         NEXT_EDIT_COMMAND: partial(awaited("next_edit", "execute_next_edit"), server),
     }
     return server

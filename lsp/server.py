@@ -1,4 +1,10 @@
-"""The server object: pygls' server with a session. ``features`` registers its handlers."""
+"""The server object: pygls' server with a session, bounded input, and its log sent to the editor.
+
+``features`` registers its handlers. pygls takes any ``Content-Length`` and lines of any length: a
+message that is too long ends the connection as if the client had closed it, since what follows its
+header cannot be told apart from further messages. Records of the log become ``window/logMessage``:
+on standard error, editors would show them as errors.
+"""
 
 import asyncio
 import logging
@@ -12,6 +18,7 @@ from pygls.exceptions import FeatureRequestError
 from pygls.io_ import StdinAsyncReader, StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 
+from intarsia.engine.ipc.printable import printable
 from intarsia.lsp.documents.positions import PositionEncoding
 from intarsia.lsp.protocol import IntarsiaProtocol, RunCommand
 from intarsia.lsp.session import Session
@@ -68,11 +75,7 @@ class IntarsiaServer(LanguageServer):
         self._stop_event = Event()
         try:
             await run_async(
-                self._stop_event,
-                reader,
-                self.protocol,
-                logger,
-                self.report_server_error,
+                self._stop_event, reader, self.protocol, logger, self.report_server_error
             )
         finally:
             if not self.protocol.is_shut_down:
@@ -95,3 +98,67 @@ class IntarsiaServer(LanguageServer):
         """Log the error: a fault of the server must not interrupt the user."""
         if source is not FeatureRequestError:  # this one is sent as the request's answer
             logger.error("%s: %s", source.__name__, error)
+
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+MAX_HEADER_BYTES = 1_024
+"""A longer line is read in parts, and no part counts as a header."""
+
+_log = logging.getLogger(__name__)
+
+
+class BoundedInput:
+    """The part of a ``BinaryIO`` that pygls uses: header lines, and bodies of at most 64 MiB."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def readline(self) -> bytes:
+        return self._source.readline(MAX_HEADER_BYTES)
+
+    def read(self, size: int) -> bytes:
+        """Return the body of a message; nothing, as at the end of the input, if it is too long."""
+        if size > MAX_MESSAGE_BYTES:
+            _log.error(
+                "a message of %s bytes is too long, %s are the most: the connection ends",
+                size,
+                MAX_MESSAGE_BYTES,
+            )
+            return b""
+        return self._source.read(size)
+
+
+class ClientLogHandler(logging.Handler):
+    """Sends every log record to the client."""
+
+    def __init__(self, server: "LanguageServer") -> None:
+        super().__init__()
+        self._server = server
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = printable(self.format(record))
+        self._server.window_log_message(types.LogMessageParams(_message_type(record), message))
+
+
+def log_to_client(server: "LanguageServer") -> None:
+    """Send intarsia's log (from INFO) to the client instead of standard error."""
+    handler = ClientLogHandler(server)
+    for name, level in (("intarsia", logging.INFO), ("pygls", logging.WARNING)):
+        log = logging.getLogger(name)
+        log.addHandler(handler)
+        log.setLevel(level)
+        log.propagate = False
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_worth_logging)
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Drop the warning about a cancel that crosses its answer: no client can avoid that."""
+    return not str(record.msg).startswith("Cancel notification for unknown message id")
+
+
+def _message_type(record: logging.LogRecord) -> types.MessageType:
+    if record.levelno >= logging.ERROR:
+        return types.MessageType.Error
+    if record.levelno >= logging.WARNING:
+        return types.MessageType.Warning
+    return types.MessageType.Info

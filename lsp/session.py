@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
-from intarsia.lsp.status.status import AheadCount
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest
 from intarsia.lsp.suggestions.machine import Load, Power
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import ProjectContext
+    from intarsia.engine.ipc.messages import AheadReport, ProjectContext
     from intarsia.infill.next_edit.show_rule import Level
     from intarsia.infill.suggestion import NoSuggestion
     from intarsia.lsp.manners.manners import Manners
@@ -359,9 +357,7 @@ class Session:
             await self.index.close()
         await self.engine.close()
 
-    def _count_ahead(self, count: AheadCount) -> None:
+    def _count_ahead(self, count: "AheadReport") -> None:
         """Put what a fill ahead of the user brought into the status, and tell the engine."""
-        from intarsia.engine.ipc.messages import AheadReport
-
         self.status.count_ahead(count)
-        self.engine.report_ahead(AheadReport(**asdict(count)))
+        self.engine.report_ahead(count)

@@ -33,7 +33,8 @@ class SettingsInForce:
         self._options: object = None  # of the window; they override the initial ones
         self._folder_options: Mapping[str, object] = {}  # by the folder's URI
         self._of_folders: Mapping[str, Settings] = {}  # by the same
-        self._of_languages = LanguageSettings()
+        # by the folder's URI, None for the window, and by the language's identifier
+        self._of_languages: Mapping[str | None, Mapping[str, Settings]] = {}
         self._problems: tuple[str, ...] = ()  # with the current options
         self._model_note: str | None = None
 
@@ -80,7 +81,7 @@ class SettingsInForce:
         folder = settings_folder_of(document.file_uri, self.folders)
         uri = None if folder is None or folder.uri not in self._of_folders else folder.uri
         settings = self.window if uri is None else self._of_folders[uri]
-        return self._of_languages.of(uri, document.language_id) or settings
+        return self._of_languages.get(uri, {}).get(document.language_id, settings)
 
     def of_roots(self) -> Mapping[Path, Settings]:
         """Return the settings of each opened folder on disk."""
@@ -93,7 +94,8 @@ class SettingsInForce:
     def _all(self) -> Iterator[Settings]:
         yield self.window
         yield from self._of_folders.values()
-        yield from self._of_languages.all()
+        for of_languages in self._of_languages.values():
+            yield from of_languages.values()
 
     def _resolve(self) -> None:
         merged = {**self._initial_options, **_as_options(self._options)}
@@ -104,7 +106,7 @@ class SettingsInForce:
             logger.info("%s", choice.note)
         self._model_note = choice.note
         problems += self._resolve_folders()
-        problems += self._of_languages.resolve(self.window, self._of_folders)
+        problems += self._resolve_languages()
         for problem in problems:
             if problem not in self._problems:
                 logger.warning("%s", problem)
@@ -123,6 +125,15 @@ class SettingsInForce:
         self._of_folders = {uri: settings for uri, (settings, _) in found.items()}
         return tuple(f"{uri}: {line}" for uri, (_, problems) in found.items() for line in problems)
 
+    def _resolve_languages(self) -> tuple[str, ...]:
+        """Resolve what single languages have for themselves; return what is wrong with it."""
+        found = {
+            uri: resolve_language_settings(settings)
+            for uri, settings in ((None, self.window), *self._of_folders.items())
+        }
+        self._of_languages = {uri: of_languages for uri, (of_languages, _) in found.items()}
+        return tuple(dict.fromkeys(line for _, problems in found.values() for line in problems))
+
 
 def _as_options(options: object) -> Mapping[str, object]:
     if not options:  # Lua has one empty table: it is sent as a list
@@ -133,41 +144,13 @@ def _as_options(options: object) -> Mapping[str, object]:
     return options
 
 
-class LanguageSettings:
-    """Settings by folder and language identifier."""
-
-    def __init__(self) -> None:
-        self._of: Mapping[str | None, Mapping[str, Settings]] = {}
-
-    def resolve(self, window: Settings, folders: Mapping[str, Settings]) -> tuple[str, ...]:
-        """Take the settings of the window, and of folders by URI; return what is wrong in them."""
-        found = {
-            uri: resolve_language_settings(settings)
-            for uri, settings in ((None, window), *folders.items())
-        }
-        self._of = {uri: of_languages for uri, (of_languages, _) in found.items()}
-        return tuple(dict.fromkeys(line for _, problems in found.values() for line in problems))
-
-    def of(self, folder: str | None, language_id: str) -> Settings | None:
-        """Return a language's settings in a folder; None if it has none of its own there."""
-        return self._of.get(folder, {}).get(language_id)
-
-    def all(self) -> Iterator[Settings]:
-        """Yield the settings of each language that has its own."""
-        for of_languages in self._of.values():
-            yield from of_languages.values()
-
-
-_OLD_DECODINGS = {"verified": "speculative", "left_to_right": "autoregressive"}
-
-
 def resolve_settings(options: Mapping[str, object]) -> tuple[Settings, tuple[str, ...]]:
-    """Return the settings, and one line for each option that is unusable or has a new name.
+    """Return the settings, and one line for each option that is unusable.
 
     An option that is None keeps its default.
     """
     problems: list[str] = []
-    fields = _usable(_with_current_names(options, problems), problems, kept="its default")
+    fields = _usable(options, problems, kept="its default")
     return Settings(**fields), tuple(problems)
 
 
@@ -214,21 +197,6 @@ def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) ->
             except msgspec.ValidationError as error:
                 problems.append(f"option {key!r} keeps {kept}: {error}")
     return fields
-
-
-def _with_current_names(options: Mapping[str, object], problems: list[str]) -> Mapping[str, object]:
-    """Read ``settle`` and its values, the names before 0.1.0, as ``decoding`` until 0.2.0."""
-    old = options.get("settle")
-    if "settle" not in options:
-        return options
-    current = {key: value for key, value in options.items() if key != "settle"}
-    if old is None:
-        return current
-    decoding = _OLD_DECODINGS.get(old, old) if isinstance(old, str) else old
-    if current.get("decoding") is not None:
-        decoding = current["decoding"]
-    problems.append(f"option 'settle' ends with 0.2.0: write 'decoding': {decoding!r} instead")
-    return {**current, "decoding": decoding}
 
 
 LONGEST_WAIT_S = 2.0

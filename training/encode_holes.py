@@ -13,7 +13,7 @@ from intarsia.engine.families.masked_causal.project_layout import lay_out_projec
 from intarsia.engine.families.masked_causal.read_request import split_after_context
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.infill.filling.project import to_project_context
+from intarsia.infill.filling.plan import to_project_context
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.training.draw_holes import TrainingHole

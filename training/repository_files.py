@@ -14,7 +14,7 @@ from intarsia.infill.languages import PLAIN_TEXT, language_for_path
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.training.usable_text import contains_secret, has_parse_errors, is_data
 from intarsia.workspace.files.file_rules import FileRules
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.files.source_text import NotRead, read_source, why_not_source
 from intarsia.workspace.files.walk import FoundFile, Walk
 

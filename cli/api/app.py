@@ -11,9 +11,8 @@ from intarsia.cli.api.dialects.llama_cpp import LlamaCpp
 from intarsia.cli.api.dialects.ollama import Ollama
 from intarsia.cli.api.dialects.openai import OpenAI
 from intarsia.cli.api.holes.filler import HoleFiller
-from intarsia.cli.api.http.access import Guard
-from intarsia.cli.api.http.key_file import KeyFile
-from intarsia.cli.api.http.refusal import Refusal, error_response
+from intarsia.cli.api.http.access import Guard, KeyFile
+from intarsia.cli.api.http.read import Refusal, error_response
 from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
 
 _CLIENT_GONE = 499  # nginx has this number for it; the client does not read it

@@ -7,7 +7,12 @@ import click
 import msgspec
 from rich.text import Text
 
-from intarsia.cli.doctor.engine import check_engine, check_reading_speed, check_runtime_folder
+from intarsia.cli.doctor.engine import (
+    check_engine,
+    check_reading_speed,
+    check_remotes,
+    check_runtime_folder,
+)
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.doctor.machine import (
     check_memory,
@@ -23,7 +28,6 @@ from intarsia.cli.doctor.model import (
     check_grammars,
     check_model,
 )
-from intarsia.cli.doctor.remotes import check_remotes
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from intarsia.cli.doctor.finding import Finding
-from intarsia.cli.units import size
+from intarsia.cli.terminal import size
 
 _OLDEST_PYTHON = (3, 11)
 _MEMORY_NEEDED = 2_500_000_000

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from intarsia.cli.doctor.finding import Finding
-from intarsia.cli.units import size
+from intarsia.cli.terminal import size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model

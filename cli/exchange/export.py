@@ -5,12 +5,11 @@ from pathlib import Path
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.exchange.locate import locate, write_faults
+from intarsia.cli.exchange.import_tuning import locate, write_faults
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
-from intarsia.cli.terminal import notices
-from intarsia.cli.units import size
+from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model, split_tuning
 
 _OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))

@@ -1,16 +1,40 @@
 """``intarsia import``: turn a LoRA of PEFT, Unsloth or NeMo AutoModel into a tuning of ours."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.exchange.locate import locate, write_faults
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
+from intarsia.engine.cache.progress import Progress
+from intarsia.engine.interchange.output import OutputError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, NO_TUNING, without_tuning
+
+if TYPE_CHECKING:
+    from intarsia.engine.model_store.locate import ModelFolder
+
+
+def locate(model: str, on_progress: Progress) -> "ModelFolder":
+    """Return the checked folder of a model; it is fetched if missing. Raises ModelError."""
+    from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
+    from intarsia.engine.model_store.locate import locate_model
+
+    return locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
+
+
+@contextmanager
+def write_faults() -> Iterator[None]:
+    """Raise CliError for a result that cannot be written in this block."""
+    try:
+        yield
+    except OutputError as error:
+        raise CliError(str(error), ExitCode.NOT_WRITTEN) from error
 
 
 @click.group("import", subcommand_metavar="peft FOLDER FILE [OPTIONS]")

@@ -7,15 +7,11 @@ from typing import Any
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.fill.imports import FilledFile, with_imports
-from intarsia.cli.fill.job import FillJob, run_job
-from intarsia.cli.fill.repair import RepairJob, run_repair
-from intarsia.cli.fill.report import report_filling, to_json
-from intarsia.cli.fill.show import show_filling
+from intarsia.cli.fill.job import FilledFile, FillJob, RepairJob, run_job, run_repair, with_imports
+from intarsia.cli.fill.show import report_filling, show_filling, to_json
 from intarsia.cli.fill.source_file import SourceFile, read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
-from intarsia.cli.language_option import language_option
-from intarsia.cli.options import fill_options
+from intarsia.cli.options import fill_options, language_option
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import displayable, output
 from intarsia.infill.filling.options import FillOptions
@@ -60,11 +56,7 @@ def command(
     asked = FillOptions(**options, is_background=True)
     if where.repair is not None:
         repair = RepairJob(
-            source=source,
-            language=language,
-            at=where.repair,
-            options=asked,
-            as_json=as_json,
+            source=source, language=language, at=where.repair, options=asked, as_json=as_json
         )
         repaired = asyncio.run(run_repair(repair))
         filled = None if repaired is None else FilledFile(text=repaired)

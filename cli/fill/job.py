@@ -2,23 +2,132 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.text import Text
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.fill.positions import Range
-from intarsia.cli.fill.source_file import SourceFile
+from intarsia.cli.fill.positions import Position, Range, offset_of, position_of, range_of
+from intarsia.cli.fill.show import Change, FillReport, draw_change, lexer_of, to_json
+from intarsia.cli.fill.source_file import SourceFile, opened_folder
 from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, selection_at, selections_at
 from intarsia.cli.live_view import WaitingView
-from intarsia.cli.terminal import notices
+from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import Place
+from intarsia.infill.filling.outcome import FilledPlace, Place
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.holes.marked_hole import MarkedHole
+from intarsia.infill.imports.add_imports import import_edits
+from intarsia.infill.imports.binding import UnboundName, shown
+from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
+from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
+from intarsia.infill.repair.proposals_at import Found, find_proposals
+from intarsia.infill.replacement import Moves, with_replaced
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.workspace.imports.finder import ImportFinder
+from intarsia.workspace.index.own_index import open_index
+
+INDEX_S = 20.0
+"""A folder that takes longer to index gives no imports."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilledFile:
+    """The text with all fills and their imports; ``imports`` are those, as statements."""
+
+    text: str
+    imports: tuple[str, ...] = ()
+
+
+def with_imports(path: Path, language: Language, fillings: Sequence[FilledPlace]) -> FilledFile:
+    """Return the filled text with the imports that it needs. The file itself is not changed."""
+    text = fillings[-1].result
+    changes = [it.replacement for it in fillings if it.replacement is not None]
+    moves = Moves(changes)
+    starts = [(it.start + moves.before(it), len(it.new)) for it in changes]
+    names = [
+        name
+        for start, length in starts
+        for name in unbound_names(text, start, start + length, language)
+    ]
+    return _with_names(path.resolve(), language, text, names) if names else FilledFile(text=text)
+
+
+def _with_names(
+    path: Path, language: Language, text: str, names: Sequence[UnboundName]
+) -> FilledFile:
+    with open_index(opened_folder(path)) as own:
+        if not own.update(max_s=INDEX_S):
+            return FilledFile(text=text)
+        finder = ImportFinder(own.index, path.as_posix(), text, language)
+        found = [finder.find(name).binding for name in names]
+    bindings = [it for it in dict.fromkeys(found) if it is not None]
+    edits = import_edits(text, bindings, names[0].offset, language)
+    if not edits:
+        return FilledFile(text=text)
+    imports = tuple(shown(it, language.id) for it in bindings)
+    return FilledFile(text=with_replaced(text, edits), imports=imports)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepairJob:
+    """Which error to repair, and how to show the result."""
+
+    source: SourceFile
+    language: Language
+    at: Position
+    options: FillOptions
+    as_json: bool
+
+
+async def run_repair(job: RepairJob) -> str | None:
+    """Show the repair, or why there is none. Return the repaired text, None without a repair."""
+    text, offset = job.source.text, offset_of(job.source.text, job.at)
+    found = find_proposals(text, offset, offset, job.language)
+    repair = found if isinstance(found, NoSuggestion) else await _find(job, found)
+    if job.as_json:
+        click.echo(to_json(_report(job, offset, repair)))
+    else:
+        _show(job, offset, repair)
+    return None if isinstance(repair, NoSuggestion) else with_replaced(text, [repair.replacement])
+
+
+async def _find(job: RepairJob, found: Found) -> Repair | NoSuggestion:
+    with WaitingView(notices(), watch=False) as view:
+        async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
+            asking = Asking(fill=client.fill, scores=client.score_texts, options=job.options)
+            return await find_repair(asking, found)
+
+
+def _report(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> FillReport:
+    name, text = job.source.name, job.source.text
+    if isinstance(repair, NoSuggestion):
+        return FillReport(file=name, reason=repair.reason, range=range_of(text, offset, offset))
+    change = repair.replacement
+    where = range_of(text, change.start, change.end)
+    return FillReport(file=name, text=change.new, range=where, kind="repair")
+
+
+def _show(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> None:
+    text, console = job.source.text, output()
+    at = offset if isinstance(repair, NoSuggestion) else repair.replacement.start
+    title = f"{displayable(job.source.name)}:{position_of(text, at)}"
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    if isinstance(repair, NoSuggestion):
+        console.print(Text(f"no repair: {repair.reason}", style="yellow"), soft_wrap=True)
+        return
+    change = repair.replacement
+    lexer = lexer_of(job.language)
+    drawn = Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
+    console.print(draw_change(drawn), soft_wrap=True)
+    words = f"{description_of(text, repair)} · likelier by {repair.gain:.1f} nats"
+    console.print(Text(displayable(words), style="dim"), soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

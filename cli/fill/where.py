@@ -8,7 +8,7 @@ import click
 
 from intarsia.cli.errors import CliError
 from intarsia.cli.fill.positions import Position, Range, offset_of, parse_position, parse_range
-from intarsia.infill.filling.places import Cursor, Selection
+from intarsia.infill.filling.outcome import Cursor, Selection
 from intarsia.infill.holes.hole import check_disjoint, hole_for_range
 from intarsia.infill.languages import Language
 

@@ -1,9 +1,45 @@
-"""The fitted probability that a user keeps a text: a logistic function of its evidence."""
+"""The shipped calibration: how probable it is that a user keeps a suggestion, or a part of one."""
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from intarsia.infill.calibration.evidence import Evidence
+from intarsia.infill.confidence import ConfidentToken
+
+_LEAST = 1e-6
+"""No token counts as less probable: one surprise decides, and how great it is says no more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """Logarithms of probabilities, in nats and at most 0."""
+
+    total: float  # of all tokens
+    weakest: float  # of the least probable token
+    end: float  # that the text ends here; 0 for a text that was cut, as it claims no end
+
+
+def evidence_of(
+    tokens: Sequence[ConfidentToken], end_confidence: float | None = None
+) -> Evidence | None:
+    """Return the evidence of a text in tokens; None where a confidence is not known.
+
+    ``end_confidence`` is the probability that the text ends after them, None where that is left
+    open.
+    """
+    logs = []
+    for token in tokens:
+        if token.confidence is None:
+            return None
+        logs.append(_log(token.confidence))
+    end = 0.0 if end_confidence is None else _log(end_confidence)
+    return Evidence(total=sum(logs), weakest=min(logs, default=0.0), end=end)
+
+
+def _log(confidence: float) -> float:
+    return math.log(min(1.0, max(_LEAST, confidence)))
+
 
 _LEAST_ODDS = -100.0
 """The logarithm of odds below which no difference is made: ``math.exp`` has its limits."""
@@ -31,3 +67,77 @@ class Calibration:
             + self.end * evidence.end
         )
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
+
+
+CALIBRATIONS: Mapping[str, Calibration] = {
+    "qwen2.5-coder-0.5b": Calibration(bias=2.4537, total=1.6232, weakest=1.2309, end=1.0120)
+}
+
+
+MayEndHere: TypeAlias = Callable[[str], bool]
+"""Whether a beginning of the text leaves the code whole."""
+
+_LEAST_CHARS = 4
+"""A shorter beginning is not worth reading. Blanks do not count."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownPart:
+    """The first ``length`` characters of a text are shown, 0 for none.
+
+    ``probability`` is that of keeping the whole text, 0 to 1; None: not known, so all is shown.
+    """
+
+    length: int
+    probability: float | None
+
+
+def shown_part(
+    tokens: Sequence[ConfidentToken],
+    end_confidence: float | None,
+    calibration: Calibration | None,
+    percent: int,
+    may_end_here: MayEndHere,
+) -> ShownPart:
+    """Return how much of a text in tokens is at least this probable to be kept.
+
+    Without a calibration for the model, or the confidence of each token, all is shown.
+    """
+    text = "".join(token.text for token in tokens)
+    probability = keep_probability(tokens, end_confidence, calibration)
+    if probability is None or calibration is None or 100 * probability >= percent:
+        return ShownPart(length=len(text), probability=probability)
+    beginnings = _probable_beginnings(tokens, calibration, percent)
+    longest_first = sorted(beginnings, key=len, reverse=True)
+    shown = next((it for it in longest_first if _is_whole(it, text) and may_end_here(it)), "")
+    return ShownPart(length=len(shown), probability=probability)
+
+
+def keep_probability(
+    tokens: Sequence[ConfidentToken], end_confidence: float | None, calibration: Calibration | None
+) -> float | None:
+    """Return the probability that a user keeps the whole text, None where it is not known."""
+    evidence = evidence_of(tokens, end_confidence)
+    return None if calibration is None or evidence is None else calibration.probability(evidence)
+
+
+def _probable_beginnings(
+    tokens: Sequence[ConfidentToken], calibration: Calibration, percent: int
+) -> Iterator[str]:
+    """Yield each beginning that ends after a token and is probable enough."""
+    for length in range(1, len(tokens)):
+        probability = keep_probability(tokens[:length], None, calibration)
+        if probability is None or 100 * probability < percent:
+            return
+        yield "".join(token.text for token in tokens[:length]).rstrip()
+
+
+def _is_whole(beginning: str, text: str) -> bool:
+    """Whether a beginning ends at the edge of a word, and says something."""
+    ends_in_word = _is_word(beginning[-1:]) and _is_word(text[len(beginning) :][:1])
+    num_chars = sum(not char.isspace() for char in beginning)
+    return not ends_in_word and num_chars >= _LEAST_CHARS
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char in ("_", "$")

@@ -49,11 +49,7 @@ class Canvas:
 
 
 def build_canvas(
-    text: str,
-    hole: Hole,
-    language: Language,
-    budget: Budget,
-    earlier: Sequence[Window] = (),
+    text: str, hole: Hole, language: Language, budget: Budget, earlier: Sequence[Window] = ()
 ) -> Canvas:
     """Return the canvas of one hole.
 

@@ -34,10 +34,7 @@ def hide_other_holes(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -
     before = "".join(kept) + text[kept_until : hole.given_start]
     shift = len(before) - hole.given_start
     moved = replace(
-        hole,
-        start=hole.start + shift,
-        end=hole.end + shift,
-        given_start=hole.given_start + shift,
+        hole, start=hole.start + shift, end=hole.end + shift, given_start=hole.given_start + shift
     )
     return before + text[hole.given_start : until], moved
 

@@ -55,11 +55,7 @@ def budget_chars(num_tokens: int) -> int:
 
 
 def prefix_start(
-    text: str,
-    end: int,
-    num_tokens: int,
-    syntax: Syntax | None,
-    earlier: Sequence[Window] = (),
+    text: str, end: int, num_tokens: int, syntax: Syntax | None, earlier: Sequence[Window] = ()
 ) -> int:
     """Return where a prefix that ends at ``end`` must begin to stay within the budget.
 
@@ -120,11 +116,7 @@ def unread_chars(
 
 
 def suffix_end(
-    text: str,
-    start: int,
-    num_tokens: int,
-    syntax: Syntax | None,
-    earlier: Sequence[Window] = (),
+    text: str, start: int, num_tokens: int, syntax: Syntax | None, earlier: Sequence[Window] = ()
 ) -> int:
     """Return where a suffix that begins at ``start`` must end to stay within the budget.
 

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillContext, bind_step
-from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import open_place
+from intarsia.infill.filling.outcome import FilledPlace, open_place
 from intarsia.infill.filling.plan import plan_placeholder
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.replacement import Moves, Replacement, with_replaced

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillContext, bind_step
-from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import Place, Selection, open_place
+from intarsia.infill.filling.outcome import FilledPlace, Place, Selection, open_place
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.suggestion import NoSuggestion
 

@@ -36,12 +36,7 @@ async def fill_hole(
 
 
 async def run_plan(
-    ask: AskEngine,
-    plan: FillPlan,
-    request: Fill,
-    on_step: OnStep | None = None,
-    *,
-    started: float,
+    ask: AskEngine, plan: FillPlan, request: Fill, on_step: OnStep | None = None, *, started: float
 ) -> FillResult | NoSuggestion:
     """Send one of the plan's requests; if no candidate passes the filters, ask for an alternative.
 

@@ -7,15 +7,19 @@ from functools import cache
 from itertools import takewhile
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
-from intarsia.infill.calibration.calibration import Calibration
-from intarsia.infill.calibration.evidence import evidence_of
-from intarsia.infill.calibration.fitted import CALIBRATIONS
-from intarsia.infill.calibration.shown_part import MayEndHere, keep_probability, shown_part
+from intarsia.infill.calibration.calibration import (
+    CALIBRATIONS,
+    Calibration,
+    MayEndHere,
+    evidence_of,
+    keep_probability,
+    shown_part,
+)
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
-from intarsia.infill.postprocess.whole_beginning import is_whole_beginning
+from intarsia.infill.postprocess.line_ends import is_whole_beginning
 from intarsia.infill.suggestion import Suggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
 

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from intarsia.engine.ipc.messages import (
-    Decoding,
-    Fill,
-    Filled,
-    ProjectContext,
-    ProjectUse,
-    Step,
-)
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled, ProjectContext, ProjectUse, Step
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.holes.marked_hole import OpenHole

@@ -5,12 +5,12 @@
 A plan is made for a hole, for one of several placeholders, or for the hole at a cursor.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext
 from intarsia.infill.canvas.canvas import Canvas, build_canvas
 from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
 from intarsia.infill.canvas.window import Window
@@ -124,11 +124,7 @@ class FillPlan:
 
 
 def plan_fill(
-    text: str,
-    hole: Hole,
-    language: Language,
-    options: FillOptions,
-    earlier: Sequence[Window] = (),
+    text: str, hole: Hole, language: Language, options: FillOptions, earlier: Sequence[Window] = ()
 ) -> FillPlan:
     """Plan a fill of a hole: cut the text around it to the budget, as ``earlier`` if possible."""
     canvas = build_canvas(text, hole, language, options.budget, earlier)
@@ -151,11 +147,7 @@ def plan_placeholder(
 
 
 def plan_at_cursor(
-    text: str,
-    cursor: int,
-    language: Language,
-    options: FillOptions,
-    earlier: Sequence[Window] = (),
+    text: str, cursor: int, language: Language, options: FillOptions, earlier: Sequence[Window] = ()
 ) -> FillPlan | NoSuggestion:
     """Plan a fill of the hole at the cursor, if there is one: the rest of a line, or a body.
 
@@ -173,3 +165,17 @@ def plan_span_at_cursor(
     """Plan a fill of any length at the cursor: an empty range that the user selected."""
     hole = hole_for_range(text, cursor, cursor, language)
     return replace(plan_fill(text, hole, language, options), cursor=cursor)
+
+
+def to_project_context(
+    passages: Iterable[tuple[str, str]], repository: str, path: str
+) -> ProjectContext | None:
+    """Return the message for passages, given as path and text in the order of reading.
+
+    ``repository`` is the opened folder's name, ``path`` that of the file with the hole in it. None
+    if there is no passage: a fill without project context is the same as before.
+    """
+    chunks = tuple(ContextChunk(path=of, text=text) for of, text in passages if text)
+    if not chunks:
+        return None
+    return ProjectContext(repository=repository, path=path, chunks=chunks)

@@ -1,5 +1,6 @@
-"""What an import gives to a file, and a name that a file uses without knowing it."""
+"""What an import gives to a file, as values and as shown, and a name that a file needs one for."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -47,3 +48,42 @@ class UnboundName:
     path: tuple[str, ...]
     is_type: bool  # only used where TypeScript has types
     offset: int  # of its first use in the text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeededImport:
+    """``binding`` is None where no import is sure; then ``reason`` says why."""
+
+    name: str
+    binding: ImportBinding | None = None
+    reason: str = ""
+
+
+_VERSION = re.compile(r"/v\d+$|\.v\d+$")
+_LANGUAGE = re.compile(r"^go[-_.]|[-_.]go$")
+
+
+def package_name(path: str) -> str:
+    """Return the last part of a path, without a version or the language: ``chi``, ``hclog``.
+
+    So for ``github.com/go-chi/chi/v5`` and ``github.com/hashicorp/go-hclog``.
+    """
+    last = _VERSION.sub("", path).rpartition("/")[2]
+    return last if last.isidentifier() else _LANGUAGE.sub("", last)
+
+
+def shown(binding: ImportBinding, language_id: str) -> str:
+    """Return the import as a statement of its language, without the punctuation of its file."""
+    module, name, local = binding.module, binding.name, binding.local
+    if language_id == "python":
+        renamed = f"{name or module} as {local}" if local != (name or module) else name or module
+        return f"from {module} import {renamed}" if name else f"import {renamed}"
+    if language_id == "go":
+        return f'import "{module}"'
+    if language_id == "java":
+        return f"import {'static ' if binding.form == 'static' else ''}{module}.{name}"
+    if language_id == "rust":
+        return f"use {module}::{name}" + (f" as {local}" if local != name else "")
+    if name == DEFAULT or not name:
+        return f'import {local} from "{module}"'
+    return f'import {{ {name} }} from "{module}"'

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 import tree_sitter
 
 from intarsia.infill.imports.binding import DEFAULT, ImportBinding
-from intarsia.infill.imports.file_head import head_end
-from intarsia.infill.imports.import_lines import ImportLine, Order, before_line, place_line
-from intarsia.infill.imports.lists import add_to_list
+from intarsia.infill.imports.import_lines import (
+    ImportLine,
+    Order,
+    add_to_list,
+    before_line,
+    head_end,
+    place_line,
+)
 from intarsia.infill.replacement import Replacement
+from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
 _PACKAGE, _RELATIVE = range(2)
@@ -43,7 +49,7 @@ def _module(node: tree_sitter.Node, is_require: bool) -> str:
     """Return the module of an import, "" for any other statement."""
     if not is_require:
         source = node.child_by_field_name("source") if node.type == "import_statement" else None
-        return _text(source)[1:-1] if source is not None else ""
+        return node_text(source)[1:-1] if source is not None else ""
     if node.type not in ("lexical_declaration", "variable_declaration"):
         return ""
     declarator = node.named_child(0)
@@ -51,10 +57,10 @@ def _module(node: tree_sitter.Node, is_require: bool) -> str:
     if call is None or call.type != "call_expression":
         return ""
     function, arguments = (call.child_by_field_name(it) for it in ("function", "arguments"))
-    if function is None or arguments is None or _text(function) != "require":
+    if function is None or arguments is None or node_text(function) != "require":
         return ""
     first = arguments.named_child(0)
-    return _text(first)[1:-1] if first is not None and first.type == "string" else ""
+    return node_text(first)[1:-1] if first is not None and first.type == "string" else ""
 
 
 def _merged(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) -> Replacement | None:
@@ -150,7 +156,7 @@ def _begins_with_type(syntax: Syntax, binding: ImportBinding) -> bool:
 
 
 def _keyword(nodes: Sequence[tree_sitter.Node]) -> str:
-    words = [_text(node).split(None, 1)[0] for node in nodes]
+    words = [node_text(node).split(None, 1)[0] for node in nodes]
     return words[-1] if words else "const"
 
 
@@ -166,16 +172,12 @@ def _braced(syntax: Syntax, item: str) -> str:
 
 
 def _quoted(syntax: Syntax, module: str, nodes: Sequence[tree_sitter.Node]) -> str:
-    sample = " ".join(_text(node) for node in nodes) or syntax.text
+    sample = " ".join(node_text(node) for node in nodes) or syntax.text
     quote = "'" if sample.count("'") > sample.count('"') else '"'
     return f"{quote}{module}{quote}"
 
 
 def _has_semicolons(syntax: Syntax, nodes: Sequence[tree_sitter.Node]) -> bool:
     if nodes:
-        return _text(nodes[-1]).endswith(";")
+        return node_text(nodes[-1]).endswith(";")
     return not syntax.text.strip() or _SEMICOLON.search(syntax.text) is not None
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

@@ -5,16 +5,11 @@ from typing import Any
 
 import tree_sitter
 
-from intarsia.infill.imports.binding import ImportBinding
-from intarsia.infill.imports.go_packages import package_name
-from intarsia.infill.imports.import_lines import (
-    ImportLine,
-    Order,
-    after_line,
-    place_line,
-)
+from intarsia.infill.imports.binding import ImportBinding, package_name
+from intarsia.infill.imports.import_lines import ImportLine, Order, after_line, place_line
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import newline_of
+from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
 
@@ -66,7 +61,10 @@ def _as_block(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) ->
     newline = newline_of(syntax.text)
     old, new = _line(syntax, spec), _new_line(binding)
     both = sorted(
-        [(old.category, _by_path(old), _text(spec)), (new.category, _by_path(new), _spec(binding))],
+        [
+            (old.category, _by_path(old), node_text(spec)),
+            (new.category, _by_path(new), _spec(binding)),
+        ],
         key=lambda it: it[:2],
     )
     gap = newline if old.category != new.category else ""
@@ -76,7 +74,7 @@ def _as_block(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) ->
 
 def _line(syntax: Syntax, spec: tree_sitter.Node) -> ImportLine:
     path = spec.child_by_field_name("path")
-    module = "" if path is None else _text(path).strip('"`')
+    module = "" if path is None else node_text(path).strip('"`')
     return ImportLine(
         start=syntax.offset_at(spec.start_byte),
         end=syntax.offset_at(spec.end_byte),
@@ -98,7 +96,3 @@ def _category(module: str) -> int:
 def _spec(binding: ImportBinding) -> str:
     is_named = binding.local == package_name(binding.module)
     return f'"{binding.module}"' if is_named else f'{binding.local} "{binding.module}"'
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

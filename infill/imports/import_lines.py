@@ -5,8 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import tree_sitter
+
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.lines import line_end, line_start, newline_of
+from intarsia.infill.syntax.lines import (
+    leading_blank,
+    line_end,
+    line_start,
+    newline_of,
+    next_line_start,
+)
+from intarsia.infill.syntax.nodes import COMMENTS, node_text
+from intarsia.infill.syntax.parse import Syntax
 
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 
@@ -77,11 +87,7 @@ def _groups(text: str, lines: Sequence[ImportLine]) -> list[list[ImportLine]]:
 
 
 def _into_group(
-    text: str,
-    group: Sequence[ImportLine],
-    new: ImportLine,
-    statement: str,
-    orders: Sequence[Order],
+    text: str, group: Sequence[ImportLine], new: ImportLine, statement: str, orders: Sequence[Order]
 ) -> Replacement:
     own = [line for line in group if line.category == new.category]
     for order in orders:
@@ -136,3 +142,90 @@ _NAME_ORDERS: Sequence[Callable[[str], Any]] = (
     _constants_first,
     _constants_last,
 )
+
+
+_ALIAS = re.compile(r"\s+as\s+|:")
+
+
+def add_to_list(syntax: Syntax, names: Sequence[tree_sitter.Node], item: str) -> Replacement:
+    """Return the splice that adds an item to a list of at least one name, in the list's order."""
+    plain = [_plain(node_text(name)) for name in names]
+    at = insert_sorted(plain, _plain(item))
+    text = syntax.text
+    if at < len(names):
+        start = syntax.offset_at(names[at].start_byte)
+        separator = ", " if not _begins_line(text, start) else f",{_line_break(text, start)}"
+        return Replacement(start=start, end=start, new=item + separator)
+    first = syntax.offset_at(names[-1].start_byte)
+    end = syntax.offset_at(names[-1].end_byte)
+    if not _begins_line(text, first):
+        return Replacement(start=end, end=end, new=f", {item}")
+    line_break = _line_break(text, first)
+    if text[end : end + 1] == ",":  # what follows on the line, such as a comment, stays there
+        after = line_end(text, end)
+        return Replacement(start=after, end=after, new=f"{line_break}{item},")
+    return Replacement(start=end, end=end, new=f",{line_break}{item}")
+
+
+def _plain(item: str) -> str:
+    return _ALIAS.split(item.removeprefix("type "))[0].strip()
+
+
+def _begins_line(text: str, offset: int) -> bool:
+    return not text[line_start(text, offset) : offset].strip()
+
+
+def _line_break(text: str, offset: int) -> str:
+    return newline_of(text) + leading_blank(text[line_start(text, offset) : offset])
+
+
+_FIRST_LINES = ("#!", "# -*-", "# coding", "# vim:")
+_STAYING = frozenset({"hash_bang_line", "inner_attribute_item", "shebang"})
+_INNER_DOCS = ("//!", "/*!")
+
+
+def head_end(syntax: Syntax) -> int:
+    """Return where a line after the head starts.
+
+    The head is a ``#!`` line, directives such as ``"use strict"``, inner attributes of Rust, and
+    comments that a blank line separates from the code: a licence. Another comment belongs to the
+    code below it.
+    """
+    text = syntax.text
+    end = comments_end = 0
+    for node in syntax.tree.root_node.named_children:
+        start, stop = syntax.offset_at(node.start_byte), syntax.offset_at(node.end_byte)
+        is_apart = bool(re.search(r"[\r\n]", text[comments_end:start]))
+        if comments_end and is_apart:
+            end = comments_end
+        if node.type in COMMENTS:
+            comments_end = _line_after(text, stop)
+            if text.startswith((*_FIRST_LINES, *_INNER_DOCS), start):
+                end = comments_end
+            continue
+        if node.type in _STAYING or _is_directive(syntax, start, stop):
+            end = comments_end = _line_after(text, stop)
+            continue
+        return _without_blank_lines(text, end, start)
+    return max(end, comments_end)
+
+
+def _is_directive(syntax: Syntax, start: int, stop: int) -> bool:
+    """Whether a statement is a string of JavaScript that begins with "use"."""
+    statement = syntax.text[start:stop].rstrip(";")
+    is_script = syntax.language.id.startswith(("javascript", "typescript"))
+    return is_script and statement[1:4] == "use" and statement[:1] in "\"'"
+
+
+def _line_after(text: str, offset: int) -> int:
+    """Return the start of the next line; a comment of Rust ends after its line end."""
+    if offset and text[offset - 1] == "\n":
+        return offset
+    return next_line_start(text, offset)
+
+
+def _without_blank_lines(text: str, at: int, until: int) -> int:
+    """Return where the first line that is not blank starts, from a line's start on."""
+    while at < until and not text[at : line_end(text, at)].strip():
+        at = next_line_start(text, at)
+    return at

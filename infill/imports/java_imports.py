@@ -6,15 +6,16 @@ from typing import Any
 import tree_sitter
 
 from intarsia.infill.imports.binding import ImportBinding
-from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
     ImportLine,
     Order,
     after_line,
     before_line,
+    head_end,
     place_line,
 )
 from intarsia.infill.replacement import Replacement
+from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
 
@@ -50,7 +51,7 @@ def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
 
 
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
-    words = (node.text or b"").decode("utf-8", "replace").removeprefix("import").strip(" ;").split()
+    words = node_text(node).removeprefix("import").strip(" ;").split()
     return ImportLine(
         start=syntax.offset_at(node.start_byte),
         end=syntax.offset_at(node.end_byte),

@@ -1,9 +1,10 @@
 """For each language: which nodes of its grammar use a name, which bind one, and how far it is seen.
 
 A place is ``PARENT.FIELD``, the type of a node's parent and the node's field in it, or ``PARENT``
-where it has no field.
+where it has no field. At the end are the names that a language has without an import.
 """
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -189,3 +190,78 @@ RULES: Mapping[str, NameRules] = {
     "rust": _RUST,
 }
 """By the language's id."""
+
+
+_PYTHON_NAMES = frozenset(dir(builtins)) | _words(
+    "__name__ __file__ __doc__ __path__ __spec__ __package__ __loader__ __builtins__"
+    " __annotations__ __class__ __module__ __qualname__ reveal_type self cls _"
+)
+
+_ECMASCRIPT_NAMES = _words(
+    "AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Boolean"
+    " DataView Date Error EvalError FinalizationRegistry Float32Array Float64Array Function"
+    " Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object"
+    " Promise Proxy RangeError ReferenceError Reflect RegExp Set SharedArrayBuffer String Symbol"
+    " SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray"
+    " WeakMap WeakRef WeakSet arguments async await clearImmediate clearInterval clearTimeout"
+    " console decodeURI decodeURIComponent document encodeURI encodeURIComponent escape eval"
+    " exports globalThis global isFinite isNaN module parseFloat parseInt queueMicrotask"
+    " require self setImmediate setInterval setTimeout structuredClone undefined unescape"
+    " window __dirname __filename any bigint boolean never number object string symbol unknown"
+    " void this const Awaited Capitalize ConstructorParameters Exclude Extract InstanceType"
+    " Iterable IterableIterator Lowercase NonNullable Omit Parameters Partial Pick PromiseLike"
+    " Readonly ReadonlyArray ReadonlyMap ReadonlySet Record Required ReturnType"
+    " TemplateStringsArray ThisParameterType Uncapitalize Uppercase AsyncIterable"
+    " AsyncIterator AsyncGenerator Generator ArrayLike PropertyKey"
+)
+
+_GO_NAMES = _words(
+    "any append bool byte cap clear close comparable complex complex128 complex64 copy delete"
+    " error false float32 float64 imag int int16 int32 int64 int8 iota len make max min new nil"
+    " panic print println real recover rune string true uint uint16 uint32 uint64 uint8 uintptr"
+    " _"
+)
+
+_JAVA_NAMES = _words(
+    "AbstractMethodError Appendable ArithmeticException ArrayIndexOutOfBoundsException"
+    " ArrayStoreException AssertionError AutoCloseable Boolean Byte CharSequence Character Class"
+    " ClassCastException ClassLoader ClassNotFoundException CloneNotSupportedException Cloneable"
+    " Comparable Deprecated Double Enum Error Exception ExceptionInInitializerError Float"
+    " FunctionalInterface IllegalAccessError IllegalAccessException IllegalArgumentException"
+    " IllegalMonitorStateException IllegalStateException IllegalThreadStateException"
+    " IndexOutOfBoundsException InheritableThreadLocal InstantiationException Integer"
+    " InternalError InterruptedException Iterable LinkageError Long Math ModuleLayer"
+    " NegativeArraySizeException NoClassDefFoundError NoSuchFieldError NoSuchFieldException"
+    " NoSuchMethodError NoSuchMethodException NullPointerException Number NumberFormatException"
+    " Object OutOfMemoryError Override Package Process ProcessBuilder ProcessHandle Readable"
+    " Record ReflectiveOperationException Runnable Runtime RuntimeException SafeVarargs"
+    " SecurityException SecurityManager Short StackOverflowError StackTraceElement StackWalker"
+    " StrictMath String StringBuffer StringBuilder StringIndexOutOfBoundsException"
+    " SuppressWarnings System Thread ThreadDeath ThreadGroup ThreadLocal Throwable"
+    " TypeNotPresentException UnsupportedClassVersionError UnsupportedOperationException"
+    " VerifyError VirtualMachineError Void var this super"
+)
+
+_RUST_NAMES = _words(
+    "AsMut AsRef Box Clone Copy Debug Default DoubleEndedIterator Drop Eq Err"
+    " ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Hash Into IntoIterator Iterator"
+    " None Ok Option Ord PartialEq PartialOrd Result Self Send Sized Some String Sync ToOwned"
+    " ToString TryFrom TryInto Unpin Vec _ alloc assert assert_eq assert_ne bool cfg char column"
+    " compile_error concat core crate dbg debug_assert debug_assert_eq debug_assert_ne drop env"
+    " eprint eprintln f32 f64 file format format_args i128 i16 i32 i64 i8 include include_bytes"
+    " include_str isize line macro_rules matches module_path option_env panic print println self"
+    " std str stringify super thread_local todo u128 u16 u32 u64 u8 unimplemented unreachable"
+    " usize vec write writeln"
+)
+
+KNOWN: Mapping[str, frozenset[str]] = {
+    "python": _PYTHON_NAMES,
+    "javascript": _ECMASCRIPT_NAMES,
+    "javascriptreact": _ECMASCRIPT_NAMES,
+    "typescript": _ECMASCRIPT_NAMES,
+    "typescriptreact": _ECMASCRIPT_NAMES,
+    "go": _GO_NAMES,
+    "java": _JAVA_NAMES,
+    "rust": _RUST_NAMES,
+}
+"""By the language's id. Names that only browsers know are not here: projects also import such."""

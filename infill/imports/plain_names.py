@@ -32,9 +32,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _PYTHON = _Rules(
-    module=re.compile(r"\.+|\.*\w+(?:\.\w+)*"),
-    reserved=frozenset(keyword.kwlist),
-    is_path=True,
+    module=re.compile(r"\.+|\.*\w+(?:\.\w+)*"), reserved=frozenset(keyword.kwlist), is_path=True
 )
 _ECMASCRIPT = _Rules(
     module=re.compile(r"[@\w.~#$:/+-]+"),

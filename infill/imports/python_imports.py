@@ -8,17 +8,18 @@ from typing import Any
 import tree_sitter
 
 from intarsia.infill.imports.binding import ImportBinding
-from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
     ImportLine,
     Order,
+    add_to_list,
     after_line,
     before_line,
+    head_end,
     place_line,
 )
-from intarsia.infill.imports.lists import add_to_list
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import line_at, newline_of, next_line_start
+from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
 MAX_COLUMNS = 88
@@ -75,7 +76,7 @@ def _statements(syntax: Syntax) -> list[tree_sitter.Node]:
 
 def _is_from(node: tree_sitter.Node, binding: ImportBinding) -> bool:
     module = node.child_by_field_name("module_name")
-    return module is not None and _text(module) == binding.module
+    return module is not None and node_text(module) == binding.module
 
 
 def _merged(
@@ -133,7 +134,7 @@ def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
         named = node.child_by_field_name("module_name") or node.child_by_field_name("name")
         if named is not None and named.type == "aliased_import":
             named = named.child_by_field_name("name")
-        module = "" if named is None else _text(named)
+        module = "" if named is None else node_text(named)
     return ImportLine(
         start=syntax.offset_at(node.start_byte),
         end=syntax.offset_at(node.end_byte),
@@ -173,7 +174,3 @@ def _item(binding: ImportBinding) -> str:
     if binding.local == binding.name:
         return binding.name
     return f"{binding.name} as {binding.local}"
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

@@ -7,18 +7,18 @@ from typing import Any
 import tree_sitter
 
 from intarsia.infill.imports.binding import ImportBinding
-from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
     ImportLine,
     Order,
+    add_to_list,
     after_line,
     before_line,
+    head_end,
     place_line,
 )
-from intarsia.infill.imports.lists import add_to_list
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import leading_blank, line_at, newline_of
-from intarsia.infill.syntax.nodes import nodes_at
+from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax
 
 _STANDARD = ("std", "core", "alloc")
@@ -80,7 +80,7 @@ def _declarations(body: tree_sitter.Node) -> list[tree_sitter.Node]:
 def _merged(syntax: Syntax, node: tree_sitter.Node, module: str, item: str) -> Replacement | None:
     argument = node.child_by_field_name("argument")
     path = None if argument is None else argument.child_by_field_name("path")
-    if argument is None or path is None or "".join(_text(path).split()) != module:
+    if argument is None or path is None or "".join(node_text(path).split()) != module:
         return None
     if argument.type == "scoped_use_list":
         listed = argument.child_by_field_name("list")
@@ -91,7 +91,7 @@ def _merged(syntax: Syntax, node: tree_sitter.Node, module: str, item: str) -> R
     name = argument.child_by_field_name("name")
     if name is None or not _has_lists(syntax):
         return None
-    both = sorted([_text(name), item])
+    both = sorted([node_text(name), item])
     return Replacement(
         start=syntax.offset_at(name.start_byte),
         end=syntax.offset_at(name.end_byte),
@@ -105,7 +105,7 @@ def _has_lists(syntax: Syntax) -> bool:
 
 
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
-    match = _ARGUMENT.match(_text(node))
+    match = _ARGUMENT.match(node_text(node))
     path = (match[1] if match else "").partition("{")[0].rstrip(":").split("::")
     return ImportLine(
         start=syntax.offset_at(node.start_byte),
@@ -138,7 +138,3 @@ def _first_of_module(syntax: Syntax, body: tree_sitter.Node, statement: str) -> 
         return Replacement(start=start, end=start, new=f"{newline}    {statement}{newline}")
     indent = leading_blank(line_at(text, syntax.offset_at(children[0].start_byte)))
     return Replacement(start=start, end=start, new=f"{newline}{indent}{statement}{newline}")
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

@@ -10,13 +10,11 @@ from typing import TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.imports.binding import UnboundName
-from intarsia.infill.imports.go_packages import package_name
-from intarsia.infill.imports.known_names import KNOWN
-from intarsia.infill.imports.name_rules import RULES, NameRules
+from intarsia.infill.imports.binding import UnboundName, package_name
+from intarsia.infill.imports.name_rules import KNOWN, RULES, NameRules
 from intarsia.infill.imports.one_import import IMPORTS
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.nodes import MAX_DEPTH, nodes_at_byte
+from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
 
 MAX_CHARS = 400_000
@@ -46,7 +44,7 @@ def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[
     bound = set(KNOWN[language.id]) | _packages(syntax)
     first, last = syntax.byte_at(start), syntax.byte_at(end)
     for chain in _uses(syntax, first, last, rules):
-        name = _text(chain[-1])
+        name = node_text(chain[-1])
         if name in bound:
             continue
         if name not in found and _is_bound(syntax, chain, chain[-1].start_byte, name, rules):
@@ -74,7 +72,7 @@ def _packages(syntax: Syntax) -> set[str]:
     nodes = [it for it in syntax.tree.root_node.named_children if it.type == "import_declaration"]
     specs = [it for node in nodes for it in _below(node) if it.type == "import_spec"]
     paths = [it.child_by_field_name("path") for it in specs if not it.child_by_field_name("name")]
-    return {package_name(_text(it).strip('"`')) for it in paths if it is not None}
+    return {package_name(node_text(it).strip('"`')) for it in paths if it is not None}
 
 
 def _below(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
@@ -132,7 +130,7 @@ def _is_use(chain: _Chain, rules: NameRules) -> bool:
     if place in rules.no_uses or _scope_of_binding(chain, rules) is not None:
         return False
     if parent.type in ("jsx_opening_element", "jsx_self_closing_element", "jsx_closing_element"):
-        return not _text(node)[:1].islower()  # an element of HTML
+        return not node_text(node)[:1].islower()  # an element of HTML
     if parent.type in ("attribute", "marker_annotation"):
         return True
     return parent.type != "method_invocation" or not _is_member_call(parent, node)
@@ -150,7 +148,7 @@ def _is_use_in_macro(node: tree_sitter.Node) -> bool:
     before, after = node.prev_sibling, node.next_sibling
     if before is not None and before.type in (".", "::"):
         return False
-    return _text(node)[:1].isupper() or (after is not None and after.type == "::")
+    return node_text(node)[:1].isupper() or (after is not None and after.type == "::")
 
 
 def _is_bound(syntax: Syntax, use: _Chain, at: int, name: str, rules: NameRules) -> bool:
@@ -243,7 +241,7 @@ def _path(chain: _Chain, name: str, rules: NameRules) -> Iterator[str]:
         parent = chain[at - 1]
         if parent.type != member_type or parent.child_by_field_name(field) != chain[at]:
             return
-        yield _text(parent.named_children[-1])
+        yield node_text(parent.named_children[-1])
 
 
 def _is_first(parent: tree_sitter.Node, node: tree_sitter.Node) -> bool:
@@ -256,7 +254,3 @@ def _place(parent: tree_sitter.Node, node: tree_sitter.Node) -> str:
             field = parent.field_name_for_child(number)
             return f"{parent.type}.{field}" if field else parent.type
     return parent.type
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

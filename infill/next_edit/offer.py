@@ -1,20 +1,42 @@
 """An offer: a correction that passes the show rule, as a replacement of whole lines of the text."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.languages import Language
-from intarsia.infill.next_edit.likeness import is_alike
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.plan import NextEditPlan, line_offsets
-from intarsia.infill.next_edit.settled_edit import plain_lines
+from intarsia.infill.next_edit.settled_edit import LineRange, plain_lines
 from intarsia.infill.next_edit.show_rule import LEVELS, Level, double_difference, level_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.hidden_characters import first_hidden
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, newline_of
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse, parse_edited
+
+MIN_SHARE = 0.4
+"""Of the words of the shorter text that the other must have too. Right corrections of commits have
+at least 0.5."""
+
+_WORD = re.compile(r"\w+")
+
+
+def is_alike(old: Iterable[str], new: Iterable[str]) -> bool:
+    """Whether one text may be a correction of the other.
+
+    An insertion and a deletion always may, and so may one word in the place of another.
+    """
+    before, after = _words(old), _words(new)
+    fewest = min(before.total(), after.total())
+    if fewest == 0 or before.total() == after.total() == 1:
+        return True
+    return (before & after).total() >= MIN_SHARE * fewest
+
+
+def _words(lines: Iterable[str]) -> Counter[str]:
+    return Counter(word for line in lines for word in _WORD.findall(line))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

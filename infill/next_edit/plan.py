@@ -21,8 +21,7 @@ from intarsia.infill.canvas.window import (
     window_of,
 )
 from intarsia.infill.languages import Language
-from intarsia.infill.next_edit.line_range import LineRange
-from intarsia.infill.next_edit.settled_edit import Hunk, hunks_between, plain_lines
+from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, hunks_between, plain_lines
 from intarsia.infill.syntax.lines import line_start, next_line_start
 from intarsia.infill.syntax.parse import parse
 
@@ -210,10 +209,7 @@ def _unchanged(lines: Sequence[str], *, may_change: bool = True) -> TextPart:
 
 
 def _with_silent(
-    parts: Sequence[TextPart],
-    new: Sequence[str],
-    window: LineRange,
-    silent: Sequence[LineRange],
+    parts: Sequence[TextPart], new: Sequence[str], window: LineRange, silent: Sequence[LineRange]
 ) -> Iterator[TextPart]:
     """Yield the parts, split where the user wants no offer."""
     quiet = {line for it in silent for line in range(it.start, max(it.end, it.start + 1))}

@@ -8,9 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineRange:
+    """Lines of a text from ``start`` to ``end``, which is exclusive. An insertion has none."""
+
+    start: int
+    end: int
+
+    def touches(self, other: "LineRange") -> bool:
+        """Whether both have a line in common; an insertion has the line that it is made before."""
+        return self.start < max(other.end, other.start + 1) and other.start < max(
+            self.end, self.start + 1
+        )
+
 
 MAX_LINES = 6
 """Of an edit, before as after it."""

@@ -12,21 +12,23 @@ from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
-from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
-from intarsia.infill.postprocess.cut_at_hidden_character import cut_at_hidden_character
-from intarsia.infill.postprocess.cut_repetition import cut_repetition
+from intarsia.infill.postprocess.cut import (
+    cut_at_hidden_character,
+    cut_repetition,
+    cut_to_max_lines,
+    cut_to_scope,
+)
 from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
-from intarsia.infill.postprocess.cut_to_max_lines import cut_to_max_lines
-from intarsia.infill.postprocess.cut_to_scope import cut_to_scope
-from intarsia.infill.postprocess.drop_broken_tail import drop_broken_tail
-from intarsia.infill.postprocess.drop_code_fence import drop_code_fence
-from intarsia.infill.postprocess.drop_leading_blank_lines import drop_leading_blank_lines
-from intarsia.infill.postprocess.drop_special_tokens import drop_special_tokens
+from intarsia.infill.postprocess.drop import (
+    drop_broken_tail,
+    drop_code_fence,
+    drop_leading_blank_lines,
+    drop_special_tokens,
+)
 from intarsia.infill.postprocess.fix_indentation import fix_indentation
-from intarsia.infill.postprocess.keep_line_end import keep_line_end
-from intarsia.infill.postprocess.reject_new_errors import reject_new_errors
-from intarsia.infill.postprocess.trim_blank import trim_blank
+from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end, trim_blank
+from intarsia.infill.postprocess.parse_errors import reject_new_errors
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 

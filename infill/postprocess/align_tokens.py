@@ -56,8 +56,7 @@ def align(written: Sequence[ConfidentToken], text: str) -> tuple[ConfidentToken,
     runs = groupby(zip(owners, units, strict=True), key=itemgetter(0))
     return tuple(
         ConfidentToken(
-            "".join(unit for _, unit in run),
-            1.0 if owner is None else written[owner].confidence,
+            "".join(unit for _, unit in run), 1.0 if owner is None else written[owner].confidence
         )
         for owner, run in runs
     )

@@ -1,8 +1,11 @@
-"""Counts the parse errors of a file with a fill in it, and compares them with those before."""
+"""Counts the parse errors of a file with a fill in it, and rejects a fill that adds some."""
 
 from functools import lru_cache
 
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.brackets import PAIRS, balance_of
+from intarsia.infill.syntax.lines import leading_blank
 from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
 from intarsia.infill.syntax.parse import parse_edited
 
@@ -45,3 +48,24 @@ def _errors_allowed(context: CleaningContext) -> int:
         errors = min(errors, *(errors_with(sample, context) for sample in SAMPLE_FILLS))
     is_rough = errors > 0 or context.language.has_macros
     return errors + 1 + errors // 4 if is_rough else 0
+
+
+def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject new parse errors, except those that the next lines can repair.
+
+    A line may leave brackets, a statement or a block open.
+    """
+    if any(is_no_worse(fill + end, context) for end in _possible_ends(fill, context)):
+        return fill
+    if context.parsing_time.is_over:
+        return NoSuggestion(reason="the file takes too long to parse")
+    return NoSuggestion(reason="the file would parse worse than before")
+
+
+def _possible_ends(fill: str, context: CleaningContext) -> list[str]:
+    if context.hole.kind != "line" or context.rest.strip():
+        return [""]
+    closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance_of(fill).unclosed))
+    indent = leading_blank(context.line_before + fill)
+    ends = [f"\n{indent}{end}" for end in context.language.ends]
+    return list(dict.fromkeys(["", closers, closers + ";", *ends]))

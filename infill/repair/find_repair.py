@@ -4,16 +4,107 @@ Edits by rules are compared first. Only where none is clearly likelier, the mode
 and where nothing helps, a line. Of edits that are about as likely the smallest is taken.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
+from intarsia.engine.ipc.messages import Filled, ScoreTexts, TextScores
+from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import AskEngine, FillOptions
-from intarsia.infill.repair.likelihood import AskScores, score_request, within_reach
+from intarsia.infill.filling.plan import plan_fill
+from intarsia.infill.holes.hole import hole_for_range
+from intarsia.infill.languages import Language
 from intarsia.infill.repair.proposals import EditKind, Proposal
 from intarsia.infill.repair.proposals_at import Found, Span
-from intarsia.infill.repair.refill import refills
+from intarsia.infill.repair.tokens import apart
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.syntax.lines import line_start, with_plain_newlines
+
+MAX_CHARS_BEFORE = 1_000
+MAX_CHARS_AFTER = 300
+MAX_SCORED = 10
+"""Edits that are scored in full. Those with an unlikely first token are not."""
+
+MAX_CHARS_BETWEEN = 3_000
+"""Edits further apart than this are not compared."""
+
+
+class AskScores(Protocol):
+    """Sends texts to the engine and waits for their scores; where there are none, says why."""
+
+    async def __call__(self, request: ScoreTexts, /) -> TextScores | NoSuggestion: ...
+
+
+def within_reach(edits: Sequence[Proposal]) -> list[Proposal]:
+    """Return the edits that are near enough to the first one to be compared with it."""
+    return [it for it in edits if abs(it.start - edits[0].start) <= MAX_CHARS_BETWEEN // 2]
+
+
+def score_request(text: str, edits: Sequence[Proposal], model: str | None = None) -> ScoreTexts:
+    """Return the message that compares the text with each edit to the text as it is."""
+    start, end = min(it.start for it in edits), max(it.end for it in edits)
+    first = line_start(text, max(0, start - MAX_CHARS_BEFORE))
+    last = min(len(text), end + MAX_CHARS_AFTER)
+    return ScoreTexts(
+        id=0,  # the client numbers its requests
+        prefix=with_plain_newlines(text[first:start]),
+        present=with_plain_newlines(text[start:end]),
+        texts=tuple(
+            with_plain_newlines(text[start : edit.start] + edit.new + text[edit.end : end])
+            for edit in edits
+        ),
+        suffix=with_plain_newlines(text[end:last]),
+        max_scored=MAX_SCORED,
+        model=model,
+    )
+
+
+TOKENS_OF_NAME = 12
+TOKENS_OF_LINE = 48
+
+REFILL_RANK = 5.0
+
+_BUDGET = Budget(prefix_tokens=512, suffix_tokens=192)
+_FIRST_TOKEN = re.compile(r"\s*(\w+|[^\w\s])")
+
+
+async def refills(
+    ask: AskEngine, text: str, spans: Sequence[Span], language: Language, options: FillOptions
+) -> AsyncIterator[Proposal | NoSuggestion]:
+    """Yield what the model writes in each span; the reason where the engine gives no answer."""
+    for span in spans:
+        hole = hole_for_range(text, span.start, span.end, language)
+        hole = replace(hole, kind="line", max_lines=1)
+        is_line = "\n" in text[span.end : span.end + 2] and span.end > span.start + 1
+        asked = replace(
+            options, budget=_BUDGET, max_tokens=TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
+        )
+        plan = plan_fill(text, hole, language, asked)
+        answer = await ask(plan.request(asked))
+        if isinstance(answer, NoSuggestion):
+            yield answer
+            return
+        for new in _texts(answer, plan.read(answer)):
+            if new != text[span.start : span.end].strip():
+                yield Proposal(
+                    start=span.start,
+                    end=span.end,
+                    new=apart(text[: span.start], new, text[span.end :]),
+                    kind="refill",
+                    rank=REFILL_RANK,
+                )
+
+
+def _texts(answer: Filled, suggestion: Suggestion | NoSuggestion) -> list[str]:
+    """Return the cleaned text, the raw one and its first token: the model may write too much."""
+    raw = answer.text.split("\n", 1)[0]
+    first = _FIRST_TOKEN.match(raw)
+    cleaned = suggestion.text if isinstance(suggestion, Suggestion) else ""
+    texts = [cleaned.strip(), raw.strip(), first[1] if first else ""]
+    return [it for it in dict.fromkeys(texts) if it]
+
 
 LEAST_GAIN = 2.0
 """Nats by which a repair must be likelier than the text that is there."""
@@ -121,3 +212,25 @@ def _preferred_first(gains: Sequence[tuple[float, Proposal]]) -> list[tuple[floa
         return not is_likely, edit.num_changed if is_likely else 0, -gain
 
     return sorted(gains, key=order)
+
+
+_MAX_SHOWN_CHARS = 30
+
+
+def description_of(text: str, repair: Repair) -> str:
+    """Return words such as ``insert ")"`` or ``replace "fro" by "for"``."""
+    change = repair.replacement
+    old, new = text[change.start : change.end].strip(), change.new.strip()
+    if not old:
+        return f"insert {_shown(new)}"
+    if not new:
+        return f"delete {_shown(old)}"
+    if repair.kind == "swap":
+        return f"{_shown(old)} becomes {_shown(new)}"
+    return f"replace {_shown(old)} by {_shown(new)}"
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    is_cut = len(line) > _MAX_SHOWN_CHARS
+    return f'"{line[:_MAX_SHOWN_CHARS]}{"…" if is_cut else ""}"'

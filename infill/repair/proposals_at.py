@@ -1,22 +1,125 @@
 """What may repair one place of a text: edits by rules that parse, and spans to be refilled.
 
-A place is an error of the parser, or the range of a diagnostic in a text that parses.
+A place is an error of the parser, or the range of a diagnostic in a text that parses. A bracket may
+be far from where the parser could not go on: indentation tells where the code in it ends.
 """
 
 import difflib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.languages import Language
-from intarsia.infill.repair.brackets import bracket_proposals
 from intarsia.infill.repair.error_places import ErrorPlace, error_places
-from intarsia.infill.repair.parse_check import ParseCheck
-from intarsia.infill.repair.proposals import Proposal, proposals_near
+from intarsia.infill.repair.proposals import Proposal, deletion, insertion, proposals_near
 from intarsia.infill.repair.tokens import Token, index_at, tokens_between
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import leading_blank, line_at, line_end, line_start
-from intarsia.infill.syntax.parse import Syntax, parse_afresh
+from intarsia.infill.syntax.brackets import PAIRS
+from intarsia.infill.syntax.lines import (
+    columns,
+    leading_blank,
+    line_at,
+    line_end,
+    line_start,
+    next_line_start,
+)
+from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
+from intarsia.infill.syntax.parse import Syntax, parse_afresh, parse_edited
+
+MAX_BRACKETS = 8
+"""Brackets without a partner that are looked at, the nearest before the error."""
+
+_CLOSE_RANK = 1.5
+_DELETE_RANK = 3.0
+_STEP = 0.5
+
+
+def bracket_proposals(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Proposal]:
+    """Yield edits of brackets before an error at ``offset``."""
+    unclosed, closed = _matched([token for token in tokens if token.start < offset])
+    for number, opener in enumerate(reversed(unclosed[-MAX_BRACKETS:])):
+        for place in _places_to_close(text, opener):
+            yield _closing(text, opener, place, rank=_CLOSE_RANK + _STEP * number)
+        yield deletion(text, opener, rank=_DELETE_RANK + _STEP * number)
+    crooked = [pair for pair in closed if not _is_straight(text, *pair)]
+    for number, (_, closer) in enumerate(reversed(crooked[-MAX_BRACKETS:])):
+        yield deletion(text, closer, rank=_DELETE_RANK + _STEP * number)
+    for number, (opener, _) in enumerate(reversed(crooked[-MAX_BRACKETS:])):
+        for place in _places_to_close(text, opener):
+            yield _closing(text, opener, place, rank=_CLOSE_RANK + _STEP * number)
+
+
+def _matched(tokens: Sequence[Token]) -> tuple[list[Token], list[tuple[Token, Token]]]:
+    """Return the brackets that are open at the end, and the pairs of those that are closed."""
+    unclosed: list[Token] = []
+    closed: list[tuple[Token, Token]] = []
+    for token in tokens:
+        if token.kind in PAIRS:
+            unclosed.append(token)
+        elif unclosed and PAIRS[unclosed[-1].kind] == token.kind:
+            closed.append((unclosed.pop(), token))
+    return unclosed, closed
+
+
+def _is_straight(text: str, opener: Token, closer: Token) -> bool:
+    """Whether a bracket ends on the line where it begins, or at the indentation of that line."""
+    opened, closing = line_at(text, opener.start), line_at(text, closer.start)
+    return opened == closing or columns(opened) == columns(closing)
+
+
+def _places_to_close(text: str, opener: Token) -> Iterator[int]:
+    """Yield the ends of lines where the code in a bracket may end, by indentation."""
+    indent = columns(line_at(text, opener.start))
+    last = line_end(text, opener.end)
+    yield last
+    start = next_line_start(text, opener.end)
+    while start < len(text):
+        line = text[start : line_end(text, start)]
+        if line.strip() and columns(line) <= indent:
+            break
+        if line.strip() or columns(line) == indent:
+            last = start + len(line)
+        start = next_line_start(text, start)
+    yield last
+
+
+def _closing(text: str, opener: Token, place: int, *, rank: float) -> Proposal:
+    """Return the insertion of the closing bracket at the end of a line: of a block, on its own."""
+    kind = PAIRS[opener.kind]
+    line = line_at(text, place)
+    is_own_line = kind == "}" and place > line_end(text, opener.end) and line.strip()
+    if not is_own_line:
+        end = place - (len(line) - len(line.rstrip())) if line.strip() else place
+        return insertion(text, end, kind, rank=rank)
+    indent = leading_blank(line_at(text, opener.start))
+    return Proposal(start=place, end=place, new=f"\n{indent}{kind}", kind="insert", rank=rank)
+
+
+class ParseCheck:
+    """One parsed text, and how many errors an edit of it may leave."""
+
+    def __init__(self, syntax: Syntax) -> None:
+        self._syntax = syntax
+        self.max_errors = max(0, num_errors(syntax) - 1)  # fewer where a text has any
+
+    def errors_with(self, edit: Proposal) -> int:
+        """Return the number of errors with the edit; the most that are counted if it is unknown."""
+        after = parse_edited(self._syntax, edit.start, edit.end, edit.new)
+        if after is None:
+            return MAX_ERRORS
+        return num_errors(after) if after.tree.root_node.has_error else 0
+
+    def passes(self, edit: Proposal) -> bool:
+        """Whether the text parses with the edit, or has as few errors as one may leave."""
+        return self.errors_with(edit) <= self.max_errors
+
+    def passes_afresh(self, edit: Proposal) -> bool:
+        """The same of a tree that owes nothing to the broken one."""
+        text = self._syntax.text
+        text = text[: edit.start] + edit.new + text[edit.end :]
+        after = parse_afresh(text, self._syntax.language)
+        return after is not None and num_errors(after) <= self.max_errors
+
 
 LIMIT_S = 1.0
 """Of a thread's time, in which edits are parsed. The likeliest to parse come first."""

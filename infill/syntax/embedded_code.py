@@ -15,12 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from intarsia.infill.languages import (
-    PLAIN_TEXT,
-    Language,
-    language_for_id,
-    language_for_path,
-)
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.lines import line_end, line_start, next_line_start
 
 MAX_NESTED = 4

@@ -13,39 +13,15 @@ MAX_ERRORS = 200
 MAX_DEPTH = 500
 """Deeper nodes are not visited: no real code has them, and a walk must end soon."""
 
-STRINGS = frozenset(
-    {
-        "ansi_c_string",
-        "char_literal",
-        "character",
-        "character_literal",
-        "charlist",
-        "double_quote_scalar",
-        "encapsed_string",
-        "heredoc",
-        "heredoc_body",
-        "interpolated_string",
-        "interpolated_string_expression",
-        "interpreted_string_literal",
-        "line_string_literal",
-        "multi_line_string_literal",
-        "multiline_string",
-        "multiline_string_literal",
-        "nowdoc_string",
-        "raw_string",
-        "raw_string_literal",
-        "regex",
-        "regex_literal",
-        "sigil",
-        "single_quote_scalar",
-        "string",
-        "string_array",
-        "string_literal",
-        "string_value",
-        "template_string",
-        "verbatim_string_literal",
-    }
+_STRINGS = (
+    "ansi_c_string char_literal character character_literal charlist double_quote_scalar"
+    " encapsed_string heredoc heredoc_body interpolated_string interpolated_string_expression"
+    " interpreted_string_literal line_string_literal multi_line_string_literal multiline_string"
+    " multiline_string_literal nowdoc_string raw_string raw_string_literal regex regex_literal"
+    " sigil single_quote_scalar string string_array string_literal string_value template_string"
+    " verbatim_string_literal"
 )
+STRINGS = frozenset(_STRINGS.split())
 INTERPOLATIONS = frozenset(
     {
         "command_substitution",
@@ -57,19 +33,16 @@ INTERPOLATIONS = frozenset(
         "template_substitution",
     }
 )
-COMMENTS = frozenset(
-    {
-        "block_comment",
-        "comment",
-        "documentation_comment",
-        "html_comment",
-        "js_comment",
-        "line_comment",
-        "marginalia",
-        "multiline_comment",
-        "xml_comment",
-    }
+_COMMENTS = (
+    "block_comment comment documentation_comment html_comment js_comment line_comment marginalia"
+    " multiline_comment xml_comment"
 )
+COMMENTS = frozenset(_COMMENTS.split())
+
+
+def node_text(node: tree_sitter.Node) -> str:
+    """Return the text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
 
 
 def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:

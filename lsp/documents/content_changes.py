@@ -17,9 +17,7 @@ CHUNK_CHARS = 4_096
 
 
 def changed_text(
-    text: str,
-    changes: Iterable[types.TextDocumentContentChangeEvent],
-    encoding: PositionEncoding,
+    text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: PositionEncoding
 ) -> str:
     """Return the text after the changes. Each one's positions are in the text before it."""
     chunks = _ChunkedText(text, encoding)

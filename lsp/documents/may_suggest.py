@@ -12,11 +12,7 @@ from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_path
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.files.exclusion import (
-    SECRETS,
-    excluding_pattern,
-    excluding_pattern_on_disk,
-)
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
 
 
 def ineligibility(

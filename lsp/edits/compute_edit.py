@@ -12,8 +12,7 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
 from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
-from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import Selection
+from intarsia.infill.filling.outcome import FilledPlace, Selection
 from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.holes.marked_hole import MarkedHole
@@ -136,10 +135,7 @@ def _refusal(session: Session, document: Document, arguments: EditArguments) -> 
 
 
 async def _fill(
-    session: Session,
-    document: Document,
-    arguments: EditArguments,
-    on_progress: OnFillProgress,
+    session: Session, document: Document, arguments: EditArguments, on_progress: OnFillProgress
 ) -> Sequence[FilledPlace]:
     settings, language = session.settings_of(document), language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)

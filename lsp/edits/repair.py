@@ -13,8 +13,7 @@ from lsprotocol import types
 
 from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores
 from intarsia.infill.filling.options import OnStep
-from intarsia.infill.repair.description import description_of
-from intarsia.infill.repair.find_repair import Asking, Repair, find_repair
+from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document

@@ -3,15 +3,23 @@
 The edit carries the document's version, so that a client which checks versions refuses a stale one.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.replacement import Replacement
 from intarsia.lsp.documents.documents import Document
 
+if TYPE_CHECKING:
+    from intarsia.lsp.server import IntarsiaServer
+
 ANNOTATION = "intarsia"
+
+CANNOT_APPLY = "this editor cannot apply a server's edits"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,8 +81,23 @@ def text_edit(document: Document, replacement: Replacement) -> types.TextEdit:
     """Return a replacement in a document as the client counts positions."""
     return types.TextEdit(
         range=types.Range(
-            start=document.position_at(replacement.start),
-            end=document.position_at(replacement.end),
+            start=document.position_at(replacement.start), end=document.position_at(replacement.end)
         ),
         new_text=replacement.new,
     )
+
+
+async def apply_edit(ls: "IntarsiaServer", edit: types.WorkspaceEdit, label: str) -> str | None:
+    """Have the client apply an edit; return why it did not."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is None or not workspace.apply_edit:
+        return CANNOT_APPLY
+    params = types.ApplyWorkspaceEditParams(edit=edit, label=label)
+    try:
+        # The client answers even if our request is cancelled, and its answer needs a receiver.
+        response = await asyncio.shield(ls.workspace_apply_edit_async(params))
+    except JsonRpcException as error:
+        return f"the editor did not apply the edit: {error}"
+    if response.applied:
+        return None
+    return f"the editor did not apply the edit: {response.failure_reason or 'it gave no reason'}"

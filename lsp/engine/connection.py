@@ -174,7 +174,7 @@ class EngineConnection:
         if self._client is not None:
             self._client.prefetch(request)
 
-    def prefetch_hole(self, fill: "Fill", project: "ProjectContext") -> None:
+    def prefetch_hole(self, fill: "Fill", project: "ProjectContext | None") -> None:
         """Have the engine read the context of a fill, and this code of other files before it."""
         from intarsia.engine.ipc.messages import Prefetch
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -14,29 +15,12 @@ from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.manners.watched import KeptTexts, Watched
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import Count
+from intarsia.lsp.statistics.counts import LanguageCounts
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.machine import Strain
 
 if TYPE_CHECKING:
     from intarsia.infill.syntax.prose import Prose
-
-
-@dataclass(frozen=True, slots=True)
-class _Counting:
-    """Counts what becomes of the suggestions in documents of one language."""
-
-    count: Callable[[Count], None]
-    language: str
-
-    def shown(self) -> None:
-        self.count(Count(language=self.language, num_shown=1))
-
-    def accepted(self) -> None:
-        self.count(Count(language=self.language, num_accepted=1))
-
-    def ended(self, is_kept: bool, /) -> None:
-        self.count(Count(language=self.language, num_kept=int(is_kept), num_ended=1))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,7 +30,7 @@ class Manners:
     documents: Documents
     settings_of: Callable[[Document], Settings]
     strain: Strain
-    count: Callable[[Count], None]
+    count: Callable[[str, LanguageCounts], None]
     _of: dict[str, Watched] = field(default_factory=dict)  # by URI
 
     def silence(self, snapshot: Snapshot) -> NoSuggestion | None:
@@ -119,8 +103,12 @@ class Manners:
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:
-            counting = _Counting(self.count, language_of(document).id)
-            self._of[document.uri] = Watched(on=counting, kept=KeptTexts(counting.ended))
+            count = partial(self.count, language_of(document).id)
+
+            def ended(is_kept: bool) -> None:
+                count(LanguageCounts(kept=int(is_kept), ended=1))
+
+            self._of[document.uri] = Watched(count=count, kept=KeptTexts(ended))
         return self._of[document.uri]
 
 
@@ -165,9 +153,7 @@ def _wanted(settings: Settings) -> "set[Prose]":
 
 
 def change_between(
-    before: Document,
-    after: Document,
-    changes: Sequence[types.TextDocumentContentChangeEvent],
+    before: Document, after: Document, changes: Sequence[types.TextDocumentContentChangeEvent]
 ) -> TextChange:
     """Return what ``changes`` have made of the text.
 

@@ -9,7 +9,6 @@ is taken back before then was not wanted there.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.difference import replaced_range
@@ -22,6 +21,7 @@ from intarsia.infill.text_change import (
     TextRange,
     kind_of,
 )
+from intarsia.lsp.statistics.counts import LanguageCounts
 
 _SILENT: Mapping[ChangeKind, str] = {
     "deleted": "text was just deleted here",
@@ -195,22 +195,11 @@ def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-class OnSuggestion(Protocol):
-    """What becomes of the suggestions in one document."""
-
-    def shown(self) -> None: ...
-
-    def accepted(self) -> None: ...
-
-    def ended(self, is_kept: bool, /) -> None:
-        """Half a minute after it was accepted."""
-
-
 @dataclass(kw_only=True, slots=True, eq=False)
 class Watched:
     """One document."""
 
-    on: OnSuggestion
+    count: Callable[[LanguageCounts], None]
     kept: KeptTexts
     last_change: LastChange = field(default_factory=LastChange)
     dismissals: Dismissals = field(default_factory=Dismissals)
@@ -225,7 +214,7 @@ class Watched:
             self.shown = (*known, *more)
             return
         self.shown, self.is_accepted = candidates, False
-        self.on.shown()
+        self.count(LanguageCounts(shown=1))
 
     def change(self, change: TextChange, old: str, new: str) -> None:
         """Take a change of the document."""
@@ -266,5 +255,5 @@ class Watched:
     def _accept(self, accepted: Followed, new: str) -> None:
         if not self.is_accepted:
             self.is_accepted = True
-            self.on.accepted()
+            self.count(LanguageCounts(accepted=1))
         self.kept.add(TextRange(start=accepted.start, end=accepted.cursor), new)

@@ -5,13 +5,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.own_params import read_own
+from intarsia.lsp.params import DocumentId
 
 How: TypeAlias = Literal["accepted", "dismissed"]
 
@@ -60,21 +59,16 @@ class Renaming(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["begun", "done", "failed"]
 
 
-class _Document(msgspec.Struct, frozen=True):
-    uri: str
-    version: int | None = None
-
-
 class InlineEditParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The parameters of ``textDocument/copilotInlineEdit`` that are used."""
 
-    text_document: _Document
+    text_document: DocumentId
 
 
 class CommandArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The argument of the command ``intarsia.nextEdit``. Without an id: the best offer."""
 
-    text_document: _Document
+    text_document: DocumentId
     id: str | None = None
 
 
@@ -87,10 +81,7 @@ def offered_edits(
         version=document.version,
         edits=tuple(
             OfferedEdit(
-                id=offer.id,
-                range=range_of(document, offer),
-                new_text=offer.text,
-                level=offer.level,
+                id=offer.id, range=range_of(document, offer), new_text=offer.text, level=offer.level
             )
             for offer in offers
         ),
@@ -101,29 +92,6 @@ def offered_edits(
 def range_of(document: Document, offer: OpenOffer) -> types.Range:
     """Return the range that an offer replaces."""
     return types.Range(document.position_at(offer.start), document.position_at(offer.end))
-
-
-def read_done(params: object) -> NextEditDone:
-    """Read the notification. Raises JsonRpcInvalidParams."""
-    return read_own(params, NextEditDone)
-
-
-def read_renaming(params: object) -> Renaming:
-    """Read the notification. Raises JsonRpcInvalidParams."""
-    return read_own(params, Renaming)
-
-
-def read_inline_edit(params: object) -> InlineEditParams:
-    """Read the request. Raises JsonRpcInvalidParams."""
-    return read_own(params, InlineEditParams)
-
-
-def read_command(params: types.ExecuteCommandParams) -> CommandArguments:
-    """Read the command's argument. Raises JsonRpcInvalidParams."""
-    values = params.arguments or ()
-    if len(values) != 1:
-        raise JsonRpcInvalidParams(f"{params.command}: expected one argument, got {len(values)}")
-    return read_own(values[0], CommandArguments)
 
 
 def _offered_rename(document: Document, rename: Rename) -> OfferedRename:

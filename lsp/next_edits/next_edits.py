@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.find import NextEditResult, find_offers
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
+from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
@@ -26,7 +26,7 @@ from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
 from intarsia.lsp.next_edits.watched import HeldChanges, Watched, lines_at
-from intarsia.lsp.status.status import NextEditCount
+from intarsia.lsp.status.status import NextEditCounts
 
 if TYPE_CHECKING:
     from intarsia.infill.canvas.window import Window
@@ -41,7 +41,7 @@ class Surroundings:
     windows: Sequence[Windows]  # that fills have shown
     is_filling_ahead: Callable[[], bool]
     offers_changed: Callable[[Document, Sequence[OpenOffer]], None]
-    count: Callable[[NextEditCount], None]
+    count: Callable[[NextEditCounts], None]
 
     def windows_of(self, uri: str) -> "Sequence[Window]":
         """Return what fills have shown of a document."""
@@ -149,7 +149,7 @@ class NextEdits:
         watched, document = self._of.get(uri), self._documents.current(uri)
         if watched is not None and document is not None and watched.open.dismiss(id):
             self._around.offers_changed(document, watched.open.offers)
-            self._around.count(NextEditCount(num_dismissed=1))
+            self._around.count(NextEditCounts(dismissed=1))
 
     def hold(self) -> None:
         """Look at no change of any document until ``release``: a rename makes them."""
@@ -201,7 +201,7 @@ class NextEdits:
         self, watched: Watched, document: Document, accepted: Sequence[OpenOffer]
     ) -> None:
         """Take accepted offers, in the order of their lines, and look again."""
-        self._around.count(NextEditCount(num_accepted=len(accepted)))
+        self._around.count(NextEditCounts(accepted=len(accepted)))
         watched.settled.accept(document.text)
         watched.shown, watched.may_settle = None, False
         last = watched.settled.last
@@ -237,7 +237,7 @@ class NextEdits:
         if isinstance(found, NoSuggestion):
             logger.debug("no edit to look at: %s", found.reason)
             return
-        self._around.count(NextEditCount(num_settled=1))
+        self._around.count(NextEditCounts(settled=1))
         lines = found.edit.new_range
         offsets = line_offsets(document.text)
         watched.open.follow(offsets[lines.start], offsets[lines.end])
@@ -282,7 +282,7 @@ class NextEdits:
         num_new = watched.open.put(result.offers)
         if had_offers or watched.open.offers:
             self._around.offers_changed(document, watched.open.offers)
-        self._around.count(NextEditCount(num_offered=num_new))  # told after what it counts
+        self._around.count(NextEditCounts(offered=num_new))  # told after what it counts
         watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:

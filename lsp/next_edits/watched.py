@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from intarsia.infill.next_edit.line_range import LineRange
+from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 
 if TYPE_CHECKING:
-    from intarsia.infill.imports.binding import UnboundName
+    from intarsia.infill.imports.binding import NeededImport, UnboundName
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
-    from intarsia.workspace.imports.found_import import NeededImport
     from intarsia.workspace.process.client import IndexClient
 
 logger = logging.getLogger(__name__)

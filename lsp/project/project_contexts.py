@@ -222,10 +222,7 @@ class ProjectContexts:
             if ineligibility(settings_of(other), other) is not None:
                 return None
             return RecentEdit(
-                path=path,
-                text=other.text,
-                start_line=region.start_line,
-                end_line=region.end_line,
+                path=path, text=other.text, start_line=region.start_line, end_line=region.end_line
             )
 
         elsewhere = (it for it in self.recent_edits.newest_first() if it.uri != document.uri)
@@ -243,7 +240,7 @@ class ProjectContexts:
 
 
 def _message(context: DocumentContext) -> "ProjectContext | None":
-    from intarsia.infill.filling.project import to_project_context
+    from intarsia.infill.filling.plan import to_project_context
 
     passages = ((chunk.path, chunk.text) for chunk in context.chunks)
     return to_project_context(passages, context.repository, context.path)

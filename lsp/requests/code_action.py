@@ -12,12 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
+import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.long_texts import read_text
-from intarsia.lsp.edits.edit_arguments import edit_arguments, read_edit_arguments
+from intarsia.lsp.edits.edit_arguments import EditArguments, edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 from intarsia.lsp.requests.prefetch import prefetch
@@ -145,8 +146,8 @@ async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) ->
     if action.kind in (NEXT_EDIT_KIND, EDIT_KINDS["repair"]):
         return action  # it has its edit; some clients resolve every action
     try:
-        arguments = read_edit_arguments(action.data)
-    except ValueError as error:
+        arguments = msgspec.convert(action.data, EditArguments)
+    except ValueError as error:  # msgspec's ValidationError is one
         raise JsonRpcInvalidParams(f"this code action is not one of intarsia's: {error}") from error
     result = await make_edit(ls, arguments)
     if result.reason is not None:

@@ -60,7 +60,7 @@ def imports_command(
 
 def shown_imports(snapshot: Snapshot, ghost: GhostText) -> tuple[str, ...]:
     """Return the imports of a suggestion as statements, for the user to see."""
-    from intarsia.infill.imports.shown import shown
+    from intarsia.infill.imports.binding import shown
     from intarsia.lsp.fill_options import language_of
 
     language = language_of(snapshot.document)

@@ -13,6 +13,7 @@ from lsprotocol import types
 from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.params import DocumentId, Position, read_own
 from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, note_answer, silent_outcome, suggest
@@ -128,3 +129,18 @@ def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentIt
         sure=selected + sure_start(ghost.tokens, threshold),
     )
     return msgspec.structs.replace(item, intarsia=confidence)
+
+
+class Dismissed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where the cursor was when the user dismissed a suggestion. LSP itself does not tell."""
+
+    text_document: DocumentId
+    position: Position
+
+
+def dismissed(ls: IntarsiaServer, params: object) -> None:
+    """Take the dismissal of what is shown in a document; it is shown no more after the third."""
+    told = read_own(params, Dismissed)
+    document = ls.session.documents.current(told.text_document.uri)
+    if document is not None:
+        ls.session.manners.dismissed(document, told.position.as_lsp)

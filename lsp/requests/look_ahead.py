@@ -95,7 +95,7 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
     """
     from intarsia.infill.imports.add_imports import import_edits
     from intarsia.infill.replacement import with_replaced
-    from intarsia.infill.syntax.next_line import end_and_next_line
+    from intarsia.infill.syntax.indentation import end_and_next_line
     from intarsia.lsp.fill_options import language_of
 
     language = language_of(snapshot.document)

@@ -13,14 +13,16 @@ from pygls.exceptions import JsonRpcException
 from intarsia.infill.next_edit.show_rule import LEVELS
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.offered_edit import offered_workspace_edit
+from intarsia.lsp.edits.workspace_edit import apply_edit
 from intarsia.lsp.next_edits.messages import (
+    CommandArguments,
+    InlineEditParams,
+    NextEditDone,
+    Renaming,
     range_of,
-    read_command,
-    read_done,
-    read_inline_edit,
-    read_renaming,
 )
 from intarsia.lsp.next_edits.open_offers import OpenOffer
+from intarsia.lsp.params import read_argument, read_own
 from intarsia.lsp.server import IntarsiaServer
 
 LONGEST_WAIT_S = 15.0
@@ -29,14 +31,14 @@ LONGEST_WAIT_S = 15.0
 
 def next_edit_done(ls: IntarsiaServer, params: object) -> None:
     """Take what the user did with an offer; an accepted one is known by the change it made."""
-    done = read_done(params)
+    done = read_own(params, NextEditDone)
     if done.how == "dismissed":
         ls.session.next_edits.dismiss(done.uri, done.id)
 
 
 def renaming(ls: IntarsiaServer, params: object) -> None:
     """Look at no change while the client has another language server rename everywhere."""
-    state = read_renaming(params).state
+    state = read_own(params, Renaming).state
     if state == "begun":
         ls.session.next_edits.hold()
     else:
@@ -52,7 +54,7 @@ async def copilot_inline_edit(ls: IntarsiaServer, params: object) -> Any:
 
     One edit only: some clients take several as alternatives, others apply all.
     """
-    asked = read_inline_edit(params).text_document
+    asked = read_own(params, InlineEditParams).text_document
     next_edits, documents = ls.session.next_edits, ls.session.documents
     document = documents.current(asked.uri)
     if document is None or asked.version not in (None, document.version):
@@ -80,7 +82,7 @@ async def execute_next_edit(ls: IntarsiaServer, params: types.ExecuteCommandPara
 
     Answers ``{"applied", "reason"}``. Raises JsonRpcInvalidParams for bad arguments.
     """
-    asked = read_command(params)
+    asked = read_argument(params, CommandArguments)
     uri = asked.text_document.uri
     document = ls.session.documents.current(uri)
     offers = ls.session.next_edits.offers_of(uri)
@@ -88,27 +90,11 @@ async def execute_next_edit(ls: IntarsiaServer, params: types.ExecuteCommandPara
     if document is None or not chosen:
         return {"applied": False, "reason": "there is no next edit now"}
     offer = min(chosen, key=lambda it: LEVELS[it.level])
-    reason = await _apply(ls, document, offer)
+    edit = offered_workspace_edit(ls.client_capabilities, document, offer)
+    reason = await apply_edit(ls, edit, "Next edit")
     if reason is None:
         await _show(ls, document, offer)
     return {"applied": reason is None, "reason": reason}
-
-
-async def _apply(ls: IntarsiaServer, document: Document, offer: OpenOffer) -> str | None:
-    """Have the client apply the offer; return why it did not."""
-    workspace = ls.client_capabilities.workspace
-    if workspace is None or not workspace.apply_edit:
-        return "this editor cannot apply a server's edits"
-    edit = offered_workspace_edit(ls.client_capabilities, document, offer)
-    params = types.ApplyWorkspaceEditParams(edit=edit, label="Next edit")
-    try:
-        # The client answers even if our request is cancelled, and its answer needs a receiver.
-        response = await asyncio.shield(ls.workspace_apply_edit_async(params))
-    except JsonRpcException as error:
-        return f"the editor did not apply the edit: {error}"
-    if response.applied:
-        return None
-    return f"the editor did not apply the edit: {response.failure_reason or 'it gave no reason'}"
 
 
 async def _show(ls: IntarsiaServer, document: Document, offer: OpenOffer) -> None:

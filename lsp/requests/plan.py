@@ -60,13 +60,7 @@ def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     disabled = session.settings_of(document).disabled_languages
     if refusal := fence_ineligibility(disabled, text, offset, offset, language):
         return refusal
-    return plan_at_cursor(
-        text,
-        offset,
-        language,
-        options,
-        session.windows.of(document.uri),
-    )
+    return plan_at_cursor(text, offset, language, options, session.windows.of(document.uri))
 
 
 def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:

@@ -29,7 +29,6 @@ async def prefetch(session: "Session", uri: str, position: types.Position) -> No
 
 
 async def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
-    from intarsia.engine.ipc.messages import Prefetch
     from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import plan_ahead, request_for
 
@@ -49,12 +48,4 @@ async def _prefetch(session: "Session", uri: str, position: types.Position) -> N
         return
     settings = session.settings_of(document)
     fill = request_for(plan, settings, settings.deadline_ms)
-    session.engine.prefetch(
-        Prefetch(
-            prefix=fill.prefix,
-            suffix=fill.suffix,
-            given=fill.given,
-            project=session.project_of(snapshot),
-            model=fill.model,
-        )
-    )
+    session.engine.prefetch_hole(fill, session.project_of(snapshot))

@@ -16,16 +16,6 @@ OTHER = "other"
 _LANGUAGES = frozenset({PLAIN_TEXT.id, *(row.id for row in LANGUAGES)})
 
 
-class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """What one event adds, in a document of this language."""
-
-    language: str
-    num_shown: int = 0
-    num_accepted: int = 0
-    num_kept: int = 0
-    num_ended: int = 0
-
-
 class LanguageCounts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Of one language. ``kept``: of ``ended``, those accepted half a minute ago or earlier."""
 
@@ -70,20 +60,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
             known = id if id in _LANGUAGES else OTHER
             languages[known] = languages.get(known, LanguageCounts()).plus(counts)
         return Counts(languages=languages, not_shown=_sum_of_kinds(self.not_shown, other.not_shown))
-
-
-def counts_of(count: Count) -> Counts:
-    """Return one event as counts."""
-    return Counts(
-        languages={
-            count.language: LanguageCounts(
-                shown=count.num_shown,
-                accepted=count.num_accepted,
-                kept=count.num_kept,
-                ended=count.num_ended,
-            )
-        }
-    )
 
 
 def not_shown(kind: str) -> Counts:

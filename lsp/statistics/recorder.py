@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import Count, Counts, counts_of, not_shown
+from intarsia.lsp.statistics.counts import Counts, LanguageCounts, not_shown
 from intarsia.lsp.statistics.file import (
     add_counts,
     last_settings_file,
@@ -28,9 +28,9 @@ class Recorder:
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
 
-    def count(self, count: Count) -> None:
-        """Count what became of a suggestion."""
-        self._add(counts_of(count))
+    def count(self, language: str, counts: LanguageCounts) -> None:
+        """Count what became of a suggestion in a document of this language."""
+        self._add(Counts(languages={language: counts}))
 
     def count_reason(self, kind: str) -> None:
         """Count a request without a suggestion."""

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.protocol_extensions import STATUS
-from intarsia.lsp.status.status import (
-    AheadCount,
-    Facts,
-    LastRequest,
-    NextEditCount,
-    Status,
-    status_of,
-)
+from intarsia.lsp.status.status import Facts, LastRequest, NextEditCounts, Status, status_of
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import LoadProgress
+    from intarsia.engine.ipc.messages import AheadReport, LoadProgress
 
 INTERVAL_S = 1 / 10
 
@@ -93,11 +86,11 @@ class StatusReporter:
     def request_answered(self, last: LastRequest) -> None:
         self._update(last=last)
 
-    def count_ahead(self, count: AheadCount) -> None:
+    def count_ahead(self, count: "AheadReport") -> None:
         """Add what a fill ahead of the user brought."""
         self._update(ahead=self._facts.ahead.plus(count))
 
-    def count_next_edits(self, count: NextEditCount) -> None:
+    def count_next_edits(self, count: NextEditCounts) -> None:
         """Add edits that were looked at, and what became of offers."""
         self._update(next_edits=self._facts.next_edits.plus(count))
 

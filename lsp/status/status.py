@@ -3,59 +3,13 @@
 ``StatusReporter`` gathers the facts and sends the status.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import LoadProgress
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AheadCount:
-    """The sum so far, or what one fill or one hit adds to it."""
-
-    num_asked: int = 0
-    num_hits: int = 0  # fills that answered a request
-    spent_s: float = 0.0  # time of all fills
-    used_s: float = 0.0  # time of the hits
-
-    def plus(self, other: "AheadCount") -> "AheadCount":
-        """Return the sum."""
-        return AheadCount(
-            num_asked=self.num_asked + other.num_asked,
-            num_hits=self.num_hits + other.num_hits,
-            spent_s=self.spent_s + other.spent_s,
-            used_s=self.used_s + other.used_s,
-        )
-
-
-NO_COUNT = AheadCount()
-"""What no fill has brought."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NextEditCount:
-    """The sum so far, or what one event adds to it."""
-
-    num_settled: int = 0  # edits that were looked at
-    num_offered: int = 0
-    num_accepted: int = 0
-    num_dismissed: int = 0
-
-    def plus(self, other: "NextEditCount") -> "NextEditCount":
-        """Return the sum."""
-        return NextEditCount(
-            num_settled=self.num_settled + other.num_settled,
-            num_offered=self.num_offered + other.num_offered,
-            num_accepted=self.num_accepted + other.num_accepted,
-            num_dismissed=self.num_dismissed + other.num_dismissed,
-        )
-
-
-NO_NEXT_EDITS = NextEditCount()
-"""The count of no edit."""
+    from intarsia.engine.ipc.messages import AheadReport, LoadProgress
 
 
 State: TypeAlias = Literal["off", "starting", "loading", "ready", "working", "failed"]
@@ -86,14 +40,32 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     spent_seconds: float = 0.0
     wasted_seconds: float = 0.0  # of these, for fills that have answered no request
 
+    def plus(self, report: "AheadReport") -> "Ahead":
+        """Return the sum with what another fill or hit has brought."""
+        return Ahead(
+            asked=self.asked + report.num_asked,
+            hits=self.hits + report.num_hits,
+            spent_seconds=self.spent_seconds + report.spent_s,
+            wasted_seconds=self.wasted_seconds + report.spent_s - report.used_s,
+        )
 
-class NextEditsSoFar(msgspec.Struct, frozen=True, kw_only=True):
+
+class NextEditCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How many edits were looked at for next edits, and what became of the offers."""
 
     settled: int = 0
     offered: int = 0
     accepted: int = 0
     dismissed: int = 0
+
+    def plus(self, other: "NextEditCounts") -> "NextEditCounts":
+        """Return the sum."""
+        return NextEditCounts(
+            settled=self.settled + other.settled,
+            offered=self.offered + other.offered,
+            accepted=self.accepted + other.accepted,
+            dismissed=self.dismissed + other.dismissed,
+        )
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +77,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     progress: float | None
     last: LastRequest | None
     ahead: Ahead
-    next_edits: NextEditsSoFar = msgspec.field(default=NextEditsSoFar(), name="nextEdits")
+    next_edits: NextEditCounts = msgspec.field(default=NextEditCounts(), name="nextEdits")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,8 +93,8 @@ class Facts:
     failure: str | None = None  # since the last answer
     model: str | None = None
     last: LastRequest | None = None
-    ahead: AheadCount = NO_COUNT
-    next_edits: NextEditCount = NO_NEXT_EDITS
+    ahead: Ahead = field(default_factory=Ahead)
+    next_edits: NextEditCounts = field(default_factory=NextEditCounts)
 
 
 def status_of(facts: Facts) -> Status:
@@ -132,25 +104,14 @@ def status_of(facts: Facts) -> Status:
         message = facts.failure
     elif state == "loading" and facts.loading is not None:
         message, progress = facts.loading.stage, facts.loading.fraction
-    ahead, next_edits = facts.ahead, facts.next_edits
     return Status(
         state=state,
         model=facts.model,
         message=message,
         progress=progress,
         last=facts.last,
-        ahead=Ahead(
-            asked=ahead.num_asked,
-            hits=ahead.num_hits,
-            spent_seconds=ahead.spent_s,
-            wasted_seconds=ahead.spent_s - ahead.used_s,
-        ),
-        next_edits=NextEditsSoFar(
-            settled=next_edits.num_settled,
-            offered=next_edits.num_offered,
-            accepted=next_edits.num_accepted,
-            dismissed=next_edits.num_dismissed,
-        ),
+        ahead=facts.ahead,
+        next_edits=facts.next_edits,
     )
 
 

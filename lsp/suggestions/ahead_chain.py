@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
+from intarsia.engine.ipc.messages import AheadReport
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.status.status import AheadCount
 
 PAUSE_S = 0.3
 """After this time without a key or a request, longer than between two keys, a chain begins."""
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 class AheadChain:
     """At most one chain per server. ``on_count`` gets each addition to its counts."""
 
-    def __init__(self, on_count: Callable[[AheadCount], None]) -> None:
+    def __init__(self, on_count: Callable[[AheadReport], None]) -> None:
         self._on_count = on_count
         self._task: asyncio.Task[None] | None = None
         self._places: Sequence[Snapshot] = ()
@@ -93,11 +93,11 @@ class AheadChain:
 
     def count_asked(self, seconds: float) -> None:
         """Count a fill that took, or was cancelled after, this time."""
-        self._on_count(AheadCount(num_asked=1, spent_s=seconds))
+        self._on_count(AheadReport(num_asked=1, spent_s=seconds))
 
     def count_hit(self, seconds: float) -> None:
         """Count a request that was answered by a fill of this time."""
-        self._on_count(AheadCount(num_hits=1, used_s=seconds))
+        self._on_count(AheadReport(num_hits=1, used_s=seconds))
 
     async def _run(self, begins_at: float) -> None:
         await asyncio.sleep(max(0.0, begins_at - time.monotonic()))

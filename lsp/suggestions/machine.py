@@ -59,9 +59,7 @@ class Load:
     """The last known load."""
 
     def __init__(
-        self,
-        read: Callable[[], float] = load_per_core,
-        clock: Callable[[], float] = time.monotonic,
+        self, read: Callable[[], float] = load_per_core, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._read = read
         self._clock = clock

@@ -18,7 +18,7 @@ import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.process.client import IndexClient
 from intarsia.workspace.process.messages import Statistics
 from intarsia_research.benchmark.figures import Bench, Figure, middle_of, percentile

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
-from intarsia.infill.calibration.calibration import Calibration
-from intarsia.infill.calibration.evidence import Evidence
+from intarsia.infill.calibration.calibration import Calibration, Evidence
 
 NUM_FOLDS = 5
 

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output
-from intarsia.cli.units import size
+from intarsia.cli.terminal import notices, output, size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia_research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia_research.corpus.package_list import (

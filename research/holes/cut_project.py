@@ -13,7 +13,7 @@ from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place, RecentEdit
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia_research.holes.copies import is_copy, lines_of
 from intarsia_research.holes.package_index import bring_up_to_date

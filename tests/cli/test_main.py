@@ -6,15 +6,12 @@ import sys
 import unicodedata
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner, Result
 from command_line import run
 
-from intarsia.cli.command_table import COMMANDS, FORMER_NAMES
+from intarsia.cli.command_table import COMMANDS
 from intarsia.cli.errors import MEANINGS, ExitCode
 from intarsia.cli.main import leave_out_working_folder
-from intarsia.cli.options import FORMER_DECODINGS, fill_options
 from intarsia.cli.terminal import displayable
 
 PROGRAM = str(Path(sys.executable).with_name("intarsia"))
@@ -96,15 +93,6 @@ def test_every_command_is_found_and_has_help(name: str):
     assert "--debug" in result.stdout
 
 
-@pytest.mark.parametrize(("former", "current"), FORMER_NAMES.items())
-def test_a_former_name_is_the_same_command_and_is_not_shown(former: str, current: str):
-    shown = run(former, "--help").stdout
-    assert shown == run(current, "--help").stdout.replace(
-        f"intarsia {current}", f"intarsia {former}"
-    )
-    assert former not in run("--help").stdout
-
-
 def test_the_help_imports_no_command():
     program = (
         "import sys; from intarsia.cli.command_table import cli, COMMANDS\n"
@@ -137,34 +125,6 @@ def test_no_command_imports_torch_before_it_runs(name: str):
         "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
-
-
-@click.command()
-@fill_options
-def fill(**options: object) -> None:
-    click.echo(options["decoding"])
-
-
-def call(command: click.Command, *words: str) -> Result:
-    return CliRunner().invoke(command, words, catch_exceptions=False)
-
-
-@pytest.mark.parametrize(("former", "current"), FORMER_DECODINGS.items())
-def test_settle_is_decoding_with_a_notice(former: str, current: str):
-    result = call(fill, "--settle", former)
-    assert result.stdout == f"{current}\n"
-    assert result.stderr == (f"intarsia: --settle is deprecated: write --decoding {current}\n")
-    assert call(fill, "--decoding", current).stderr == ""
-
-
-def test_settle_has_its_former_values_only_and_is_not_shown():
-    assert "'--settle': 'speculative' is not one of" in call(fill, "--settle", "speculative").stderr
-    assert "'--decoding': 'verified' is not one of" in call(fill, "--decoding", "verified").stderr
-    assert "--settle" not in call(fill, "--help").stdout
-
-
-def test_decoding_goes_before_settle():
-    assert call(fill, "--settle", "entropy", "--decoding", "speculative").stdout == "speculative\n"
 
 
 def test_of_all_characters_only_those_that_are_seen_reach_a_terminal() -> None:

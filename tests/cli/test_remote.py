@@ -14,7 +14,7 @@ from tiny_diffusion_gemma import save_tiny_tokenizer
 from toy_causal_tokenizer import toy_tokenizer
 from vllm_canvas_double import Body, CanvasServer, refusal_of
 
-from intarsia.cli.doctor.remotes import check_remotes
+from intarsia.cli.doctor.engine import check_remotes
 
 
 @pytest.fixture(autouse=True)

@@ -80,7 +80,7 @@ LOADED_BY_INITIALIZE = {
         "suggestion_cache",
     },
     "intarsia.lsp": {
-        "bounded_input", "client_log", "documents", "engine", "features", "protocol",
+        "documents", "engine", "features", "protocol",
         "protocol_extensions", "requests", "server", "session", "settings", "settings_in_force",
         "status", "suggestions",
     },

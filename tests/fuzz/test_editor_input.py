@@ -104,7 +104,7 @@ def is_request(message: Any) -> bool:
     )
 
 
-option_names = st.sampled_from([*OPTIONS, "settle", "unknown"]) | st.text()
+option_names = st.sampled_from([*OPTIONS, "unknown"]) | st.text()
 option_values = json_values(st.text()) | st.just("python")
 options = st.dictionaries(
     option_names,

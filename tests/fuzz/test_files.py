@@ -14,7 +14,7 @@ from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.parse import parse_afresh, parse_edited
 from intarsia.infill.syntax.parser_limits import is_beyond_grammar
 from intarsia.workspace.files.file_rules import FileRules
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 
 RUBY = ("<<A", '<<~"long name"', "<<-'b", "<<`c\n", '"#{', "%w[#{", "\n", "A\n", '"', "}", " ")
 RUBY += (

@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.calibration.calibration import Calibration
-from intarsia.infill.calibration.evidence import Evidence, evidence_of
-from intarsia.infill.calibration.fitted import CALIBRATIONS
-from intarsia.infill.calibration.shown_part import ShownPart, keep_probability, shown_part
+from intarsia.infill.calibration.calibration import (
+    CALIBRATIONS,
+    Calibration,
+    Evidence,
+    ShownPart,
+    evidence_of,
+    keep_probability,
+    shown_part,
+)
 from intarsia.infill.calibration.threshold import IMPROBABLE, LEVELS, improbable, percent_of
 from intarsia.infill.confidence import ConfidentToken, without_start
 

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from intarsia.lsp.client_log import ClientLogHandler
+from intarsia.lsp.server import ClientLogHandler
 
 
 class RecordingServer:

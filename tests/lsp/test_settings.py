@@ -2,7 +2,6 @@
 
 import pytest
 
-from intarsia.engine.ipc.messages import Decoding
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import resolve_settings
 
@@ -67,39 +66,3 @@ def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, valu
 def test_each_bad_option_has_its_own_line() -> None:
     _, problems = resolve_settings({"enabled": "no", "preload": "no", "what": 1})
     assert len(problems) == 3
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("verified", "speculative"),
-        ("left_to_right", "autoregressive"),
-        ("entropy", "entropy"),
-        ("speculative", "speculative"),
-    ],
-)
-def test_the_old_name_of_decoding_still_works(old: str, new: Decoding) -> None:
-    settings, problems = resolve_settings({"settle": old, "debounceMs": 0})
-    assert settings == Settings(decoding=new, debounce_ms=0)
-    assert problems == (f"option 'settle' ends with 0.2.0: write 'decoding': {new!r} instead",)
-
-
-def test_the_new_name_of_decoding_goes_before_the_old_one() -> None:
-    settings, problems = resolve_settings({"settle": "entropy", "decoding": "autoregressive"})
-    assert settings.decoding == "autoregressive"
-    assert problems == (
-        "option 'settle' ends with 0.2.0: write 'decoding': 'autoregressive' instead",
-    )
-
-
-def test_the_old_name_of_decoding_without_a_value_says_nothing() -> None:
-    assert resolve_settings({"settle": None, "decoding": "entropy"}) == (
-        Settings(decoding="entropy"),
-        (),
-    )
-
-
-def test_a_bad_value_under_the_old_name_of_decoding_is_reported() -> None:
-    settings, problems = resolve_settings({"settle": "quick"})
-    assert settings == Settings()
-    assert len(problems) == 2

@@ -13,7 +13,7 @@ from tests.support.checkout import ROOT
 
 VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
 VSCODE_SETTINGS = VSCODE["contributes"]["configuration"]["properties"]
-ONLY_IN_VSCODE = {"serverCommand", "settle"}
+ONLY_IN_VSCODE = {"serverCommand"}
 """Where the server is, and the old name of ``decoding``."""
 
 NEOVIM_OPTIONS = (ROOT / "editors/nvim/lua/intarsia/options.lua").read_text()

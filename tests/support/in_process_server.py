@@ -26,9 +26,8 @@ from intarsia.engine.ipc import launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.service.endpoint import hold_address
 from intarsia.engine.service.service import Service
-from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.features import build_server
-from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer, log_to_client
 
 _SERVER: ContextVar[IntarsiaServer] = ContextVar("server")
 """Whose task runs."""

@@ -8,8 +8,7 @@ from pathlib import Path, PurePosixPath
 from intarsia.infill.languages import PLAIN_TEXT, language_for_path
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.symbols.extract import extract_symbols
-from intarsia.workspace.symbols.given_names import given_names
-from intarsia.workspace.symbols.symbols import FileSymbols
+from intarsia.workspace.symbols.symbols import FileSymbols, given_names
 from intarsia.workspace.words import identifiers, words_of
 
 PASSAGE_LINES = 24

@@ -18,10 +18,9 @@ from intarsia.workspace.context.passage import known_lines, split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
 from intarsia.workspace.context.receiver import receiver_members
-from intarsia.workspace.context.recent_edit import recent_edits
 from intarsia.workspace.context.same_package import named_definitions
 from intarsia.workspace.context.sibling_file import passage_of_test, tested_definitions
-from intarsia.workspace.context.similar_passage import similar_passage
+from intarsia.workspace.context.similar_passage import recent_edits, similar_passage
 from intarsia.workspace.context.stubs import Stubs
 from intarsia.workspace.index.reader import IndexReader
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.imported_files import is_module_named
+from intarsia.workspace.context.candidate import Surroundings, is_module_named
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
 

@@ -1,16 +1,39 @@
-"""The one passage of another file that is most like the code around the hole, if any is.
+"""Passages of other files: what the user edited there, and what is similar to the place."""
 
-BM25 finds the candidates; rare words weigh more there. A threshold then asks for a share of the
-hole's words: a passage that has little in common distracts a small model, and fewer passages are
-often better (JetBrains context competition 2025; CODEFILTER, arXiv 2508.05970). RepoCoder
-(arXiv 2303.12570) shows what such a passage gains.
-"""
-
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
+from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.words import words_in
+
+NUM_LINES_AROUND = 2
+MAX_EDITS = 2
+
+
+def recent_edits(around: Surroundings, max_chars: int) -> Iterator[Candidate]:
+    """Yield the regions edited last, newest first, within the budget together."""
+    num_found = 0
+    for edit in around.place.recent_edits:
+        text = _written(around, edit, max_chars)
+        if text is None:
+            continue
+        yield Candidate(path=edit.path, text=text, kind="recent_edit", reason="edited just now")
+        max_chars -= around.cost(edit.path, text)
+        num_found += 1
+        if num_found == MAX_EDITS:
+            return
+
+
+def _written(around: Surroundings, edit: RecentEdit, max_chars: int) -> str | None:
+    if not around.may_show(edit.path):
+        return None
+    lines = split_lines(edit.text)
+    first = max(0, edit.start_line - NUM_LINES_AROUND)
+    room = max_chars - around.cost(edit.path, "")
+    return written_passage(lines[first : edit.end_line + NUM_LINES_AROUND], around.known, room)
+
 
 MAX_QUERY_WORDS = 16
 NUM_CANDIDATES = 8

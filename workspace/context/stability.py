@@ -17,7 +17,7 @@ from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import split_lines
 from intarsia.workspace.context.place import Place, in_own_language
-from intarsia.workspace.context.recent_edit import MAX_EDITS
+from intarsia.workspace.context.similar_passage import MAX_EDITS
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers

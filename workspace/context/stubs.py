@@ -21,11 +21,7 @@ MIN_LINE_CHARS = 12
 
 MAX_NAMES_IN_REASON = 6
 
-_WORDS = {
-    "signatures": "imported",
-    "members": "members of",
-    "sibling": "this file tests it",
-}
+_WORDS = {"signatures": "imported", "members": "members of", "sibling": "this file tests it"}
 
 
 @dataclass(kw_only=True, slots=True)

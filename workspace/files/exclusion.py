@@ -15,67 +15,18 @@ from intarsia.workspace.files.paths import real_path
 _DATA = (".json", ".y*ml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".csv", ".txt")
 _NAMES = ("*credentials", "*secret", "*secrets", "*kubeconfig", "passwords")
 _STEMS = (*_NAMES, "client[_-]secret*", "service[_-]account*")
-_SECRET_DATA = (
-    *_NAMES,
-    *(f"{stem}{ending}" for stem in _STEMS for ending in _DATA),
-)
+_SECRET_DATA = (*_NAMES, *(f"{stem}{ending}" for stem in _STEMS for ending in _DATA))
 """Data that is named as secrets. Source code of such a name, as credentials.py, is none."""
 
-SECRETS = (
-    "*.env",
-    ".env*",
-    "*.key",
-    "*.pem",
-    "*.p8",
-    "*.p12",
-    "*.pfx",
-    "*.pkcs12",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.keytab",
-    "*.ovpn",
-    "*.token",
-    "*.secret",
-    "*.secrets",
-    "*.ppk",
-    "*.gpg",
-    "*.tfvars",
-    "*.tfvars.json",
-    "*.tfstate",
-    "*.tfstate.*",
-    "auth.json",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    ".netrc",
-    "_netrc",
-    ".authinfo",
-    ".pypirc",
-    ".npmrc",
-    ".htpasswd",
-    ".pgpass",
-    ".my.cnf",
-    ".s3cfg",
-    ".boto",
-    ".dockercfg",
-    ".vault-token",
-    ".terraformrc",
-    ".git-credentials",
-    *_SECRET_DATA,
-    ".aws/",
-    ".gcp/",
-    ".azure/",
-    ".kube/",
-    ".docker/",
-    ".ssh/",
-    ".gnupg/",
-    "secrets/",
-    "private/",
-    "certs/",
-    "keys/",
+_SECRET_FILES = (
+    "*.env .env* *.key *.pem *.p8 *.p12 *.pfx *.pkcs12 *.jks *.keystore *.kdbx *.keytab *.ovpn"
+    " *.token *.secret *.secrets *.ppk *.gpg *.tfvars *.tfvars.json *.tfstate *.tfstate.* auth.json"
+    " id_rsa* id_dsa* id_ecdsa* id_ed25519* .netrc _netrc .authinfo .pypirc .npmrc .htpasswd"
+    " .pgpass .my.cnf .s3cfg .boto .dockercfg .vault-token .terraformrc .git-credentials"
 )
+_SECRET_FOLDERS = ".aws/ .gcp/ .azure/ .kube/ .docker/ .ssh/ .gnupg/ secrets/ private/ certs/ keys/"
+
+SECRETS = (*_SECRET_FILES.split(), *_SECRET_DATA, *_SECRET_FOLDERS.split())
 
 _MACOS_REAL_PATHS = ("/private/tmp/", "/private/var/", "/private/etc/")
 

@@ -101,9 +101,7 @@ class IgnoreRules:
 
 def _level(folder: str) -> _Level:
     return _Level(
-        folder=folder,
-        own=_spec(joined(folder, OWN_FILE)),
-        git=_spec(joined(folder, GIT_FILE)),
+        folder=folder, own=_spec(joined(folder, OWN_FILE)), git=_spec(joined(folder, GIT_FILE))
     )
 
 

@@ -1,7 +1,18 @@
-"""Paths as the index writes them: absolute, with forward slashes."""
+"""Opened folders, and paths as the index writes them: absolute, with forward slashes."""
 
 import os
+from dataclasses import dataclass
 from pathlib import PurePath
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RootSettings:
+    """An opened folder and the user's settings for it."""
+
+    path: str
+    exclude: tuple[str, ...] = ()  # patterns, as in ``exclusion``
+    exclude_secrets: bool = True
+    excluded_paths: tuple[str, ...] = ()  # files and folders, by their absolute paths
 
 
 def as_posix(path: str) -> str:

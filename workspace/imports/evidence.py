@@ -1,13 +1,20 @@
-"""How the project's other files import a name, put together by what they mean."""
+"""How the project's other files import a name, and whether a file may have it without an import.
+
+Names are followed through modules that pass them on, to the file that defines them. An import that
+would close a circle, which Python and Go do not allow, is told too.
+"""
 
 import posixpath
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from intarsia.infill.imports.binding import ImportForm, UnboundName
-from intarsia.workspace.imports.module_names import ModuleNames, Written
-from intarsia.workspace.index.reader import FoundImport
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.workspace.imports.module_names import ModuleNames, Surroundings, Written
+from intarsia.workspace.index.reader import FoundImport, IndexReader
+from intarsia.workspace.modules.resolve import resolve_import
+from intarsia.workspace.symbols.symbols import Import
 
 _LEFT_OUT = ("export", "submodule")
 
@@ -80,3 +87,139 @@ def _form(one: FoundImport) -> ImportForm:
     if one.kind in ("require", "static"):
         return "require" if one.kind == "require" else "static"
     return "plain"
+
+
+MAX_HOPS = 5
+
+
+def same_meaning(
+    index: IndexReader, one: Candidate, other: Candidate, path_of: Callable[[str], str | None]
+) -> bool:
+    """Whether one of two places only passes on what the other one has."""
+    if (one.name, one.form) != (other.name, other.form) or not one.name:
+        return False
+    return _passes_on(index, one, other, path_of) or _passes_on(index, other, one, path_of)
+
+
+def _passes_on(
+    index: IndexReader, one: Candidate, other: Candidate, path_of: Callable[[str], str | None]
+) -> bool:
+    """Whether the file of a place imports the name, and does not define it."""
+    path = path_of(one.place)
+    symbols = None if path is None else index.symbols_of(path)
+    if symbols is None or any(
+        it.name == one.name and not it.container for it in symbols.definitions
+    ):
+        return False
+    end = _last_name(other.place)
+    return any(
+        given.local == one.name or given.name == "*"
+        for imported in symbols.imports
+        for given in imported.names
+        if end in imported.module or not imported.module.strip(".")
+    )
+
+
+def _last_name(place: str) -> str:
+    """Return the last part of a place that tells it from others: of a folder's file, the folder."""
+    if "/" not in place:
+        return place.rpartition("::")[2].rpartition(".")[2]
+    folder, _, file = place.rpartition("/")
+    stem = file.partition(".")[0]
+    return folder.rpartition("/")[2] if stem == "index" else stem
+
+
+MAX_DEFINITIONS = 60
+
+_WITH_PACKAGES = ("go", "java")
+
+
+def why_given(
+    index: IndexReader, around: Surroundings, language: Language, unbound: UnboundName
+) -> str:
+    """Return why a name needs no import, "" where it needs one."""
+    if language.id in _WITH_PACKAGES and _is_in_package(index, around, language, unbound.name):
+        return "its own package defines it"
+    for imported in around.imports:
+        is_star = any(it.name == "*" for it in imported.names) and imported.kind != "export"
+        if is_star and _may_give(index, around, language, imported, unbound.name):
+            return f"all names of {imported.module} are imported, perhaps this one"
+    return ""
+
+
+def _is_in_package(index: IndexReader, around: Surroundings, language: Language, name: str) -> bool:
+    """Whether a file of the same folder defines a name; in Java, of the same package."""
+    folder = posixpath.dirname(around.path)
+    found = index.definitions_named(name, limit=MAX_DEFINITIONS)
+    here = [
+        it
+        for it in found
+        if not it.definition.container and language_for_path(it.path).id == language.id
+    ]
+    if language.id == "go":
+        return any(posixpath.dirname(it.path) == folder for it in here)
+    package = package_folder(folder)
+    return any(package_folder(posixpath.dirname(it.path)) == package for it in here)
+
+
+def package_folder(folder: str) -> str:
+    """Return the part of a folder that names its Java package: the same for code and tests."""
+    for mark in ("/src/main/java/", "/src/test/java/"):
+        before, found, inside = folder.rpartition(mark)
+        if found:
+            return f"{before}//{inside}"
+    return folder
+
+
+def _may_give(
+    index: IndexReader, around: Surroundings, language: Language, imported: Import, name: str
+) -> bool:
+    """Whether an import of all names may include this one; one from outside may in Python."""
+    files = resolve_import(imported, path=around.path, language=language, files=around.files)
+    if not files:
+        return language.id == "python"
+    for path in files:
+        symbols = index.symbols_of(path)
+        if symbols is None:
+            continue
+        if any(it.name == name and not it.container for it in symbols.definitions):
+            return True
+        if any(given.local == name for it in symbols.imports for given in it.names):
+            return True
+    return False
+
+
+MAX_FILES = 40
+"""Files that are followed: a longer way round is not seen."""
+
+_STRICT = ("python", "go")
+_ENDINGS = ("", ".py", "/__init__.py")
+
+
+def imports_back(index: IndexReader, around: Surroundings, language: Language, place: str) -> bool:
+    """Whether the files of a place import the file itself, directly or by others."""
+    if language.id not in _STRICT:
+        return False
+    waiting = deque(_files_of(around, language, place))
+    seen = set(waiting)
+    while waiting and len(seen) <= MAX_FILES:
+        path = waiting.popleft()
+        if path == around.path:
+            return True
+        symbols = index.symbols_of(path)
+        for imported in symbols.imports if symbols is not None else ():
+            if imported.is_nested and language.id == "python":
+                continue
+            found = resolve_import(imported, path=path, language=language, files=around.files)
+            waiting.extend(it for it in found if it not in seen)
+            seen.update(found)
+    return around.path in seen
+
+
+def _files_of(around: Surroundings, language: Language, place: str) -> list[str]:
+    if language.id == "go":
+        imported = Import(module=place, line=0)
+        return list(
+            resolve_import(imported, path=around.path, language=language, files=around.files)
+        )
+    return [place + it for it in _ENDINGS if around.files.exists(place + it)]

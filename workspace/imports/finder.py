@@ -9,28 +9,33 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from intarsia.infill.imports.binding import ImportBinding, ImportForm, UnboundName
+from intarsia.infill.imports.binding import ImportBinding, ImportForm, NeededImport, UnboundName
 from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.workspace.imports.already_given import why_given
-from intarsia.workspace.imports.cycles import imports_back
 from intarsia.workspace.imports.defined import defined_candidates
 from intarsia.workspace.imports.ecmascript_names import EcmascriptNames
-from intarsia.workspace.imports.evidence import Candidate, candidates_of
-from intarsia.workspace.imports.found_import import NeededImport
-from intarsia.workspace.imports.go_names import GoNames
-from intarsia.workspace.imports.java_names import JavaNames
-from intarsia.workspace.imports.module_names import ModuleNames, Surroundings, Written
-from intarsia.workspace.imports.origin import same_meaning
+from intarsia.workspace.imports.evidence import (
+    Candidate,
+    candidates_of,
+    imports_back,
+    same_meaning,
+    why_given,
+)
+from intarsia.workspace.imports.module_names import (
+    GoNames,
+    JavaNames,
+    ModuleNames,
+    RustNames,
+    Surroundings,
+    Written,
+)
 from intarsia.workspace.imports.python_names import PythonNames
-from intarsia.workspace.imports.rust_names import RustNames
 from intarsia.workspace.imports.standard import standard_module
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
-from intarsia.workspace.symbols.given_names import GivenName
-from intarsia.workspace.symbols.symbols import Import
+from intarsia.workspace.symbols.symbols import GivenName, Import
 
 MAX_IMPORTS = 600
 """Imports of one name that are looked at."""
@@ -169,10 +174,7 @@ class ImportFinder:
         if module is None:
             return _none(unbound, "the file cannot import it from there")
         binding = ImportBinding(
-            module=module,
-            name=chosen.name,
-            local=chosen.local,
-            form=self._form(unbound, chosen),
+            module=module, name=chosen.name, local=chosen.local, form=self._form(unbound, chosen)
         )
         if not is_plain(binding, self._language.id):
             return _none(unbound, "a file imports it by a text that is no module's name")

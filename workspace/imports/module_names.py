@@ -4,11 +4,15 @@ A *place* is what two imports of the same module have in common: a path without 
 file of the project, else the module's own name.
 """
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from intarsia.infill.languages import Language
 from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.resolve import resolve_import
+from intarsia.workspace.modules.rust import module_of, source_folder
 from intarsia.workspace.symbols.symbols import Import
 
 
@@ -42,3 +46,75 @@ class ModuleNames(Protocol):
         ``others``: how other files write it, the most frequent way first; perhaps none.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class GoNames:
+    """Implements ``ModuleNames``. A place is the package's path, in the project too."""
+
+    around: Surroundings
+    language: Language
+
+    def place_of(self, written: Written, name: str) -> str | None:
+        return None if written.module.startswith(".") else written.module
+
+    def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
+        found = resolve_import(
+            Import(module=place, line=0),
+            path=self.around.path,
+            language=self.language,
+            files=self.around.files,
+        )
+        own = posixpath.dirname(self.around.path)
+        return None if any(posixpath.dirname(it) == own for it in found) else place
+
+
+@dataclass(frozen=True, slots=True)
+class JavaNames:
+    """Implements ``ModuleNames``. A place is the full name of a package or an outer class."""
+
+    around: Surroundings
+    language: Language
+
+    def place_of(self, written: Written, name: str) -> str | None:
+        return written.module
+
+    def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
+        return place
+
+
+_RELATIVE = ("self", "super")
+
+
+@dataclass(frozen=True, slots=True)
+class RustNames:
+    """Implements ``ModuleNames``. A place is a path from a crate's root."""
+
+    around: Surroundings
+    language: Language
+
+    def place_of(self, written: Written, name: str) -> str | None:
+        if not name:  # a crate, which needs no import
+            return None
+        parts = written.module.split("::")
+        if parts[0] not in ("crate", *_RELATIVE):
+            return written.module
+        source = source_folder(written.path, self.around.files)
+        if source != source_folder(self.around.path, self.around.files):
+            return None
+        if parts[0] == "crate":
+            return written.module
+        here = list(module_of(written.path, source))
+        while parts and parts[0] in _RELATIVE:
+            if parts.pop(0) == "super":
+                if not here:
+                    return None
+                here.pop()
+        return "::".join(["crate", *here, *parts])
+
+    def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
+        if not place.startswith("crate"):
+            return place
+        files = self.around.files
+        own = module_of(self.around.path, source_folder(self.around.path, files))
+        return None if place == "::".join(["crate", *own]) else place

@@ -12,11 +12,7 @@ from typing import TypeAlias
 from intarsia.workspace.index.frames import FrameError
 from intarsia.workspace.index.parse_worker import ParseText
 from intarsia.workspace.index.parsed_file import with_passages
-from intarsia.workspace.index.parser_process import (
-    ParserEnded,
-    ParserEvent,
-    ParserProcess,
-)
+from intarsia.workspace.index.parser_process import ParserEnded, ParserEvent, ParserProcess
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.index.root_index import ParseJob
 

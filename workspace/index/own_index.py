@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import Indexer, StartParser
 from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 from intarsia.workspace.index.project_index import ProjectIndex

@@ -6,15 +6,33 @@ which its owner starts again without that file. It reads no file and writes none
 
 import os
 import sys
+from contextlib import suppress
 
 import msgspec
 import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.index.frames import read_frame, to_frame
-from intarsia.workspace.index.priority import LOWEST, lower_priority
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
+
+LOWEST = 19
+LOW = 10
+"""For a process that also answers: at the lowest, a busy machine would hardly let it."""
+
+
+def lower_priority(niceness: int) -> None:
+    """Lower this process's share of processor and disk; does what the system allows."""
+    process = psutil.Process()
+    with suppress(OSError, psutil.Error, AttributeError, ValueError):
+        if sys.platform == "win32":
+            process.nice(psutil.IDLE_PRIORITY_CLASS)
+            process.ionice(psutil.IOPRIO_VERYLOW)
+        else:
+            os.nice(max(0, niceness - os.nice(0)))
+            if hasattr(process, "ionice"):
+                process.ionice(psutil.IOPRIO_CLASS_IDLE)
+
 
 MAX_BYTES = 90_000_000
 """Of memory: trees of large files leave gaps that only a new process is free of."""

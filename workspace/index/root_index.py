@@ -19,13 +19,8 @@ import msgspec
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.ignore_rules import IGNORE_FILES
-from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.files.source_text import (
-    NotRead,
-    SourceText,
-    read_source,
-    why_not_source,
-)
+from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.source_text import NotRead, SourceText, read_source, why_not_source
 from intarsia.workspace.files.walk import FoundFile, Walk, distance
 from intarsia.workspace.index.database import move_aside
 from intarsia.workspace.index.parsed_file import ParsedFile, content_digest

@@ -16,8 +16,7 @@ import msgspec
 
 from intarsia.workspace.index.database import open_database
 from intarsia.workspace.index.parsed_file import ParsedFile
-from intarsia.workspace.symbols.given_names import given_names
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind, given_names
 
 MAX_UNUSED_CONTENTS = 5_000
 """Contents without a file that are kept at most, or as many as there are files."""
@@ -157,8 +156,7 @@ class Store:
         ).lastrowid
         assert content is not None
         self._database.executemany(
-            "INSERT INTO definitions VALUES (?, ?, ?)",
-            _definition_rows(content, parsed.symbols),
+            "INSERT INTO definitions VALUES (?, ?, ?)", _definition_rows(content, parsed.symbols)
         )
         self._database.executemany(
             "INSERT OR IGNORE INTO imports VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -1,7 +1,9 @@
 """What the rules of imports ask about the files of a workspace, and what they share."""
 
+import json
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_FOLDERS = 40
@@ -63,3 +65,32 @@ class Files:
         path = posixpath.normpath(path)
         text = self.read(path) if self.is_inside(path) else None
         return text if text is not None and len(text) <= MAX_CONFIG_CHARS else None
+
+
+_STRING = r'"(?:\\.|[^"\\\n])*"'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
+
+
+def read_object(text: str | None) -> Mapping[str, object]:
+    """Return the object of a text, empty if there is none or it cannot be read."""
+    if text is None:
+        return {}
+    for unwanted in (_COMMENT, _LAST_COMMA):
+        text = unwanted.sub(lambda match: match[1] or "", text)
+    try:
+        value = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def as_object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_strings(value: object) -> list[str]:
+    """Return the strings of a list, or one string as a list."""
+    if isinstance(value, str):
+        return [value]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

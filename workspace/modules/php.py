@@ -3,8 +3,7 @@
 import posixpath
 from collections.abc import Iterator
 
-from intarsia.workspace.modules.files import Files
-from intarsia.workspace.modules.tolerant_json import as_object, as_strings, read_object
+from intarsia.workspace.modules.files import Files, as_object, as_strings, read_object
 from intarsia.workspace.symbols.symbols import Import
 
 _USUAL_FOLDERS = ("src", "app", "lib")

@@ -7,21 +7,23 @@ Imports neither a parser nor a database.
 
 import asyncio
 import itertools
+import os
+import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
-from intarsia.infill.imports.binding import UnboundName
+from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.imports.found_import import NeededImport
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
-from intarsia.workspace.process.launch import COMMAND, LastWords, start_process
 from intarsia.workspace.process.messages import (
     ChooseChunks,
     Chosen,
@@ -37,6 +39,53 @@ from intarsia.workspace.process.messages import (
     ToIndex,
     decode_from_index,
 )
+
+COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace")
+
+_TAIL_BYTES = 4096
+_LAST_S = 1.0
+_CACHE_VARIABLE = "INTARSIA_CACHE_DIR"
+
+
+async def start_process(command: Sequence[str]) -> asyncio.subprocess.Process:
+    """Start the command with pipes, outside of the user's project. Raises OSError."""
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=tempfile.gettempdir(),  # the user's project must stay removable
+        env=_environment(),
+    )
+
+
+class LastWords:
+    """The end of what a process wrote as errors; reading it keeps the process from waiting."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._tail = b""
+        self._task = asyncio.get_running_loop().create_task(self._read(process))
+
+    async def last(self) -> str:
+        """Return the last line, "" if there was none. The process has ended."""
+        await asyncio.wait([self._task], timeout=_LAST_S)
+        self._task.cancel()
+        lines = self._tail.decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while data := await process.stderr.read(_TAIL_BYTES):
+            self._tail = (self._tail + data)[-_TAIL_BYTES:]
+
+
+def _environment() -> dict[str, str]:
+    """Return ours, with the cache folder as a full path: the process has another current folder."""
+    environment = dict(os.environ)
+    if folder := environment.get(_CACHE_VARIABLE):
+        environment[_CACHE_VARIABLE] = str(Path(folder).expanduser().absolute())
+    return environment
+
 
 DELAYS_S = (0.5, 5.0, 30.0)
 """Before the first, second, … start after a death; after the last one, the client gives up."""

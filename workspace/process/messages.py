@@ -4,11 +4,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from intarsia.infill.imports.binding import UnboundName
+from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.place import RecentEdit
-from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.imports.found_import import NeededImport
+from intarsia.workspace.files.paths import RootSettings
 
 
 class OpenRoots(msgspec.Struct, frozen=True, kw_only=True, tag="open_roots"):

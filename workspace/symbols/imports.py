@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intarsia.infill.imports.go_packages import package_name
+from intarsia.infill.imports.binding import package_name
 from intarsia.workspace.symbols.found import node_text
 from intarsia.workspace.symbols.query import Captures
 from intarsia.workspace.symbols.symbols import Import, ImportedName, ImportKind

@@ -16,13 +16,7 @@ from intarsia.cli.api.dialects.answers import events_response, json_response
 from intarsia.cli.api.holes.filler import Answer, HoleFiller, Text
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
-from intarsia.cli.api.holes.request import (
-    MAX_TEXTS,
-    Context,
-    HoleRequest,
-    OtherFile,
-    stops_of,
-)
+from intarsia.cli.api.holes.request import MAX_TEXTS, Context, HoleRequest, OtherFile, stops_of
 from intarsia.cli.api.http.read import read_json, unless_gone
 from intarsia.engine.config import EngineConfig
 

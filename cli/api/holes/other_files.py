@@ -1,12 +1,25 @@
 """The other files that a client sends, as the engine reads them: the newest that fit a budget."""
 
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 
 from intarsia.cli.api.holes.request import Context
-from intarsia.cli.api.holes.secret import is_secret
 from intarsia.engine.ipc.messages import ProjectContext
-from intarsia.infill.filling.project import to_project_context
+from intarsia.infill.filling.plan import to_project_context
 from intarsia.infill.languages import Language
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
+
+
+def is_secret(path: str) -> bool:
+    """Return whether a path names a secret, or a full path links to one here.
+
+    A relative path is judged by its name: the folder that it starts from is unknown.
+    """
+    plain = path.removeprefix("file://")
+    if excluding_pattern(PureWindowsPath(plain), SECRETS) is not None:  # reads both slashes
+        return True
+    full = Path(plain)
+    return full.is_absolute() and excluding_pattern_on_disk(full, SECRETS) is not None
+
 
 CHARS_PER_TOKEN = 3
 """Fewer than code has, so that the files stay within their budget."""

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.cli.api.http.key_file import KeyFile, KeyFileError
+from intarsia.cli.api.http.access import KeyFile, KeyFileError
 from intarsia.cli.errors import CliError
 from intarsia.engine.bounded_http import server_tls
 

@@ -86,7 +86,7 @@ function optionsOf(scopeUri: string | undefined): Record<string, unknown> {
   // Without a scope, VS Code would take the folder of the active editor.
   const scope = scopeUri === undefined ? null : Uri.parse(scopeUri);
   const section = workspace.getConfiguration(undefined, scope).get("intarsia");
-  return withLanguages(serverOptions(section, isSet("decoding")), overridesIn(scope));
+  return withLanguages(serverOptions(section), overridesIn(scope));
 }
 
 /** What the user or a folder sets for single languages, as in `"[python]": {…}`. */
@@ -97,17 +97,6 @@ function overridesIn(uri: Uri | null): { languageId: string; name: string; value
       const scope = { uri: uri ?? undefined, languageId };
       return { languageId, name, value: workspace.getConfiguration("intarsia", scope).get(name) };
     }),
-  );
-}
-
-/** Whether the user or an opened folder sets this setting, rather than its default. */
-function isSet(name: string): boolean {
-  const found = workspace.getConfiguration("intarsia").inspect(name);
-  return (
-    found !== undefined &&
-    [found.globalValue, found.workspaceValue, found.workspaceFolderValue].some(
-      (value) => value !== undefined,
-    )
   );
 }
 

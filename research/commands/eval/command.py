@@ -9,7 +9,6 @@ import click
 
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices
 from intarsia_research.benchmark.machine import describe_machine
@@ -31,10 +30,6 @@ _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    return (*names, *former_values(ctx, "--system"))
-
-
 @click.command("eval", context_settings={"help_option_names": ["-h", "--help"]})
 @edit_options
 @eval_options
@@ -54,10 +49,8 @@ def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) 
     "systems",
     metavar="NAME",
     multiple=True,
-    callback=_system_names,
     help="With --compare: the system to compare; given twice: one for each side.",
 )
-@former_name("--contestant", "--system")
 @json_option
 @debug_option
 def command(

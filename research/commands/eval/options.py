@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
-from click.core import ParameterSource
 
 from intarsia.cli.options import (
     absolute_model,
     candidates_option,
-    former_values,
-    settle_option,
 )
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
@@ -82,14 +79,6 @@ def eval_options(command: _F) -> _F:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def _decodings(
-    ctx: click.Context, parameter: click.Parameter, decodings: Sequence[Decoding]
-) -> tuple[Decoding, ...]:
-    is_given = ctx.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
-    former = former_values(ctx, "--decoding")
-    return each_once(ctx, parameter, (*(decodings if is_given or not former else ()), *former))
 
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -165,10 +154,9 @@ _OPTIONS = (
         multiple=True,
         default=("speculative",),
         show_default=True,
-        callback=_decodings,
+        callback=each_once,
         help="How to decode; repeatable: the others are compared with the first.",
     ),
-    settle_option,
     window_option,
     *CONTEXT_OPTIONS,
     candidates_option,

@@ -15,7 +15,6 @@ from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFaile
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.languages import language_for
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.offer import NextEditOffer, best_first, read_offer
 from intarsia.infill.next_edit.plan import (
     EditedText,
@@ -23,7 +22,7 @@ from intarsia.infill.next_edit.plan import (
     plan_next_edits,
     plan_reading,
 )
-from intarsia.infill.next_edit.settled_edit import settled_edit
+from intarsia.infill.next_edit.settled_edit import LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.edit_case import lines_of

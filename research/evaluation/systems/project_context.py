@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import ProjectContext
-from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.filling.project import to_project_context
+from intarsia.infill.filling.plan import FillPlan, to_project_context
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia_research.evaluation.case import Case
 from intarsia_research.holes.cut_project import CutProjects

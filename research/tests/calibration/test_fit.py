@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from intarsia.infill.calibration.calibration import Calibration
-from intarsia.infill.calibration.evidence import Evidence
+from intarsia.infill.calibration.calibration import Calibration, Evidence
 from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds
 
 TRUE = Calibration(bias=2.0, total=0.8, weakest=0.5, end=1.5)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real_files import REAL_FILES
 
-from intarsia.cli.api.holes.guess import guess_language
-from intarsia.cli.api.holes.language import language_of
+from intarsia.cli.api.holes.language import guess_language, language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.other_files import CHARS_PER_TOKEN, to_project
 from intarsia.cli.api.holes.request import NEAR_CHARS, Context, OtherFile, near_hole

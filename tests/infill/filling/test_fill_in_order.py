@@ -11,7 +11,7 @@ from intarsia.infill.filling.fill_in_order import (
     rewrite_selection,
 )
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.places import Cursor, Selection
+from intarsia.infill.filling.outcome import Cursor, Selection
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled, Timing
-from intarsia.infill.calibration.fitted import CALIBRATIONS
-from intarsia.infill.calibration.shown_part import keep_probability
+from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
     Judged,

@@ -9,7 +9,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.places import Selection
+from intarsia.infill.filling.outcome import Selection
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.nodes import num_errors

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.offer import NextEditOffer, best_first, read_offer
 from intarsia.infill.next_edit.plan import EditedText, NextEditPlan, plan_next_edits
-from intarsia.infill.next_edit.settled_edit import Hunk, plain_lines, settled_edit
+from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, plain_lines, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
 
 PYTHON = language_for_id("python")

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from intarsia.engine.ipc.messages import EditExample
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.plan import (
     ABOVE_TOKENS,
     BELOW_TOKENS,
@@ -17,7 +16,7 @@ from intarsia.infill.next_edit.plan import (
     plan_next_edits,
     plan_reading,
 )
-from intarsia.infill.next_edit.settled_edit import Hunk, plain_lines, settled_edit
+from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, plain_lines, settled_edit
 
 PYTHON = language_for_id("python")
 LONG = "".join(f"value_{i} = compute({i})\n" for i in range(400))

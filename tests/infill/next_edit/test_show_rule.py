@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.engine.ipc.messages import NextEdit
-from intarsia.infill.next_edit.likeness import is_alike
+from intarsia.infill.next_edit.offer import is_alike
 from intarsia.infill.next_edit.settled_edit import (
     MAX_EDIT_CHARS,
     Hunk,

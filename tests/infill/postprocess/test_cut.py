@@ -5,17 +5,20 @@ from drawn_hole import drawn_hole
 
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.postprocess.cut_at_hidden_character import cut_at_hidden_character
-from intarsia.infill.postprocess.cut_repetition import cut_repetition
+from intarsia.infill.postprocess.cut import (
+    cut_at_hidden_character,
+    cut_repetition,
+    cut_to_max_lines,
+    cut_to_scope,
+)
 from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
-from intarsia.infill.postprocess.cut_to_max_lines import cut_to_max_lines
-from intarsia.infill.postprocess.cut_to_scope import cut_to_scope
-from intarsia.infill.postprocess.drop_broken_tail import drop_broken_tail
-from intarsia.infill.postprocess.drop_code_fence import drop_code_fence
-from intarsia.infill.postprocess.drop_leading_blank_lines import drop_leading_blank_lines
-from intarsia.infill.postprocess.drop_special_tokens import drop_special_tokens
-from intarsia.infill.postprocess.trim_blank import trim_blank
-from intarsia.infill.postprocess.whole_beginning import is_whole_beginning
+from intarsia.infill.postprocess.drop import (
+    drop_broken_tail,
+    drop_code_fence,
+    drop_leading_blank_lines,
+    drop_special_tokens,
+)
+from intarsia.infill.postprocess.line_ends import is_whole_beginning, trim_blank
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 

@@ -12,10 +12,9 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
-from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
 from intarsia.infill.postprocess.fix_indentation import fix_indentation
-from intarsia.infill.postprocess.keep_line_end import keep_line_end
-from intarsia.infill.postprocess.reject_new_errors import reject_new_errors
+from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end
+from intarsia.infill.postprocess.parse_errors import reject_new_errors
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 ADDED = 1.0

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores, Timing
 from intarsia.infill.filling.options import FillOptions, OnStep
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.repair.description import description_of
 from intarsia.infill.repair.error_places import error_on_lines
-from intarsia.infill.repair.find_repair import Asking, Repair, find_repair
+from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals_at import Found, Span, find_proposals
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion

@@ -9,7 +9,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.brackets import balance_of, opener_of
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.hidden_characters import first_hidden
-from intarsia.infill.syntax.indentation import indent_unit
+from intarsia.infill.syntax.indentation import end_and_next_line, indent_unit
 from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
@@ -21,7 +21,6 @@ from intarsia.infill.syntax.lines import (
     splits_line_end,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.next_line import end_and_next_line
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 from client_edits import apply_edits, text_edits
 from code_like_text import texts
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
-from intarsia.lsp.edits.edit_arguments import read_edit_arguments
+from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.requests.plan import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
@@ -56,7 +57,9 @@ def worked_out(
 
     engine = ScriptedEngine(script)
     session.engine = engine  # type: ignore[assignment]
-    asked = read_edit_arguments({"textDocument": {"uri": URI, "version": 1}, **arguments})
+    asked = msgspec.convert(
+        {"textDocument": {"uri": URI, "version": 1}, **arguments}, EditArguments
+    )
     return asyncio.run(compute_edit(session, asked, lambda progress: None))
 
 

@@ -12,22 +12,12 @@ from intarsia.lsp.manners.watched import KeptTexts, Watched
 LINE = "value = compute(first, second)\n"
 
 
-class Quiet:
-    """Counts nothing."""
-
-    def shown(self) -> None: ...
-
-    def accepted(self) -> None: ...
-
-    def ended(self, is_kept: bool, /) -> None: ...
-
-
 def seconds_per_key(num_lines: int) -> float:
     """Return the median time of a key at the end of a document, after the change itself."""
     documents = Documents()
     uri = "file:///a.py"
     documents.open(types.TextDocumentItem(uri, "python", 1, LINE * num_lines))
-    watched = Watched(on=Quiet(), kept=KeptTexts(lambda is_kept: None))
+    watched = Watched(count=lambda counts: None, kept=KeptTexts(lambda is_kept: None))
     taken = []
     for column in range(30):
         place = types.Position(num_lines, column)

@@ -20,7 +20,7 @@ from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.next_edits import idle_engine, next_edits, watched
 from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.status.status import NO_NEXT_EDITS, NextEditCount
+from intarsia.lsp.status.status import NextEditCounts
 
 URI = "file:///a.py"
 BEFORE = "old(1)\nold(2)\nold(3)\nold(4)\n"
@@ -59,7 +59,7 @@ class Window:
         self.level: Level | None = "sure"
         self.is_filling_ahead = False
         self.offers: list[Sequence[OpenOffer]] = []
-        self.count = NO_NEXT_EDITS
+        self.count = NextEditCounts()
         self.looks = NextEdits(
             self.documents,
             self.engine,  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ class Window:
         )
         self.documents.open(types.TextDocumentItem(URI, "python", 1, BEFORE))
 
-    def _add(self, count: NextEditCount) -> None:
+    def _add(self, count: NextEditCounts) -> None:
         self.count = self.count.plus(count)
 
     @property
@@ -126,7 +126,7 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
         ["new(2)\n"],
         ["new(2)\n", "new(3)\n"],
     ]
-    assert window.count == NextEditCount(num_settled=1, num_offered=2)
+    assert window.count == NextEditCounts(settled=1, offered=2)
 
 
 async def test_the_first_place_is_not_kept_waiting_for_further_ones(window: Window) -> None:
@@ -152,7 +152,7 @@ async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window
         "newer(1)\n",
         "newer(1)\n",
     ]
-    assert window.count.num_offered == 2
+    assert window.count.offered == 2
     assert len(window.offers) == 2  # the first look offered nothing
 
 
@@ -203,7 +203,7 @@ async def test_a_look_that_was_interrupted_is_made_again(window: Window) -> None
     window.write(EDITED)
     await window.looked()
     assert len(window.engine.asked) == 5
-    assert window.count == NextEditCount(num_settled=1, num_offered=2)
+    assert window.count == NextEditCounts(settled=1, offered=2)
 
 
 async def test_after_the_first_suggestion_the_text_is_read_once(window: Window) -> None:
@@ -254,7 +254,7 @@ async def test_after_accepting_a_suggestion_the_pause_is_longer(window: Window) 
     window.write("x = 1\n" + BEFORE, shown)
     await window.looked()
     assert time.monotonic() - started >= LONG_PAUSE_S
-    assert window.count.num_settled == 1
+    assert window.count.settled == 1
 
 
 async def test_a_long_paste_and_undo_are_not_looked_at(window: Window) -> None:
@@ -273,7 +273,7 @@ async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window:
     window.write(EDITED)
     await window.looked()
     window.write(EDITED.replace("old(2)", "new(2)"))
-    assert window.count.num_accepted == 1
+    assert window.count.accepted == 1
     assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
     await window.looked()
     request = window.engine.asked[-1]
@@ -281,7 +281,7 @@ async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window:
     assert "".join(part.before for part in request.parts) == BEFORE
     assert [part.after for part in request.parts if part.may_change] == ["old(3)\nold(4)\n"]
     assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
-    assert window.count.num_settled == 1
+    assert window.count.settled == 1
 
 
 async def test_a_rename_is_offered_with_offers_that_go_on_with_it(window: Window) -> None:
@@ -378,7 +378,7 @@ async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user
     window.looks.release(is_renamed=False)
     assert len(window.offers[-1]) == 2
     await window.looked()
-    assert window.count.num_settled == 2
+    assert window.count.settled == 2
 
 
 async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
@@ -388,7 +388,7 @@ async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
     window.looks.hold()
     window.write(EDITED)
     assert window.engine.asked == []
-    await window.once(lambda: window.count.num_offered == 2)
+    await window.once(lambda: window.count.offered == 2)
 
 
 async def test_a_document_that_is_closed_during_a_rename_is_forgotten(window: Window) -> None:
@@ -408,7 +408,7 @@ async def test_a_dismissed_place_may_not_change(window: Window) -> None:
     window.looks.dismiss(URI, window.offers[-1][0].id)
     assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
     window.looks.dismiss(URI, "unknown")
-    assert window.count.num_dismissed == 1
+    assert window.count.dismissed == 1
     window.write(EDITED.replace("new(1)", "newer(1)"))
     await window.looked()
     held = [part.after for part in window.engine.asked[-1].parts if not part.may_change]
@@ -432,7 +432,7 @@ async def test_a_reason_for_no_answer_leaves_no_offers(window: Window) -> None:
     window.write(EDITED)
     await window.looked()
     assert window.offers == []
-    assert window.count == NextEditCount(num_settled=1)
+    assert window.count == NextEditCounts(settled=1)
 
 
 async def test_a_closed_document_loses_its_offers(window: Window) -> None:
@@ -461,4 +461,4 @@ async def test_a_fault_is_logged_and_ends_only_its_look(
     window.engine.find_next_edits = find  # type: ignore[method-assign]
     window.write(EDITED.replace("new(1)", "newer(1)"))
     await window.looked()
-    assert window.count.num_offered == 2
+    assert window.count.offered == 2

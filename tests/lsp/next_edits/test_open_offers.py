@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import line_offsets
+from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.lsp.next_edits.open_offers import OpenOffers
 
 TEXT = "".join(f"line {i}\n" for i in range(10))

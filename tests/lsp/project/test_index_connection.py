@@ -8,7 +8,7 @@ import pytest
 
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.process.client import IndexClient
 
 OFF = [Settings(project_context=False), Settings(enabled=False)]

@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
-from intarsia.engine.ipc.messages import Prefetch
+from intarsia.engine.ipc.messages import Fill
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.prefetch import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
@@ -22,10 +22,10 @@ START = types.Position(0, 6)
 class RecordingEngine(ScriptedEngine):
     """Answers fills, and records what would be sent of each message that carries code."""
 
-    places: list[Prefetch] = field(default_factory=list)
+    places: list[Fill] = field(default_factory=list)
 
-    def prefetch(self, place: Prefetch) -> None:
-        self.places.append(place)
+    def prefetch_hole(self, fill: Fill, _: object) -> None:
+        self.places.append(fill)
 
 
 async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> RecordingEngine:

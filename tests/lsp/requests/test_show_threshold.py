@@ -23,8 +23,7 @@ from pytest_lsp import LanguageClient
 from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
-from intarsia.infill.calibration.fitted import CALIBRATIONS
-from intarsia.infill.calibration.shown_part import keep_probability
+from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
 from intarsia.infill.calibration.threshold import IMPROBABLE
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.lsp.requests.look_ahead import is_better

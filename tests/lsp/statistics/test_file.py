@@ -10,10 +10,8 @@ import pytest
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics.counts import (
     MAX_KINDS,
-    Count,
     Counts,
     LanguageCounts,
-    counts_of,
     not_shown,
 )
 from intarsia.lsp.statistics.file import (
@@ -27,13 +25,13 @@ from intarsia.lsp.statistics.file import (
 
 
 def shown(language: str = "python", number: int = 1) -> Counts:
-    return counts_of(Count(language=language, num_shown=number))
+    return Counts(languages={language: LanguageCounts(shown=number)})
 
 
 def test_counts_add_up(tmp_path: Path) -> None:
     path = tmp_path / "new" / "statistics.json"
     add_counts(path, shown())
-    add_counts(path, counts_of(Count(language="python", num_accepted=1, num_ended=1)))
+    add_counts(path, Counts(languages={"python": LanguageCounts(accepted=1, ended=1)}))
     add_counts(path, not_shown("deleted"))
     kept = read_counts(path)
     assert kept.counts.languages == {"python": LanguageCounts(shown=1, accepted=1, ended=1)}

@@ -23,7 +23,7 @@ from intarsia.infill.next_edit.settled_edit import Hunk, settled_edit
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.syntax.embedded_code import code_at, code_of_language
-from intarsia.infill.syntax.next_line import end_and_next_line
+from intarsia.infill.syntax.indentation import end_and_next_line
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.positions import line_starts, offset_at, position_at

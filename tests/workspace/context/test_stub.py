@@ -5,7 +5,7 @@ from context_places import HOLE, place_in
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.neighbourhood import NUM_LINES_ABOVE, neighbourhood_of
-from intarsia.workspace.context.receiver_type import bare_type, declared_type
+from intarsia.workspace.context.receiver import bare_type, declared_type
 from intarsia.workspace.context.stub import LineLimits, Stub, qualified_name
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.words import words_of

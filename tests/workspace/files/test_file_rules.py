@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from intarsia.workspace.files.file_rules import MAX_DEPTH, FileRules
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 
 
 def rules_of(root: Path, **settings: object) -> FileRules:

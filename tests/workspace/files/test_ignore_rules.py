@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.workspace.files.file_rules import FileRules
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 
 
 def written(root: Path, files: dict[str, str]) -> None:

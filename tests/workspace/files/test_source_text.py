@@ -12,7 +12,7 @@ from intarsia.workspace.files.generated import (
     is_generated_text,
     is_minified,
 )
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.files.source_text import (
     MAX_FILE_BYTES,
     NotRead,

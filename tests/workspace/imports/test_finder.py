@@ -9,8 +9,7 @@ import pytest
 from memory_index import MemoryIndex
 
 from intarsia.infill.imports.add_imports import import_edits
-from intarsia.infill.imports.binding import LANGUAGE_IDS
-from intarsia.infill.imports.shown import shown
+from intarsia.infill.imports.binding import LANGUAGE_IDS, shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import language_for_path
 from intarsia.infill.replacement import with_replaced

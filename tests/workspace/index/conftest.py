@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from inline_parser import InlineParser
 
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.own_index import OwnIndex
 
 Opened = Callable[..., OwnIndex]

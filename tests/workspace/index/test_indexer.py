@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index import indexer
 from intarsia.workspace.index.own_index import OwnIndex
 from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess

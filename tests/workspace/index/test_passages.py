@@ -9,17 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
-from intarsia.workspace.index.passages import (
+from intarsia.workspace.index.parsed_file import (
     FEWEST_LINES,
     MOST_LINES,
     cut_passages,
     passage_words,
 )
-from intarsia.workspace.index.similar_words import (
-    MAX_LOOKED_AT,
-    MAX_QUERY_WORDS,
-    passage_query,
-)
+from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
 
 
 def numbered(num_lines: int) -> str:

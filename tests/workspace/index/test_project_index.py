@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index import store
 from intarsia.workspace.index.own_index import OwnIndex
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from inline_parser import InlineParser
 
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.own_index import OwnIndex
 
 EXCLUDE = ("internal/", "*.draft.py", "config/keys_of_ours.py")

@@ -13,9 +13,8 @@ import pytest
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.process.client import IndexClient
-from intarsia.workspace.process.launch import COMMAND
+from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.process.client import COMMAND, IndexClient
 from intarsia.workspace.process.messages import Statistics
 
 ENGINE = """

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import manifest from "../../package.json";
 import { LANGUAGE_OPTIONS, SERVER_OPTIONS, serverOptions, withLanguages } from "../serverOptions";
 
-const NOT_SENT = ["intarsia.serverCommand", "intarsia.settle"];
+const NOT_SENT = ["intarsia.serverCommand"];
 
 test("the extension sends the server each setting of the manifest", () => {
   const names = Object.keys(manifest.contributes.configuration.properties);
@@ -35,23 +35,10 @@ test("no workspace names the program of the server, trusted or not", () => {
 });
 
 test("the server gets its own options only, and null for its default", () => {
-  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null }, false);
+  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null });
   assert.equal(options.debounceMs, 10);
   assert.equal(options.model, null);
   assert.ok(!("serverCommand" in options));
-});
-
-test("the old setting is sent where the user has not set the new one", () => {
-  const options = serverOptions({ settle: "entropy", decoding: "speculative" }, false);
-  assert.equal(options.settle, "entropy");
-  assert.equal(options.decoding, null);
-});
-
-test("the new setting goes before the old one", () => {
-  const options = serverOptions({ settle: "entropy", decoding: "speculative" }, true);
-  assert.equal(options.decoding, "speculative");
-  assert.ok(!("settle" in options));
-  assert.ok(!("settle" in serverOptions({ settle: null, decoding: "speculative" }, false)));
 });
 
 test("the settings that a language may override are those of the manifest", () => {

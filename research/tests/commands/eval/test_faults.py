@@ -59,15 +59,6 @@ def test_a_run_of_another_version_is_told(kept: Path):
     check("--compare", kept, kept, said="a run of version 1, this intarsia reads version 2")
 
 
-def test_the_former_name_of_an_option_is_still_accepted(kept: Path):
-    words = ("--compare", kept, kept, "--json")
-    result = run("eval", *words, "--contestant", "speculative")
-    assert result.exit_code == ExitCode.OK
-    assert result.stderr == ("intarsia: --contestant is deprecated: write --system speculative\n")
-    assert result.stdout == run("eval", *words, "--system", "speculative").stdout
-    assert "--contestant" not in run("eval", "--help").stdout
-
-
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
     none = tmp_path / "none.json"
     check("--show", none, said="does not exist")

@@ -12,8 +12,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import plan_span_at_cursor
-from intarsia.infill.filling.project import to_project_context
+from intarsia.infill.filling.plan import plan_span_at_cursor, to_project_context
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import language_for_id
 from intarsia.training.draw_holes import TrainingHole, draw_holes
@@ -22,7 +21,7 @@ from intarsia.training.packed_holes import HoleIds, lay_out, pack, read_packed
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.own_index import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.training.holes.project_holes import (

@@ -15,7 +15,7 @@ from certificate import make_certificate
 from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
-from intarsia.cli.api.http.key_file import MAX_FILE_BYTES, KeyFile, KeyFileError
+from intarsia.cli.api.http.access import MAX_FILE_BYTES, KeyFile, KeyFileError
 from intarsia.cli.api.http.listen import Where, listen
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address

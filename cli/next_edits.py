@@ -1,29 +1,103 @@
-"""``intarsia next``: find the lines that no longer fit after an edit, and correct them."""
+"""``intarsia next``: find the lines that no longer fit after an edit, and correct them.
+
+The JSON has stable keys for scripts; a key without a value is null.
+"""
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
 import click
 import msgspec
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
 
 from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.fill.source_file import SourceFile, read_source
-from intarsia.cli.language_option import language_option
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.next.report import report_result
-from intarsia.cli.next.show import show_result
-from intarsia.cli.options import absolute_model
+from intarsia.cli.options import absolute_model, language_option
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output
+from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.next_edit.find import NextEditResult, find_offers
+from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import EditedText, NextEditPlan, plan_next_edits
-from intarsia.infill.next_edit.settled_edit import settled_edit
+from intarsia.infill.next_edit.settled_edit import plain_lines, settled_edit
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
+
+
+class NextEditReport(msgspec.Struct, frozen=True, kw_only=True):
+    """``text`` replaces ``range`` of the file; ``gain`` is in nats."""
+
+    range: Range
+    text: str
+    gain: float
+    sure: bool
+
+
+class NextReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The edits, best first. ``reason`` says why there are none."""
+
+    edits: tuple[NextEditReport, ...]
+    reason: str | None
+
+
+def report_result(text: str, result: NextEditResult) -> NextReport:
+    """Return the report; ``text`` is the current text of the file."""
+    return NextReport(
+        edits=tuple(
+            NextEditReport(
+                range=range_of(text, offer.start, offer.end),
+                text=offer.text,
+                gain=offer.gain,
+                sure=offer.is_sure,
+            )
+            for offer in result.offers
+        ),
+        reason=None if result.offers else result.reason,
+    )
+
+
+_NUM_CONTEXT_LINES = 3
+_MAX_COLUMNS = 100
+_STYLES = {"-": Style(color="red"), "+": Style(color="green"), " ": Style(dim=True)}
+
+
+def show_result(console: Console, source: SourceFile, result: NextEditResult) -> None:
+    """Print each offer as a small difference, or why there is none."""
+    if not result.offers:
+        console.print(Text(f"no next edit: {result.reason}", style="yellow"), soft_wrap=True)
+    for offer in result.offers:
+        where = position_of(source.text, offer.start)
+        console.print(Text(f"{displayable(source.name)}:{where}", style="bold"), soft_wrap=True)
+        for line in _difference(plain_lines(source.text), offer):
+            console.print(line, soft_wrap=True)
+        numbers = f"{offer.level} · {offer.gain:.1f} nats likelier · {result.ms:.0f} ms"
+        console.print(Text(numbers, style="dim"), soft_wrap=True)
+
+
+def _difference(present: Sequence[str], offer: NextEditOffer) -> Iterator[Text]:
+    start, end = offer.lines.start, offer.lines.end
+    first = max(0, start - _NUM_CONTEXT_LINES)
+    yield from _numbered(" ", first, present[first:start])
+    yield from _numbered("-", start, present[start:end])
+    yield from _numbered("+", start, offer.new_lines)
+    after = start + len(offer.new_lines)
+    yield from _numbered(" ", after, present[end : end + _NUM_CONTEXT_LINES])
+
+
+def _numbered(sign: str, first: int, lines: Sequence[str]) -> Iterator[Text]:
+    """Yield the lines with their sign and number, which is shown from 1."""
+    for number, line in enumerate(lines, first + 1):
+        shown = displayable(line.removesuffix("\n"))
+        cut = shown if len(shown) <= _MAX_COLUMNS else shown[:_MAX_COLUMNS] + "…"
+        yield Text(f"{sign} {number:>5} │ {cut}", style=_STYLES[sign])
 
 
 @click.command("next")

@@ -1,0 +1,290 @@
+"""``intarsia context``: show exactly what the model would see at a place of a file, and why.
+
+It is the same plan that a suggestion uses, and the same choice that the language server asks for.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.fill.positions import Position, offset_of
+from intarsia.cli.fill.source_file import SourceFile, opened_folder, read_source
+from intarsia.cli.fill.where import read_position
+from intarsia.cli.options import language_option
+from intarsia.cli.switches import debug_option, json_option
+from intarsia.cli.terminal import displayable, output
+from intarsia.engine.ipc.client import EngineClient, NoEngine
+from intarsia.engine.ipc.errors import EngineError
+from intarsia.infill.canvas.window import CHARS_PER_TOKEN
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.workspace.context.choose import choose_chunks
+from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.place import Place
+from intarsia.workspace.index.own_index import open_index
+
+ESTIMATED_TOKENS_PER_S = 600.0
+"""The default model on two cores (docs/results.md): about 1.7 s for 1,000 tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadingSpeed:
+    """Tokens that are read in a second, measured by a running engine or estimated."""
+
+    tokens_per_s: float
+    is_measured: bool
+
+
+def reading_speed() -> ReadingSpeed:
+    """Return the speed that the running engine has measured; none is started to measure it."""
+    try:
+        measured = asyncio.run(_ask())
+    except (NoEngine, EngineError):
+        measured = None
+    if measured is None:
+        return ReadingSpeed(tokens_per_s=ESTIMATED_TOKENS_PER_S, is_measured=False)
+    return ReadingSpeed(tokens_per_s=measured, is_measured=True)
+
+
+async def _ask() -> float | None:
+    async with EngineClient(name="cli", start=False) as client:
+        return (await client.status()).prefill_tokens_per_s
+
+
+MAX_INDEX_S = 60.0
+
+
+class SeenChunk(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage of another file. ``tokens`` are estimated, with its path."""
+
+    path: str
+    kind: ChunkKind
+    reason: str
+    text: str
+    tokens: int
+
+
+class SeenContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model sees, in the order of reading up to ``given``, and what it costs.
+
+    ``seconds`` is the time to read everything once; what was read before costs nothing.
+    """
+
+    file: str
+    repository: str | None
+    path: str
+    chunks: tuple[SeenChunk, ...]
+    suffix: str
+    prefix: str
+    given: str
+    project_tokens: int
+    window_tokens: int
+    seconds: float
+    tokens_per_s: float
+    is_speed_measured: bool
+    num_indexed: int
+    index_ms: float
+    choose_ms: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProjectChunks:
+    """Chunks of the project that a file is in, and what finding them took."""
+
+    root: Path
+    chunks: tuple[Chunk, ...]
+    num_indexed: int
+    index_ms: float
+    choose_ms: float
+
+
+def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
+    """Return the plan of a suggestion at the cursor. Raise CliError if there would be none."""
+    plan = plan_at_cursor(source.text, cursor, language, FillOptions())
+    if isinstance(plan, NoSuggestion):
+        raise CliError(f"no suggestion at this place: {plan.reason}", ExitCode.NOTHING)
+    return plan
+
+
+def choose_of(plan: FillPlan, file: Path, root: Path) -> ProjectChunks:
+    """Bring the folder's index up to date, and choose chunks for a file in it."""
+    began = time.monotonic()
+    with open_index(root) as own:
+        own.update(max_s=MAX_INDEX_S)
+        indexed = time.monotonic()
+        first, last = plan.window
+        place = Place(
+            path=file.resolve().as_posix(),
+            text=plan.text,
+            language=plan.language,
+            offset=plan.hole.start,
+            window_start=first,
+            window_end=last,
+        )
+        chunks = choose_chunks(own.index, place, ChunkOptions())
+        return ProjectChunks(
+            root=root,
+            chunks=chunks,
+            num_indexed=own.index.counts().num_files,
+            index_ms=1_000 * (indexed - began),
+            choose_ms=1_000 * (time.monotonic() - indexed),
+        )
+
+
+def seen_context(
+    source: SourceFile, plan: FillPlan, project: ProjectChunks | None, speed: ReadingSpeed
+) -> SeenContext:
+    """Return all that the model would see; without a project only the file's own window."""
+    canvas = plan.canvas
+    chunks = tuple(map(_seen, project.chunks)) if project else ()
+    project_tokens = sum(one.tokens for one in chunks)
+    window_tokens = num_tokens(canvas.prefix + canvas.given + canvas.suffix)
+    return SeenContext(
+        file=source.name,
+        repository=project.root.name if project else None,
+        path=_path_in(source, project),
+        chunks=chunks,
+        suffix=canvas.suffix,
+        prefix=canvas.prefix,
+        given=canvas.given,
+        project_tokens=project_tokens,
+        window_tokens=window_tokens,
+        seconds=(project_tokens + window_tokens) / speed.tokens_per_s,
+        tokens_per_s=speed.tokens_per_s,
+        is_speed_measured=speed.is_measured,
+        num_indexed=project.num_indexed if project else 0,
+        index_ms=project.index_ms if project else 0.0,
+        choose_ms=project.choose_ms if project else 0.0,
+    )
+
+
+def num_tokens(text: str) -> int:
+    """Return about how many tokens a text has: only the engine has a tokenizer."""
+    return round(len(text) / CHARS_PER_TOKEN)
+
+
+def _seen(chunk: Chunk) -> SeenChunk:
+    return SeenChunk(
+        path=chunk.path,
+        kind=chunk.kind,
+        reason=chunk.reason,
+        text=chunk.text,
+        tokens=num_tokens(f"{chunk.path}\n{chunk.text}\n"),
+    )
+
+
+def _path_in(source: SourceFile, project: ProjectChunks | None) -> str:
+    if source.path is None:
+        return source.name
+    if project is None:
+        return source.path.name
+    return source.path.resolve().relative_to(project.root).as_posix()
+
+
+@click.command("context")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--at",
+    metavar="LINE:COL",
+    required=True,
+    callback=read_position,
+    help="The cursor; lines and columns count from 1.",
+)
+@click.option(
+    "--root",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The opened folder.  [default: the file's repository]",
+)
+@click.option("--no-project", is_flag=True, help="Leave out code of other files.")
+@language_option
+@json_option
+@debug_option
+def command(
+    file: Path,
+    at: Position,
+    root: Path | None,
+    no_project: bool,
+    language: Language | None,
+    as_json: bool,
+) -> ExitCode:
+    """Show all that the model sees at a place of FILE (`-`: standard input).
+
+    Code of other files comes first, each part with its path and the reason why it was chosen, then
+    the file around the hole. Tokens are estimated from characters. The folder's index is brought
+    up to date first.
+    """
+    source = read_source(file)
+    plan = plan_of(source, language or language_for_path(source.name), offset_of(source.text, at))
+    project = None
+    if source.path is not None and not no_project:
+        project = choose_of(plan, source.path, _root_of(source.path, root))
+    seen = seen_context(source, plan, project, reading_speed())
+    if as_json:
+        click.echo(msgspec.json.encode(seen).decode())
+    else:
+        show_context(output(), seen, has_project=project is not None)
+    return ExitCode.OK
+
+
+def _root_of(file: Path, root: Path | None) -> Path:
+    if root is None:
+        return opened_folder(file)
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise CliError(f"{file} is not in {root}: give a --root that it is in")
+    return root.resolve()
+
+
+_HEADING = "bold"
+_REASON = "dim"
+
+
+def show_context(console: Console, seen: SeenContext, *, has_project: bool) -> None:
+    """Print the parts in the order of reading: other files, suffix, prefix, given text."""
+    for chunk in seen.chunks:
+        label = f"{chunk.kind.replace('_', ' ')}, about {chunk.tokens} tokens"
+        _part(console, f"{chunk.path} ({label})", chunk.text, chunk.reason)
+    if has_project and not seen.chunks:
+        console.print(Text("no code of other files: none was found that helps here", style=_REASON))
+    _part(console, f"{seen.path}: after the hole", seen.suffix)
+    _part(console, f"{seen.path}: before the hole", seen.prefix)
+    if seen.given:
+        _part(console, "already there, the fill continues it", seen.given)
+    for line in _costs(seen, has_project=has_project):
+        console.print(Text(line, style=_REASON), soft_wrap=True)
+
+
+def _part(console: Console, heading: str, text: str, reason: str = "") -> None:
+    title = Text(f"── {displayable(heading)}", style=_HEADING)
+    if reason:
+        title.append(f" · {displayable(reason)}", style=_REASON)
+    console.print(title, soft_wrap=True)
+    console.print(Text(displayable(text)), soft_wrap=True)
+
+
+def _costs(seen: SeenContext, *, has_project: bool) -> list[str]:
+    source = "measured" if seen.is_speed_measured else "estimated: no engine has measured it yet"
+    parts = f"{seen.window_tokens} of this file"
+    if has_project:
+        parts = f"{seen.project_tokens} of other files in {seen.repository}, {parts}"
+    lines = [
+        f"about {seen.project_tokens + seen.window_tokens} tokens: {parts}",
+        f"{seen.seconds:.1f} s to read all of it once, at {seen.tokens_per_s:.0f} tokens a second "
+        f"({source})",
+    ]
+    if has_project:
+        lines.append(
+            f"{seen.num_indexed} files indexed; {seen.index_ms:.0f} ms to bring the index up to "
+            f"date, {seen.choose_ms:.0f} ms to choose"
+        )
+    return lines

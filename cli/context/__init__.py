@@ -1,1 +1,0 @@
-"""``intarsia context``: show what the model would see at a place."""

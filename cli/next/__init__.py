@@ -1,1 +1,0 @@
-"""``intarsia next``: find what an edit has left to change."""

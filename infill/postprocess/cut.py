@@ -1,0 +1,122 @@
+"""Ends a fill where it leaves its place, has enough lines, repeats itself, or hides something."""
+
+import re
+
+from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.brackets import balance_of
+from intarsia.infill.syntax.hidden_characters import first_hidden
+from intarsia.infill.syntax.lines import columns
+
+
+def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
+    """Cut at the first hidden character that the file does not have yet.
+
+    x = ├'a⟨U+202E⟩b'┤   →   x = ├'a┤
+    """
+    return fill[: first_hidden(fill, context.text)]
+
+
+MIN_REPEATS = 3
+MAX_LOOP_LINES = 8
+
+_WORD_LOOP = re.compile(r"(?P<unit>\S.{3,78}?)(?P=unit){3,}")
+_HAS_WORD = re.compile(r"[^\W\d_]{2}")
+
+
+def cut_repetition(fill: str, context: CleaningContext) -> str:
+    """Keep the first round of a repetition.
+
+    ├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
+    """
+    lines = [_cut_word_loop(line) for line in fill.split("\n")]
+    return "\n".join(_cut_line_loop(lines))
+
+
+def _cut_word_loop(line: str) -> str:
+    """Cut a line that ends with one text four times; a row of signs or numbers does not count."""
+    for loop in _WORD_LOOP.finditer(line):
+        unit = loop["unit"]
+        is_at_end = unit.startswith(line[loop.end() :])
+        if is_at_end and _HAS_WORD.search(unit):
+            return line[: loop.start() + len(unit)].rstrip()
+    return line
+
+
+def _cut_line_loop(lines: list[str]) -> list[str]:
+    for start in range(len(lines)):
+        for length in range(1, MAX_LOOP_LINES + 1):
+            if _is_loop(lines, start, length):
+                return lines[: start + length]
+    return lines
+
+
+def _is_loop(lines: list[str], start: int, length: int) -> bool:
+    first_round = lines[start : start + length]
+    rounds = lines[start : start + length * MIN_REPEATS]
+    has_word = any(_HAS_WORD.search(line) for line in first_round)
+    return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
+
+
+def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
+    """Keep the first lines; the line end that finishes a header's own line is not counted.
+
+    A line that opens brackets is kept up to the line that closes them, if there is one.
+    """
+    lines = fill.split("\n")
+    if context.canvas.max_open is not None:
+        return "\n".join(lines[: _num_until_closed(lines, context.canvas.max_open)])
+    num_extra = 1 if context.hole.kind != "line" and not lines[0].strip() else 0
+    return "\n".join(lines[: context.hole.max_lines + num_extra])
+
+
+def _num_until_closed(lines: list[str], max_open: int) -> int:
+    for count in range(1, len(lines) + 1):
+        if len(balance_of("\n".join(lines[:count])).unclosed) <= max_open:
+            return count
+    return 1
+
+
+def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Cut at the first later line that is indented too little, or at the end of the block.
+
+    def f():⏎    ├return 1⏎def g():┤   →   def f():⏎    ├return 1┤
+    """
+    if context.hole.kind == "line":
+        return fill
+    within = _cut_at_closer(_cut_by_indentation(fill, context), context)
+    if _begins_outside(within, context):
+        return NoSuggestion(reason="the fill is not inside the block")
+    return within
+
+
+def _cut_by_indentation(fill: str, context: CleaningContext) -> str:
+    lines = fill.split("\n")
+    for index, line in enumerate(lines[1:], start=1):
+        if line.strip() and (columns(line) < context.canvas.min_indent or _closes(line, context)):
+            return "\n".join(lines[:index])
+    return fill
+
+
+def _closes(line: str, context: CleaningContext) -> bool:
+    """Whether the line is the closing bracket at its header's column."""
+    header = context.hole.header
+    if header is None or header.closer is None:
+        return False
+    return line.strip().startswith(header.closer) and columns(line) <= header.columns
+
+
+def _cut_at_closer(fill: str, context: CleaningContext) -> str:
+    header = context.hole.header
+    if header is None or header.closer is None:
+        return fill
+    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == header.closer]
+    return fill[: unmatched[0]].rstrip() if unmatched else fill
+
+
+def _begins_outside(fill: str, context: CleaningContext) -> bool:
+    """Whether the first line, at the cursor, is indented too little to be its header's body."""
+    is_body = context.hole.header is not None and context.language.block_style == "indent"
+    if not is_body or context.line_before.strip() or not fill.strip():
+        return False
+    return columns(context.line_before + fill) < context.canvas.min_indent

@@ -1,0 +1,173 @@
+"""``workspace/executeCommand``: edits, what the model sees, and imports (docs/protocol.md).
+
+Each raises JsonRpcInvalidParams for bad arguments. ``next_edit`` has the command for next edits.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+from lsprotocol import types
+
+from intarsia.infill.canvas.window import CHARS_PER_TOKEN
+from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.imports.add_imports import import_edits
+from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.long_texts import parse_if_long
+from intarsia.lsp.documents.snapshot import take_snapshot
+from intarsia.lsp.edits.edit_arguments import EditArguments
+from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.edits.workspace_edit import (
+    CANNOT_APPLY,
+    apply_edit,
+    shape_for,
+    text_edit,
+    workspace_edit,
+)
+from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.params import DocumentId, Position, read_argument
+from intarsia.lsp.project.project_contexts import DocumentContext
+from intarsia.lsp.server import IntarsiaServer
+from intarsia.workspace.context.chunk import Chunk
+
+MAX_IMPORTS = 50
+
+_ADD_IMPORTS = "Add imports"
+
+
+async def execute_edit(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+    """``intarsia.edit``: compute an edit, and apply it on request.
+
+    With ``apply: true`` the user is also shown what could not be filled; otherwise the reason is
+    only in the result.
+    """
+    arguments = read_argument(params, EditArguments)
+    result = await make_edit(ls, arguments, params.work_done_token)
+    not_applied = None
+    if arguments.apply and result.edit is not None:
+        not_applied = await apply_edit(ls, result.edit, result.label)
+        if not_applied == CANNOT_APPLY:
+            not_applied += ": request the edit with apply: false"
+    reason = not_applied or result.reason
+    if arguments.apply and reason is not None:
+        show_reason(ls, result, reason)
+    return {
+        "applied": arguments.apply and result.edit is not None and not_applied is None,
+        "edit": result.edit,
+        "holes": result.num_holes,
+        "filled": result.num_filled,
+        "reason": reason,
+    }
+
+
+class _ContextArguments(msgspec.Struct, frozen=True, rename="camel"):
+    text_document: DocumentId
+    position: Position
+
+
+async def execute_context(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+    """``intarsia.context``: say what the model sees at a place, as ``{"text": …}``."""
+    return {"text": await _context(ls, read_argument(params, _ContextArguments))}
+
+
+async def _context(ls: IntarsiaServer, arguments: _ContextArguments) -> str:
+    """Return what the model sees, or one line that says why it sees nothing."""
+    from intarsia.lsp.requests.plan import plan_ahead
+
+    session, uri = ls.session, arguments.text_document.uri
+    snapshot = take_snapshot(session.documents, uri, arguments.position.as_lsp)
+    if isinstance(snapshot, NoSuggestion):
+        return f"the model sees nothing: {snapshot.reason}\n"
+    if refusal := session.refusal(snapshot.document):
+        return f"the model sees nothing: {refusal.reason}\n"
+    await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
+    plan = plan_ahead(session, snapshot)
+    if isinstance(plan, NoSuggestion):
+        return f"no suggestion at this place: {plan.reason}\n"
+    context = session.projects.chosen(uri)
+    file = context.path if context else (snapshot.document.disk_path or uri)
+    return seen_text(plan, context, file=file, tokens_per_s=await session.engine.reading_speed())
+
+
+class _ImportArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    text_document: DocumentId
+    position: Position
+    imports: Annotated[tuple[ImportBinding, ...], msgspec.Meta(max_length=MAX_IMPORTS)]
+    apply: bool = True
+
+
+async def execute_add_imports(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+    """``intarsia.addImports``: add imports to a document, at the version that is answered.
+
+    The edits are for the text as it is now: the suggestion that needs the imports may have been
+    accepted since, or only a part of it, or not yet.
+    """
+    arguments = read_argument(params, _ImportArguments)
+    document = ls.session.documents.current(arguments.text_document.uri)
+    if document is None:
+        return {"applied": False, "version": None, "edits": []}
+    place = document.offset_at(arguments.position.as_lsp)
+    edits = import_edits(document.text, arguments.imports, place, language_of(document))
+    is_applied = False
+    if arguments.apply and edits:
+        shape = shape_for(ls.client_capabilities, needs_confirmation=False)
+        edit = workspace_edit(document, edits, _ADD_IMPORTS, shape)
+        is_applied = await apply_edit(ls, edit, _ADD_IMPORTS) is None
+    return {
+        "applied": is_applied,
+        "version": document.version,
+        "edits": [text_edit(document, it) for it in edits],
+    }
+
+
+NOTE = "   "
+"""Begins a line about a part; lines stay short, since the text is shown beside the code."""
+
+
+def seen_text(
+    plan: FillPlan, context: DocumentContext | None, *, file: str, tokens_per_s: float | None
+) -> str:
+    """Return the text to show: the cost, other files' code, the code after and before the hole.
+
+    Tokens are estimated from characters. ``tokens_per_s`` is the engine's measured speed of
+    reading, None where it is unknown.
+    """
+    canvas, chunks = plan.canvas, context.chunks if context else ()
+    parts = ["\n".join(_cost(plan, context, tokens_per_s))]
+    parts += [_chunk(chunk) for chunk in chunks]
+    parts.append(_part(f"{file}: after the hole", canvas.suffix))
+    parts.append(_part(f"{file}: before the hole", canvas.prefix))
+    if canvas.given:
+        parts.append(_part("already there: the fill continues it", canvas.given))
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def _cost(
+    plan: FillPlan, context: DocumentContext | None, tokens_per_s: float | None
+) -> Iterator[str]:
+    canvas, chunks = plan.canvas, context.chunks if context else ()
+    num_window = _num_tokens(canvas.prefix + canvas.given + canvas.suffix)
+    num_project = sum(_num_tokens(chunk.text) for chunk in chunks)
+    num_tokens = num_project + num_window
+    yield f"The model sees about {num_tokens} tokens,"
+    yield f"{num_project} of other files, {num_window} of this file."
+    if tokens_per_s:
+        yield f"To read them once takes {num_tokens / tokens_per_s:.1f} s"
+        yield f"at {tokens_per_s:.0f} tokens a second."
+    if context is None:
+        yield "No code of other files has been chosen yet."
+
+
+def _chunk(chunk: Chunk) -> str:
+    heading = f"{chunk.path}, about {_num_tokens(chunk.text)} tokens"
+    return _part(heading, chunk.text, reason=chunk.reason)
+
+
+def _part(heading: str, text: str, *, reason: str | None = None) -> str:
+    lines = [f"── {heading}", *([] if reason is None else [f"{NOTE}{reason}"])]
+    return "\n".join([*lines, "", text] if text.strip() else [*lines, f"{NOTE}nothing"])
+
+
+def _num_tokens(text: str) -> int:
+    return round(len(text) / CHARS_PER_TOKEN)
