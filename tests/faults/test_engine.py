@@ -1,7 +1,4 @@
-"""The engine hangs: each request is answered with the reason, and the second one ends the engine.
-
-Signals stop its whole process; a fault in its model stops one thread.
-"""
+"""The engine is killed, stopped, wedged or asleep: at each point of a fill, and between."""
 
 import asyncio
 import os
@@ -17,10 +14,52 @@ from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from lsprotocol import types
 
+PATIENT = {"deadlineMs": 60_000}
+SERVER = fault_server_command(rules=[BY_DIGEST, ["poison =", "!crash"]])
+
+
+async def is_answered_soon(editor: Editor) -> bool:
+    """Tell whether one of two requests is answered: the first may still reach the dying engine."""
+    return await editor.is_in_step() or await editor.is_in_step()
+
+
+async def test_killed_before_a_fill(ground: Ground) -> None:
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        pid = (await ground.engine()).pid
+        os.kill(pid, signal.SIGKILL)
+        assert await is_answered_soon(editor)
+        assert (await ground.engine()).pid != pid
+
+
+async def test_killed_during_a_fill(ground: Ground) -> None:
+    command = fault_server_command(rules=[BY_DIGEST], text="one + two", step_seconds=1)
+    async with editor_on(ground, command, options=PATIENT) as editor:
+        asking = asyncio.create_task(editor.fill("long = "))
+        os.kill((await ground.engine("filling")).pid, signal.SIGKILL)
+        assert await asking is None
+        await editor.told("stopped before it answered")
+        assert await editor.is_in_step()
+
+
+async def test_killed_after_a_fill(ground: Ground) -> None:
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.is_in_step()
+        os.kill((await ground.engine()).pid, signal.SIGKILL)
+        assert await is_answered_soon(editor)
+
+
+async def test_killed_by_each_fill_it_is_started_ever_more_seldom(ground: Ground) -> None:
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        for _ in range(5):
+            assert await editor.fill("poison = ") is None
+        await editor.told("times in a row; it may start again in")
+        assert ground.log().count(" serves ") <= 4
+
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
 RULES = [BY_DIGEST, ["wedge =", "!wedge"], ["spin =", "!spin"]]
-SERVER = fault_server_command(rules=RULES, text="a")
+STUCK_SERVER = fault_server_command(rules=RULES, text="a")
 
 
 def stop(pid: int) -> None:
@@ -36,7 +75,7 @@ async def until_answered(editor: Editor, *, num_failures: int) -> None:
 
 
 async def test_stopped_before_a_fill(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
+    async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
         stop(pid)
         assert await editor.fill("x = ") is None
@@ -68,7 +107,7 @@ async def test_stopped_during_a_fill_and_the_user_types_on(ground: Ground) -> No
 
 
 async def test_stopped_and_continued_in_between(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
+    async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
         stop(pid)
         assert await editor.fill("x = ") is None
@@ -79,14 +118,14 @@ async def test_stopped_and_continued_in_between(ground: Ground) -> None:
 
 
 async def test_stopped_before_an_editor_connects(ground: Ground) -> None:
-    async with editor_on(ground, SERVER):
+    async with editor_on(ground, STUCK_SERVER):
         stop((await ground.engine()).pid)
-        async with editor_on(ground, SERVER, options={"deadlineMs": 60_000}) as editor:
+        async with editor_on(ground, STUCK_SERVER, options={"deadlineMs": 60_000}) as editor:
             assert await editor.is_in_step()
 
 
 async def test_its_model_s_thread_is_wedged(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
+    async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
         assert await editor.fill("wedge = ") is None
         await editor.told("has made no step for")
@@ -96,7 +135,7 @@ async def test_its_model_s_thread_is_wedged(ground: Ground) -> None:
 
 async def test_its_model_s_thread_lets_no_other_thread_work(ground: Ground) -> None:
     """It looks as one that is starved of the processor, and is given more time."""
-    async with editor_on(ground, SERVER) as editor:
+    async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
         assert await editor.fill("spin = ") is None
         await editor.told("has not told its status")
@@ -121,7 +160,7 @@ async def test_editor_and_engine_sleep_past_the_deadline(ground: Ground) -> None
 
 
 async def test_an_inline_edit_is_refused_with_the_reason(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
+    async with editor_on(ground, STUCK_SERVER) as editor:
         editor.replace("def f():\n    ...\n")
         stop((await ground.engine()).pid)
         arguments = {
@@ -141,7 +180,7 @@ async def test_a_command_ends_it_and_is_answered_by_another_one(
 ) -> None:
     source = tmp_path / "source.py"
     source.write_text("x = \n")
-    async with editor_on(ground, SERVER):
+    async with editor_on(ground, STUCK_SERVER):
         stop((await ground.engine()).pid)
     script = Path(__file__).parents[1] / "support" / "faults" / "fault_command.py"
     process = await asyncio.create_subprocess_exec(

@@ -1,0 +1,182 @@
+"""What the system takes away: files, folders, disk, locks, memory, open files, device, time."""
+
+import resource
+import shutil
+
+import psutil
+import pytest
+from engine_watch import until
+from faults.editor import BY_DIGEST, DIGEST, editor_on
+from faults.fault_server import fault_server_command
+from faults.ground import PATIENCE_S, Ground
+from faults.limits import limited
+from faults.memory_group import memory_group
+from faults.patched import JUMPING_CLOCK, NO_FLOCK, NO_UNIX_SOCKETS, patched
+from lsprotocol import types
+
+DAY_S = 86_400.0
+SERVER = fault_server_command(rules=[BY_DIGEST])
+
+
+async def test_the_clock_jumps_forward_and_back(ground: Ground) -> None:
+    jump = ground.folder / "clock" / "jump"
+    environment = patched(ground.folder / "clock", JUMPING_CLOCK)
+    jump.write_text("0")
+    options = {"deadlineMs": 60_000}
+    async with editor_on(ground, SERVER, options=options, environment=environment) as editor:
+        assert await editor.is_in_step()
+        pid = (await ground.engine()).pid
+        for days in (400, -3_000, 0):
+            jump.write_text(str(days * DAY_S))
+            assert await editor.is_in_step()
+        assert (await ground.engine()).pid == pid
+        await editor.is_well()
+
+
+PATIENT = {"deadlineMs": 60_000}
+
+
+async def test_the_socket_is_removed(ground: Ground) -> None:
+    """Connected editors notice nothing, and the engine makes the socket again for new ones."""
+    async with editor_on(ground, SERVER, options=PATIENT) as connected:
+        pid = (await ground.engine()).pid
+        ground.address.socket_path.unlink()
+        assert await connected.is_in_step()
+        async with editor_on(ground, SERVER, options=PATIENT) as newer:
+            assert await newer.is_in_step()
+        assert (await ground.engine()).pid == pid
+
+
+async def test_the_runtime_folder_is_removed(ground: Ground) -> None:
+    """A new editor gets another engine; the old one, which cannot be found, ends by itself."""
+    async with editor_on(ground, SERVER, options=PATIENT) as connected:
+        pid = (await ground.engine()).pid
+        shutil.rmtree(ground.address.directory)
+        async with editor_on(ground, SERVER, options=PATIENT) as newer:
+            assert await newer.is_in_step()
+            newer_pid = (await ground.engine()).pid
+            assert newer_pid != pid
+
+            async def only_newer() -> bool:
+                return [it.pid for it in ground.processes("rule_engine")] == [newer_pid]
+
+            await until(only_newer, PATIENCE_S)
+            assert await connected.is_in_step()
+            assert await newer.is_in_step()
+            assert (await ground.engine()).pid == newer_pid
+
+
+NOWHERE = "/proc/nowhere"
+"""No folder can be made there, not even by root."""
+
+
+def folders(ground: Ground) -> list[types.WorkspaceFolder]:
+    (ground.project / "b.py").write_text("def b(): pass\n" * 100)
+    return [types.WorkspaceFolder(ground.project.as_uri(), "project")]
+
+
+async def test_nothing_can_be_written_at_home(ground: Ground) -> None:
+    home = {
+        "HOME": NOWHERE,
+        "XDG_CACHE_HOME": f"{NOWHERE}/cache",
+        "XDG_STATE_HOME": f"{NOWHERE}/state",
+        "INTARSIA_CACHE_DIR": f"{NOWHERE}/cache",
+        "INTARSIA_DATA_DIR": f"{NOWHERE}/data",
+        "INTARSIA_LOG_DIR": f"{NOWHERE}/log",
+    }
+    async with editor_on(
+        ground, SERVER, options=PATIENT, environment=home, folders=folders(ground)
+    ) as editor:
+        assert await editor.is_in_step()
+
+
+@pytest.mark.parametrize("max_bytes", [0, 1_000, 30_000])
+async def test_the_disk_of_cache_index_and_log_is_full(ground: Ground, max_bytes: int) -> None:
+    """No file may grow beyond this: the rest of a write fails, as on a full disk."""
+    command = limited(SERVER, FSIZE=max_bytes)
+    async with editor_on(ground, command, options=PATIENT, folders=folders(ground)) as editor:
+        if max_bytes:
+            assert await editor.is_in_step()
+        else:
+            assert await editor.fill("x = ") is None
+            await editor.told("the engine")
+            assert await editor.fill("y = ") is None
+
+
+async def test_the_home_s_file_system_has_no_locks(ground: Ground) -> None:
+    environment = patched(ground.folder / "locks", NO_FLOCK)
+    async with editor_on(ground, SERVER, options=PATIENT, environment=environment) as editor:
+        assert await editor.fill("x = ") is None
+        await editor.told("INTARSIA_RUNTIME_DIR")
+        assert await editor.fill("y = ") is None
+
+
+async def test_the_home_s_file_system_has_no_sockets(ground: Ground) -> None:
+    environment = patched(ground.folder / "sockets", NO_UNIX_SOCKETS)
+    async with editor_on(ground, SERVER, options=PATIENT, environment=environment) as editor:
+        assert await editor.fill("x = ") is None
+        await editor.told("INTARSIA_RUNTIME_DIR")
+    environment["INTARSIA_TRANSPORT"] = "tcp"
+    async with editor_on(ground, SERVER, options=PATIENT, environment=environment) as editor:
+        assert await editor.is_in_step()
+
+
+async def test_the_engine_can_open_no_more_files(ground: Ground) -> None:
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        engine = psutil.Process((await ground.engine()).pid)
+        assert await editor.is_in_step()
+        before = engine.rlimit(resource.RLIMIT_NOFILE)
+        engine.rlimit(resource.RLIMIT_NOFILE, (engine.num_fds(), before[1]))
+        assert await editor.is_in_step()
+        async with editor_on(ground, SERVER, options=PATIENT) as newer:
+            await newer.fill(DIGEST)  # it is answered, with a text or a reason
+            engine.rlimit(resource.RLIMIT_NOFILE, before)
+            await until(newer.is_in_step, PATIENCE_S)
+        assert await editor.is_in_step()
+
+
+async def test_the_server_can_open_few_files(ground: Ground) -> None:
+    command = limited(SERVER, NOFILE=16)
+    async with editor_on(ground, command, options=PATIENT) as editor:
+        assert await editor.is_in_step()
+
+
+RULES = [BY_DIGEST, ["memory =", "!memory"], ["device =", "!device"], ["pages =", "!pages"]]
+BREAKING_SERVER = fault_server_command(rules=RULES)
+
+
+async def test_memory_runs_out_in_a_fill(ground: Ground) -> None:
+    async with editor_on(ground, BREAKING_SERVER, options=PATIENT) as editor:
+        engine = psutil.Process((await ground.engine()).pid)
+        limit = engine.memory_info().vms + (1 << 30)
+        engine.rlimit(resource.RLIMIT_AS, (limit, limit))
+        assert await editor.fill("memory = ") is None
+        await editor.told("out of memory")
+        assert await editor.is_in_step()
+        assert engine.is_running()
+
+
+async def test_the_memory_of_its_control_group_runs_out(ground: Ground) -> None:
+    """The kernel kills the engine; another one answers the next request."""
+    async with editor_on(ground, BREAKING_SERVER, options=PATIENT) as editor:
+        engine = psutil.Process((await ground.engine()).pid)
+        with memory_group(engine, engine.memory_info().rss + (1 << 27)):
+            assert await editor.fill("pages = ") is None
+            await editor.told("stopped before it answered")
+            assert await editor.is_in_step()
+            assert (await ground.engine()).pid != engine.pid
+
+
+async def test_the_gpu_is_lost_in_a_fill(ground: Ground) -> None:
+    """A process does not get its device back: another one loads the model again."""
+    async with editor_on(ground, BREAKING_SERVER, options=PATIENT) as editor:
+        pid = (await ground.engine()).pid
+        assert await editor.fill("device = ") is None
+        await editor.told("CUDA error")
+
+        async def is_dropped() -> bool:
+            return not psutil.pid_exists(pid) or pid not in [it.pid for it in ground.processes()]
+
+        await until(is_dropped, PATIENCE_S)
+        assert await editor.is_in_step()
+        assert (await ground.engine()).pid != pid
