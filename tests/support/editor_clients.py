@@ -7,6 +7,8 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -27,7 +29,7 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 def vscode() -> types.InitializeParams:
     """VS Code with vscode-languageclient 10: ghost text, UTF-16 only, settings on request."""
-    capabilities = client_capabilities("visual-studio-code")
+    capabilities = _declared_by("visual-studio-code")
     assert capabilities.text_document is not None
     capabilities.text_document.inline_completion = types.InlineCompletionClientCapabilities(
         dynamic_registration=True
@@ -44,9 +46,16 @@ def vscode() -> types.InitializeParams:
 def neovim() -> types.InitializeParams:
     """Neovim 0.11: no ghost text of its own; offers UTF-8 first."""
     return types.InitializeParams(
-        capabilities=client_capabilities("neovim@0.11.0"),
+        capabilities=_declared_by("neovim@0.11.0"),
         client_info=types.ClientInfo("Neovim", "0.11.4"),
     )
+
+
+def _declared_by(editor: str) -> types.ClientCapabilities:
+    return deepcopy(_read_capabilities(editor))
+
+
+_read_capabilities = cache(client_capabilities)
 
 
 @asynccontextmanager

@@ -13,11 +13,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
+from functools import cache
 from unittest.mock import patch
 
 import rule_engine
+from cattrs import Converter
 from faults.engine_faults import FAULTS
 from pygls.io_ import run_async
+from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import make_test_lsp_client
 from rule_server import RuleServer, launching
@@ -41,10 +44,12 @@ async def served_here(
     variables = {**address.as_environment(), **environment}
     with patch.dict(os.environ, variables), launching(**server.options) as options:  # type: ignore[arg-type]
         served = build_server(options)
+        served.protocol._converter = _converter()
         with _log_sent_by(served), _engines_here() as engines:
             to_server, to_client = _Pipe(), _Pipe()
             running = asyncio.create_task(_serve(served, to_server, to_client))
             client = make_test_lsp_client()
+            client.protocol._converter = _converter()
             try:
                 await _connect(client, to_client, to_server)
                 yield client
@@ -55,6 +60,12 @@ async def served_here(
                     await engine.stop()
                 await client.stop()
                 gc.unfreeze()  # a server freezes what its process has loaded
+
+
+@cache
+def _converter() -> Converter:
+    """Return what pygls makes for each client and server: it compiles code for each LSP type."""
+    return default_converter()
 
 
 class _Pipe:
