@@ -25,8 +25,7 @@ COUNTED = ["intarsia", "pygls.io_", "pygls.protocol", "gguf.gguf_reader", "h11"]
 NUM_BEGINNINGS, MAX_BYTES = 20, 4_096
 
 TARGETS = {
-    "edits": "tests/lsp/documents/test_content_changes.py"
-    "::test_the_text_is_that_of_the_slow_reference",
+    "edits": "tests/lsp/documents/test_documents.py::test_the_text_is_that_of_the_slow_reference",
     "cursors": "tests/infill/test_infill_properties.py::test_any_cursor_in_any_text",
     "ranges": "tests/infill/test_infill_properties.py::test_any_range_in_any_text",
     "positions": "tests/fuzz/test_editor_input.py::test_positions_are_those_of_the_slow_reference",

@@ -1,9 +1,16 @@
-"""Options as sent → Settings."""
+"""Options as sent become Settings; the docs and both plugins list the same ones."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings import CHOICES, Settings
 from intarsia.lsp.settings_in_force import resolve_settings
+from intarsia.lsp.settings_table import markdown, schema, vim_help
+from tests.support.checkout import ROOT
 
 
 def test_no_options_give_the_defaults() -> None:
@@ -66,3 +73,73 @@ def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, valu
 def test_each_bad_option_has_its_own_line() -> None:
     _, problems = resolve_settings({"enabled": "no", "preload": "no", "what": 1})
     assert len(problems) == 3
+
+
+VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
+VSCODE_SETTINGS = VSCODE["contributes"]["configuration"]["properties"]
+ONLY_IN_VSCODE = {"serverCommand"}
+"""Where the server is, and the old name of ``decoding``."""
+
+NEOVIM_OPTIONS = (ROOT / "editors/nvim/lua/intarsia/options.lua").read_text()
+RANGE = ("minimum", "exclusiveMinimum", "maximum")
+
+
+def test_the_settings_page_is_current() -> None:
+    how = "run: python -m intarsia.lsp.settings_table > docs/settings.md"
+    assert (ROOT / "docs/settings.md").read_text() == markdown(), how
+
+
+def test_the_settings_page_has_no_long_line() -> None:
+    assert max(map(len, markdown().splitlines())) <= 100
+
+
+def test_neovims_help_lists_the_settings() -> None:
+    how = "run: python -m intarsia.lsp.settings_table --vim-help"
+    assert vim_help() in (ROOT / "editors/nvim/doc/intarsia.txt").read_text(), how
+
+
+def test_vscode_has_each_setting_and_no_other() -> None:
+    assert set(VSCODE_SETTINGS) == {f"intarsia.{key}" for key in {*schema(), *ONLY_IN_VSCODE}}
+
+
+@pytest.mark.parametrize("key", schema())
+def test_a_setting_is_the_same_in_vscode(key: str) -> None:
+    ours, theirs = schema()[key], VSCODE_SETTINGS[f"intarsia.{key}"]
+    kinds = ours.get("anyOf", [ours])
+    kind = next(choice for choice in kinds if choice.get("type") != "null")
+    may_be_null = kind is not ours and {"type": "null"} in kinds
+    assert theirs["type"] == (["string", "null"] if may_be_null else kind.get("type", "string"))
+    assert theirs["default"] == ours["default"]
+    assert {name: theirs.get(name) for name in RANGE} == {name: ours.get(name) for name in RANGE}
+    assert theirs.get("minLength") == kind.get("minLength")
+    assert theirs.get("pattern") == kind.get("pattern")
+    assert theirs.get("items") == kind.get("items")
+    assert theirs.get("scope") == ours.get("scope")
+    assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
+
+
+def test_no_workspace_chooses_the_model() -> None:
+    """Not even a trusted one: its settings could name any model of a hub."""
+    assert VSCODE_SETTINGS["intarsia.model"]["scope"] == "machine"
+
+
+@pytest.mark.parametrize("key", [key for key, ours in schema().items() if "enum" in ours])
+def test_the_choices_are_the_same_in_vscode(key: str) -> None:
+    theirs = VSCODE_SETTINGS[f"intarsia.{key}"]
+    described = dict(zip(theirs["enum"], theirs["enumDescriptions"], strict=True))
+    assert described == CHOICES[key]
+    assert set(theirs["enum"]) == set(schema()[key]["enum"])
+
+
+def test_settings_have_the_same_types_in_neovim() -> None:
+    _, table = NEOVIM_OPTIONS.split("---@class intarsia.ServerSettings", 1)
+    fields = re.findall(r"^---@field (\w+)\? (\S+)$", table.split("\n\n", 1)[0], re.MULTILINE)
+    assert dict(fields) == {key: _lua_type(key, ours) for key, ours in schema().items()}
+
+
+def _lua_type(key: str, ours: Mapping[str, Any]) -> str:
+    if "enum" in ours:
+        return "|".join(f'"{name}"' for name in CHOICES[key])
+    if "anyOf" in ours:  # in Lua, nil is to leave it out
+        return "|".join(it["type"] for it in ours["anyOf"] if it["type"] != "null")
+    return {"array": "string[]", "object": "table"}.get(ours["type"], str(ours["type"]))

@@ -1,4 +1,4 @@
-"""Inline edits in VS Code: code actions, previews, all holes at once, one undo."""
+"""Inline edits in VS Code: code actions, previews, all holes at once, repairs, one undo."""
 
 from playwright.sync_api import expect
 from sources import HOLES, SUM
@@ -43,3 +43,20 @@ def test_a_rewrite_changes_the_selection_and_nothing_else(windows: Windows) -> N
     saved = window.saved_change(source.replace("║", ""))
     assert saved.startswith(before + " ")
     assert saved.endswith(after)
+
+
+BROKEN = """def add(left, right:║
+    return left + right
+
+
+print(add(1, 2))
+"""
+TITLE = 'Repair: insert ")" (intarsia)'
+
+
+def test_a_quick_fix_repairs_the_line_and_one_undo_takes_it_back(windows: Windows) -> None:
+    window = windows.open(BROKEN)
+    window.choose_action(TITLE)
+    window.expect_saved(BROKEN.replace("right:║", "right):"))
+    window.press("Control+z")
+    window.expect_saved(BROKEN.replace("║", ""))

@@ -1,14 +1,27 @@
-"""Text sync: after any edit the server's text is the client's."""
+"""Text sync: after any edits the server's text is the client's, at the cost of one text."""
 
 import logging
+import random
 import re
+import threading
+from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from lsprotocol.types import Position
+from reference_text import ENCODINGS, slowly_changed
 
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.syntax.parse import parse
+from intarsia.lsp.documents import content_changes, long_texts
+from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP, parse_if_long, read_text
+from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
+from intarsia.lsp.requests.code_action import code_action
+from intarsia.lsp.server import IntarsiaServer
 
 URI = "file:///a.py"
 
@@ -96,3 +109,218 @@ def test_change_and_close_of_an_unopened_document_are_logged(
         "ignored a change of a document that is not open",
         "ignored the closing of a document that is not open",
     ]
+
+
+Change = types.TextDocumentContentChangeEvent
+
+
+def partial(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
+    span = types.Range(types.Position(*start), types.Position(*end))
+    return types.TextDocumentContentChangePartial(range=span, text=text)
+
+
+def whole(text: str) -> Change:
+    return types.TextDocumentContentChangeWholeDocument(text=text)
+
+
+texts = st.text(alphabet="ab\n\r\x0c\u2028ß日😀\ud83d\ude00", max_size=24)
+places = st.tuples(st.integers(0, 12), st.integers(0, 12))
+changes = st.lists(
+    st.one_of(
+        st.builds(partial, places, places, texts),
+        st.builds(partial, places, places, st.just("")),
+        st.builds(whole, texts),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=400)
+@given(
+    text=texts,
+    changes=changes,
+    encoding=st.sampled_from(ENCODINGS),
+    chunk_chars=st.sampled_from([1, 2, 3, 7, 4_096]),
+)
+def test_the_text_is_that_of_the_slow_reference(
+    text: str, changes: list[Change], encoding: PositionEncoding, chunk_chars: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(content_changes, "CHUNK_CHARS", chunk_chars)
+        result = changed_text(text, changes, encoding)
+    assert result == slowly_changed(text, changes, encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("text", ["word = 'ß😀'\r\n" * 700, "one 日 line;" * 800, "\r" * 9_000])
+def test_a_text_of_several_chunks_is_that_of_the_slow_reference(
+    text: str, encoding: PositionEncoding
+) -> None:
+    random_ = random.Random(1)
+    some = [
+        partial(
+            (random_.randrange(1_000), random_.randrange(12_000)),
+            (random_.randrange(1_000), random_.randrange(12_000)),
+            random_.choice(["", "x", "\n", "\r", "ß" * 5_000, "a\r\nb"]),
+        )
+        for _ in range(6)
+    ]
+    assert changed_text(text, some, encoding) == slowly_changed(text, some, encoding)
+
+
+def replace_all(num_lines: int, order: str) -> list[Change]:
+    """Return one change for each line, as editors send "replace all"."""
+    numbers = list(range(num_lines))
+    match order:
+        case "from the end":
+            numbers.reverse()
+        case "in no order":
+            random.Random(1).shuffle(numbers)
+    return [partial((number, 0), (number, 4), "renamed") for number in numbers]
+
+
+@pytest.mark.parametrize("order", ["from the end", "from the start", "in no order"])
+def test_what_changes_cost_does_not_depend_on_the_length_of_the_text(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = 0
+
+    class CountedChunk(content_changes._Chunk):
+        def __init__(self, text: str) -> None:
+            nonlocal built
+            built += len(text)
+            super().__init__(text)
+
+    def cost(num_lines: int) -> int:
+        nonlocal built
+        built = 0
+        text = "word = 'some text'\n" * num_lines
+        result = changed_text(text, replace_all(500, order), "utf-16")
+        assert result.startswith("renamed = 'some text'\n" * 500 + "word")
+        return built - len(text)
+
+    monkeypatch.setattr(content_changes, "_Chunk", CountedChunk)
+    short, long = cost(5_000), cost(50_000)
+    assert 0 < long <= 1.1 * short
+
+
+def test_lines_are_indexed_once_for_all_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = Documents()
+    documents.open(types.TextDocumentItem(URI, "python", 1, "word\n" * 2_000))
+    indexed: list[str] = []
+
+    def line_starts(text: str) -> Sequence[int]:
+        indexed.append(text)
+        return [0]
+
+    monkeypatch.setattr("intarsia.lsp.documents.documents.line_starts", line_starts)
+    identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=2)
+    params = types.DidChangeTextDocumentParams(identifier, replace_all(2_000, "from the end"))
+    documents.change(params)
+    assert indexed == ["renamed\n" * 2_000]
+
+
+@pytest.mark.parametrize("character", ["x", "\n", "\r", "ß"])
+def test_many_insertions_at_the_end_leave_few_chunks(character: str) -> None:
+    chunks = content_changes._ChunkedText("", "utf-16")
+    end = types.Range(types.Position(99_999, 0), types.Position(99_999, 0))
+    for _ in range(5_000):
+        chunks.replace(end, character)
+    assert str(chunks) == character * 5_000
+    assert len(chunks._chunks) <= 2
+
+
+def test_lines_end_at_lf_crlf_and_cr_only() -> None:
+    text = "a\nb\r\nc\rd\x0ce\u2028f\x85g"
+    assert list(line_starts(text)) == [0, 2, 5, 7]
+
+
+@pytest.mark.parametrize("text", ["", "a", "\n", "a\n", "\r", "a\r\n", "\n\n"])
+def test_there_is_a_line_after_every_line_end(text: str) -> None:
+    ends = text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
+    assert len(line_starts(text)) == ends + 1
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 9), ("utf-16", 6), ("utf-32", 5)])
+def test_characters_are_counted_in_the_agreed_units(encoding: str, character: int) -> None:
+    text = "x = 1\nß = 😀!\n"
+    offset = text.index("!")
+    position = Position(1, character)
+    assert offset_at(text, line_starts(text), position, encoding) == offset
+    assert position_at(text, line_starts(text), offset, encoding) == position
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["", "ascii\ntext", "ä😀\r\n\n日本\r\x0c𝒳\n", "lone \ud83d half"])
+def test_every_offset_survives_the_way_to_a_position_and_back(text: str, encoding: str) -> None:
+    starts = line_starts(text)
+    for offset in range(len(text) + 1):
+        if text[offset - 1 : offset + 1] == "\r\n":
+            continue  # there is no position between CR and LF
+        position = position_at(text, starts, offset, encoding)
+        assert offset_at(text, starts, position, encoding) == offset
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_character_beyond_the_line_is_the_end_of_the_line(end: str) -> None:
+    text = f"one{end}two"
+    assert offset_at(text, line_starts(text), Position(0, 99), "utf-16") == 3
+
+
+def test_a_line_beyond_the_text_is_the_end_of_the_text() -> None:
+    text = "one\ntwo"
+    assert offset_at(text, line_starts(text), Position(9, 0), "utf-16") == len(text)
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-16", 1), ("utf-8", 2)])
+def test_a_position_within_a_character_is_the_one_before_it(encoding: str, character: int) -> None:
+    assert offset_at("😀", line_starts("😀"), Position(0, character), encoding) == 0
+
+
+PYTHON = language_for_id("python")
+SHORT = "def f(): ...\n"
+LONG = SHORT * (MAX_CHARS_ON_LOOP // len(SHORT) + 1)
+
+
+@pytest.mark.parametrize(("text", "is_in_thread"), [(SHORT, False), (LONG, True)])
+async def test_only_a_long_text_takes_a_thread(text: str, is_in_thread: bool) -> None:
+    worked_in = await read_text(text, threading.current_thread)
+    assert (worked_in is not threading.main_thread()) == is_in_thread
+
+
+async def test_planning_finds_a_long_text_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    await parse_if_long(LONG, 5, PYTHON)
+
+    def parse_again(*_: object) -> None:
+        raise AssertionError("it is parsed already")
+
+    monkeypatch.setattr("intarsia.infill.syntax.parse.parse_bounded", parse_again)
+    assert parse(LONG, PYTHON) is not None
+
+
+async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = IntarsiaServer()
+    monkeypatch.setattr(type(server), "client_capabilities", types.ClientCapabilities())
+    server.session.documents.open(types.TextDocumentItem(URI, "python", 1, LONG))
+    threads: list[threading.Thread] = []
+
+    async def in_thread(work, *arguments):  # type: ignore[no-untyped-def]
+        result = await to_thread(lambda: (threading.current_thread(), work(*arguments)))
+        threads.append(result[0])
+        return result[1]
+
+    to_thread = long_texts.asyncio.to_thread
+    monkeypatch.setattr(long_texts.asyncio, "to_thread", in_thread)
+    actions = await code_action(server, selected_lines(0, 3))
+    assert [it.title for it in actions or ()][-1] == "Fill all 3 holes in the selection (intarsia)"
+    assert threads and threading.main_thread() not in threads
+
+
+def selected_lines(first: int, last: int) -> types.CodeActionParams:
+    return types.CodeActionParams(
+        text_document=types.TextDocumentIdentifier(URI),
+        range=types.Range(types.Position(first, 0), types.Position(last, 0)),
+        context=types.CodeActionContext(diagnostics=[]),
+    )

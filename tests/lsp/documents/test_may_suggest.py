@@ -1,11 +1,21 @@
-"""A link to a secret is a secret, by whatever name it is opened."""
+"""Of an excluded file, by whatever name it is opened, the engine gets nothing."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from scripted_engine import ScriptedEngine
 
+from intarsia.engine.ipc.messages import Fill
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.prefetch import prefetch
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 
 
@@ -44,3 +54,50 @@ def test_a_document_that_is_not_on_this_disk_is_judged_by_its_name(link: Path) -
     new = f"untitled:{link}"
     assert ineligibility(Settings(), opened(new)) is None
     assert ineligibility(Settings(), opened(f"untitled:{link.parent}/.npmrc")) is not None
+
+
+TEXT = "one = \ntwo = 2\n"
+START = types.Position(0, 6)
+
+
+@dataclass
+class RecordingEngine(ScriptedEngine):
+    """Answers fills, and records what would be sent of each message that carries code."""
+
+    places: list[Fill] = field(default_factory=list)
+
+    def prefetch_hole(self, fill: Fill, _: object) -> None:
+        self.places.append(fill)
+
+
+async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> RecordingEngine:
+    """Edit a document, request a suggestion, rest there; return what the engine got."""
+    session = Session(LanguageServer("test", "1"), None)
+    session.configure(settings)
+    engine = RecordingEngine(lambda _: "1")
+    session.engine = engine  # type: ignore[assignment]
+    session.documents.open(types.TextDocumentItem(uri, "python", 1, "x" + TEXT))
+    deleted = types.Range(types.Position(0, 0), types.Position(0, 1))
+    change = types.TextDocumentContentChangePartial(range=deleted, text="")
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
+    session.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    snapshot = take_snapshot(session.documents, uri, START)
+    assert isinstance(snapshot, Snapshot)
+    await suggest(
+        session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
+    )
+    await prefetch(session, uri, START)
+    return engine
+
+
+@pytest.mark.parametrize(
+    "uri", ["file:///.env", "file:///home/me/id_rsa", "file:///a/private.py", "git:/a.py"]
+)
+async def test_of_an_excluded_file_nothing_is_sent(uri: str) -> None:
+    engine = await sent({"exclude": ["**/private.py"]}, uri)
+    assert (engine.requests, engine.places) == ([], [])
+
+
+async def test_of_another_file_code_is_sent() -> None:
+    engine = await sent({})
+    assert engine.requests and engine.places

@@ -1,4 +1,4 @@
-"""The engine fails; the editor goes on, and is told once."""
+"""The engine starts or fails; the editor goes on, and is told once."""
 
 import asyncio
 import json
@@ -19,9 +19,16 @@ from editor_clients import (
 )
 from engine_watch import engine_once, until
 from lsprotocol import types
+from rule_engine import rule_engine_launch
 from rule_server import rule_server_command
+from scripted_next_edits import rule
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.server import IntarsiaServer
 
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}
 BROKEN_ENGINE = "import sys; sys.exit('no such luck')"
@@ -117,3 +124,35 @@ async def test_a_runtime_folder_that_cannot_be_used_is_told(runtime: Address) ->
             assert "INTARSIA_RUNTIME_DIR" in json.dumps([m.message for m in client.messages])
     finally:
         runtime.directory.chmod(0o700)
+
+
+ASKED = FindNextEdits(
+    id=0,
+    parts=(TextPart(before="old()\n", after="old()\n", may_change=True),),
+    example=EditExample(before="def old():\n", after="def new():\n"),
+)
+
+
+@pytest.fixture
+def connection(runtime: Address, monkeypatch: pytest.MonkeyPatch) -> EngineConnection:
+    for name, value in runtime.as_environment().items():
+        monkeypatch.setenv(name, value)
+    server = IntarsiaServer(rule_engine_launch(next_edits=[rule("old()", "new()")]))
+    server.protocol.client_capabilities = types.ClientCapabilities()
+    return server.session.engine
+
+
+async def test_next_edits_can_be_asked_for_again_while_the_engine_starts(
+    connection: EngineConnection, runtime: Address
+) -> None:
+    answer = await connection.find_next_edits(ASKED)
+    assert answer == NoSuggestion(reason="no engine runs")
+    loading = asyncio.create_task(connection.preload(None))
+    await asyncio.sleep(0)
+    assert await connection.find_next_edits(ASKED) is None
+    await loading
+    found = await connection.find_next_edits(ASKED)
+    assert isinstance(found, NextEdits)
+    await connection.close()
+    async with EngineClient(name="test", start=False, address=runtime) as client:
+        await client.stop()

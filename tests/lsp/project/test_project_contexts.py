@@ -1,14 +1,17 @@
-"""Code of other files, from an opened folder to the engine and to what the user is shown."""
+"""Code of other files: what is edited, indexed and chosen reaches the engine and the user."""
 
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from editor_clients import ask_inline, editing, inline_items, insert, vscode
 from engine_watch import until
+from hypothesis import given
+from hypothesis import strategies as st
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server
@@ -20,11 +23,14 @@ from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.project_contexts import ProjectContexts
+from intarsia.lsp.project.recent_edits import MAX_REGIONS, EditedLines, RecentEdits, Region
 from intarsia.lsp.requests.look_ahead import _hole_of
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
+from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.process.client import IndexClient
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
@@ -276,3 +282,84 @@ async def test_a_request_right_at_the_start_gets_its_context_once_the_index_is_r
             return "models.py" in await seen(client, uri)
 
         await until(is_shown, seconds=60)
+
+
+OFF = [Settings(project_context=False), Settings(enabled=False)]
+
+
+@pytest.mark.parametrize("off", OFF)
+def test_a_folder_that_is_off_is_not_indexed_as_a_part_of_another(
+    off: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Sequence[RootSettings]] = []
+
+    def open_roots(_: IndexClient, roots: Sequence[RootSettings], **__: Any) -> None:
+        told.append(roots)
+
+    monkeypatch.setattr(IndexClient, "open_roots", open_roots)
+    outer, inner, apart = Path("/work"), Path("/work/inner"), Path("/works")
+    IndexConnection().open({outer: Settings(), inner: off, apart: Settings()})
+    ((one, two),) = told
+    assert (one.path, one.excluded_paths) == ("/work", ("/work/inner",))
+    assert (two.path, two.excluded_paths) == ("/works", ())
+
+
+A, B = "file:///a.py", "file:///b.py"
+
+
+def edits(*all_edits: EditedLines) -> RecentEdits:
+    recent = RecentEdits()
+    for edit in all_edits:
+        recent.note(edit)
+    return recent
+
+
+def edit(uri: str, start_line: int, num_old: int = 1, num_new: int = 1) -> EditedLines:
+    return EditedLines(uri=uri, start_line=start_line, num_old=num_old, num_new=num_new)
+
+
+def region(uri: str, start_line: int, end_line: int) -> Region:
+    return Region(uri=uri, start_line=start_line, end_line=end_line)
+
+
+def test_the_region_edited_last_is_first() -> None:
+    recent = edits(edit(A, 5), edit(B, 1), edit(A, 100))
+    expected = [region(A, 100, 101), region(B, 1, 2), region(A, 5, 6)]
+    assert list(recent.newest_first()) == expected
+
+
+def test_edits_near_each_other_are_one_region() -> None:
+    recent = edits(edit(A, 5), edit(A, 9), edit(B, 9), edit(A, 2))
+    assert list(recent.newest_first()) == [region(A, 2, 10), region(B, 9, 10)]
+
+
+def test_a_region_moves_with_the_lines_above_it() -> None:
+    recent = edits(edit(A, 50), edit(A, 3, num_old=1, num_new=11))
+    assert list(recent.newest_first()) == [region(A, 3, 14), region(A, 60, 61)]
+    recent.note(edit(A, 0, num_old=2, num_new=0))
+    assert region(A, 58, 59) in recent.newest_first()
+
+
+def test_a_closed_document_has_no_regions() -> None:
+    recent = edits(edit(A, 5), edit(B, 1))
+    recent.forget(A)
+    assert list(recent.newest_first()) == [region(B, 1, 2)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([A, B]), *[st.integers(0, 300)] * 3).map(
+            lambda values: edit(values[0], *values[1:])
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_regions_stay_few_apart_and_contain_the_last_edit(all_edits: list[EditedLines]) -> None:
+    regions = list(edits(*all_edits).newest_first())
+    assert len(regions) <= MAX_REGIONS
+    assert all(0 <= each.start_line <= each.end_line for each in regions)
+    last = all_edits[-1]
+    assert regions[0].uri == last.uri
+    assert regions[0].start_line <= last.start_line
+    assert regions[0].end_line >= last.start_line + last.num_new

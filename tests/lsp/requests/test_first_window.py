@@ -1,14 +1,28 @@
-"""A first answer at a new place is written from less; once more was read, the next ones are not."""
+"""A first answer at a new place is written from less; what was read is not read again."""
+
+from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pytest import MonkeyPatch
+from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
+from toy_causal_fill import run_fill
 
-from intarsia.engine.ipc.messages import Prefetch
-from intarsia.infill.canvas.window import budget_chars
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.ipc.messages import Filled, Prefetch
+from intarsia.infill.canvas.window import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.requests.plan import FIRST_BUDGET, is_first, plan_suggestion, plan_whole
+from intarsia.lsp.documents.windows import MAX_DOCUMENTS, MAX_WINDOWS, Windows
+from intarsia.lsp.requests import plan as plan_module
+from intarsia.lsp.requests.plan import (
+    FIRST_BUDGET,
+    is_first,
+    plan_suggestion,
+    plan_whole,
+    request_for,
+)
 from intarsia.lsp.requests.prefetch import prefetch
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
@@ -122,3 +136,140 @@ async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
     plan, is_short = planned(session, 400)
     assert is_short
     assert [(it.prefix, it.suffix) for it in places] == [(plan.canvas.prefix, plan.canvas.suffix)]
+
+
+SHORT_LINES = [f"a{number}=b\n" for number in range(100, 300)]
+WINDOW = {"maxPrefixTokens": 40, "maxSuffixTokens": 12}
+NEAR = 25
+"""Tokens of about three lines: those between boundary and hole, and where the suffix ends."""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_toy(tmp_path_factory.mktemp("toy"), toy_causal_model("qwen2"))
+
+
+@pytest.fixture
+def filler(toy: Path) -> MaskedCausalFiller:
+    return toy_filler(toy)
+
+
+@pytest.fixture
+def narrow() -> Session:
+    narrow = IntarsiaServer().session
+    narrow.start_with(WINDOW, [])
+    narrow.documents.open(types.TextDocumentItem(URI, "python", 1, "".join(SHORT_LINES)))
+    return narrow
+
+
+def hole_at(narrow: Session, line: int) -> Snapshot:
+    where = types.Position(line, len(SHORT_LINES[line]) - 2)
+    snapshot = take_snapshot(narrow.documents, URI, where)
+    assert not isinstance(snapshot, NoSuggestion)
+    return snapshot
+
+
+def fill_at(narrow: Session, filler: MaskedCausalFiller, line: int) -> tuple[Filled, str, str]:
+    """Fill at the end of a line; return the answer with the prefix and suffix that were sent."""
+    plan = plan_suggestion(narrow, hole_at(narrow, line))
+    assert not isinstance(plan, NoSuggestion)
+    request = request_for(plan, narrow.settings, 10_000)
+    return run_fill(filler, request), request.prefix, request.suffix
+
+
+def num_tokens(toy: Path, text: str) -> int:
+    return len(toy_text(toy).encode(text))
+
+
+def test_a_jump_up_inside_the_window_reads_only_the_suffix(
+    narrow: Session, filler: MaskedCausalFiller, toy: Path
+) -> None:
+    first, prefix, _ = fill_at(narrow, filler, 60)
+    assert first.num_prefilled > num_tokens(toy, prefix) / 2
+    up, shorter, suffix = fill_at(narrow, filler, 54)
+    assert prefix.startswith(shorter)
+    assert up.num_prefilled <= num_tokens(toy, suffix) + NEAR < first.num_prefilled
+
+
+def test_a_jump_down_reads_only_the_new_part_and_the_suffix(
+    narrow: Session, filler: MaskedCausalFiller, toy: Path
+) -> None:
+    first, prefix, _ = fill_at(narrow, filler, 60)
+    down, longer, suffix = fill_at(narrow, filler, 66)
+    assert longer.startswith(prefix)
+    new = num_tokens(toy, longer.removeprefix(prefix)) + num_tokens(toy, suffix)
+    assert down.num_prefilled <= new + NEAR < first.num_prefilled
+
+
+def test_a_jump_out_of_the_window_reads_all(narrow: Session, filler: MaskedCausalFiller) -> None:
+    _, prefix, _ = fill_at(narrow, filler, 60)
+    far, other, _ = fill_at(narrow, filler, 110)
+    assert not other.startswith(prefix[:20])
+    assert far.num_reused < 10
+
+
+def test_going_back_after_a_jump_reads_next_to_nothing(
+    narrow: Session, filler: MaskedCausalFiller
+) -> None:
+    fill_at(narrow, filler, 60)
+    fill_at(narrow, filler, 110)
+    back, _, _ = fill_at(narrow, filler, 60)
+    assert back.num_prefilled <= 1
+
+
+@pytest.mark.parametrize("line", [55, 59, 61, 64])
+def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
+    narrow: Session,
+    filler: MaskedCausalFiller,
+    toy: Path,
+    line: int,
+    monkeypatch: MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
+    monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
+    narrow.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])
+    whole = plan_whole(narrow, hole_at(narrow, 60))
+    assert isinstance(whole, FillPlan)
+    read = run_fill(filler, request_for(whole, narrow.settings, 10_000))
+    narrow.windows.remember(URI, whole.canvas.window)
+    near, prefix, suffix = fill_at(narrow, filler, line)
+    common = min(len(prefix), len(whole.canvas.prefix))
+    assert prefix[:common] == whole.canvas.prefix[:common], "the prefix is the one that was read"
+    new = num_tokens(toy, prefix[common:]) + num_tokens(toy, suffix)
+    assert (
+        near.num_prefilled <= new + NEAR < num_tokens(toy, whole.canvas.suffix) < read.num_prefilled
+    )
+    again, _, _ = fill_at(narrow, filler, line)
+    assert again.num_prefilled <= 1
+
+
+TEXT = "".join(f"line {number}\n" for number in range(100))
+
+
+def window(start: int, suffix: str = "") -> Window:
+    return window_of(TEXT, start, start, suffix)
+
+
+def test_the_newest_is_the_first_and_each_start_is_held_once() -> None:
+    windows = Windows()
+    for start in (10, 20, 10):
+        windows.remember(URI, window(start, suffix=str(start)))
+    assert [it.start for it in windows.of(URI)] == [10, 20]
+    windows.remember(URI, window(20, suffix="other"))
+    assert [it.suffix for it in windows.of(URI)] == ["other", "10"]
+
+
+def test_documents_do_not_share_windows() -> None:
+    windows = Windows()
+    windows.remember(URI, window(10))
+    assert windows.of("file:///b.py") == ()
+
+
+def test_the_oldest_are_forgotten() -> None:
+    windows = Windows()
+    for start in range(MAX_WINDOWS + 3):
+        windows.remember(URI, window(start))
+    assert [it.start for it in windows.of(URI)] == list(range(MAX_WINDOWS + 2, 2, -1))
+    for number in range(MAX_DOCUMENTS):
+        windows.remember(f"file:///{number}.py", window(1))
+    assert windows.of(URI) == ()

@@ -1,4 +1,4 @@
-"""The next suggestions are there before they are asked for, and never in the way of a request."""
+"""Idle time: the next suggestions and texts are read ahead, never in the way of a request."""
 
 import asyncio
 import time
@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
+from client_edits import code_actions, cursor
 from editor_clients import (
     ask_inline,
     change_document,
@@ -199,3 +200,56 @@ async def test_what_the_deadline_has_cut_short_is_not_kept(runtime: Address) -> 
         await shown_in(client, uri, AFTER.line, AFTER.character)
         status = await status_of(runtime)
         assert status is not None and status.ahead.num_hits == 0
+
+
+COMMAND = rule_server(text="1")
+READ = "one = \ntwo = 2\nthree = 3\n"
+BEFORE_THREE = "one = \ntwo = 2\nx\n"
+"""The text before the last line, once an ``x`` was typed into a line of its own."""
+
+
+async def rest_at(client: LanguageClient, uri: str, line: int) -> None:
+    """Move the cursor, as an editor that shows a light bulb does."""
+    assert await code_actions(client, uri, cursor(line, 0), is_automatic=True) == []
+
+
+async def type_and_fill(client: LanguageClient, uri: str) -> None:
+    """Edit the document, and have the model loaded by a fill."""
+    insert(client, uri, types.Position(2, 0), "x\n", 2)
+    assert await inline_items(client, ask_inline(uri, 0, 6))
+
+
+async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
+    options = {"fillAhead": "off"}
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
+        uri = open_document(client, "a.py", READ)
+        await type_and_fill(client, uri)
+        await rest_at(client, uri, 3)
+        await engine_once(runtime, lambda it: it.cached_tokens == len(BEFORE_THREE))
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "is_edited"),
+    [
+        ({}, "a.py", False),  # a document that is only read
+        ({"readAhead": False}, "a.py", True),
+        ({}, ".env", True),  # may hold secrets
+        ({"disabledLanguages": ["ruby"]}, "a.rb", True),
+    ],
+)
+async def test_no_other_place_is(
+    runtime: Address, options: Mapping[str, object], name: str, is_edited: bool
+) -> None:
+    options = {"fillAhead": "off", **options}  # which would read more
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
+        filled = open_document(client, "filled.py", READ)
+        assert await inline_items(client, ask_inline(filled, 0, 6))
+        before = await status_of(runtime)
+        uri = open_document(client, name, READ, "ruby" if name.endswith("rb") else "python")
+        if is_edited:
+            insert(client, uri, types.Position(2, 0), "x\n", 2)
+        await rest_at(client, uri, 3)
+        await asyncio.sleep(6 * PAUSE_S)
+        after = await status_of(runtime)
+        assert before is not None and after is not None
+        assert after.cached_tokens == before.cached_tokens

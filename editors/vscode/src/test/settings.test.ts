@@ -1,4 +1,4 @@
-// That the manifest agrees with the server is checked in tests/lsp/test_settings_table.py.
+// That the manifest agrees with the server is checked in tests/lsp/test_settings.py.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
