@@ -13,7 +13,6 @@ from torch import Tensor
 
 from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.tokens import HoleTokens, OnRound
-from intarsia.engine.diffusion.acceptance import AcceptAmongMasked, AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import (
     Denoised,
@@ -51,14 +50,13 @@ class EntropyPolicy:
 
     ``schedule`` replaces the entropy bound, the acceptance and the remasking.
 
-    Accepting from the left suits the bundled adapter. Accepting the surest positions anywhere in
-    the canvas cost 1 of 6 exact lines at any bound (HumanEval single-line, 18 problems).
+    Positions are accepted from the left. Accepting the surest ones anywhere in the canvas cost 1 of
+    6 exact lines at any bound (HumanEval single-line, 18 problems).
     """
 
     num_free: int = 12
     entropy_bound: float = 0.5  # nats
     min_confidence: float = 0.4
-    accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptFromLeft
     temperature: float = 0.0
     schedule: CanvasSchedule | None = None
 
@@ -148,7 +146,6 @@ def _canvas_policy(
         max_steps=max_steps,
         entropy_bound=policy.entropy_bound,
         temperature=policy.temperature,
-        accept=policy.accept,
         end_position=end_position,
     )
 

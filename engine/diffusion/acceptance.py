@@ -37,20 +37,6 @@ class AcceptAmongFree(_EntropyBound):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptAmongMasked(_EntropyBound):
-    """Choose among the masked positions up to the predicted end of the hole (masked diffusion).
-
-    The position of lowest entropy is always accepted, so that every step makes progress.
-    """
-
-    end_position: EndPosition = no_end
-
-    def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
-        is_open = _is_open(canvas, prediction, self.end_position)
-        return within_entropy_bound(prediction.entropies, is_open, self.entropy_bound)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class AcceptFromLeft(_EntropyBound):
     """Choose masked positions from the left up to the predicted end (masked diffusion).
 
@@ -61,17 +47,12 @@ class AcceptFromLeft(_EntropyBound):
     end_position: EndPosition = no_end
 
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
-        is_open = _is_open(canvas, prediction, self.end_position)
+        is_known = canvas.is_fixed | canvas.is_accepted
+        predicted = torch.where(is_known, canvas.ids, prediction.likeliest)
+        is_open = ~is_known & is_before_end(predicted, self.end_position)
         spent = torch.where(is_open, prediction.entropies, 0.0).cumsum(dim=0)
         first = spent[is_open][:1]  # the entropy of the first position is not counted
         return is_open & (spent - first <= self.entropy_bound) if len(first) else is_open
-
-
-def _is_open(canvas: TokenCanvas, prediction: Prediction, end_position: EndPosition) -> Tensor:
-    """Mark the masked positions up to the predicted end of the hole."""
-    is_known = canvas.is_fixed | canvas.is_accepted
-    predicted = torch.where(is_known, canvas.ids, prediction.likeliest)
-    return ~is_known & is_before_end(predicted, end_position)
 
 
 def within_entropy_bound(entropies: Tensor, is_candidate: Tensor, bound: float) -> Tensor:

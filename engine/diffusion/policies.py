@@ -7,7 +7,6 @@ import torch
 
 from intarsia.engine.diffusion.acceptance import (
     AcceptAmongFree,
-    AcceptAmongMasked,
     AcceptFromLeft,
 )
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
@@ -103,14 +102,13 @@ def masked_policy(
     entropy_bound: float = 0.1,
     temperature: float = 0.0,
     end_position: EndPosition = no_end,
-    accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptAmongMasked,
 ) -> DenoisingPolicy:
     """Return the policy of ``entropy`` decoding; temperature 0 takes the likeliest token."""
     return DenoisingPolicy(
         max_steps=max_steps,
         temperature=ConstantTemperature(temperature=temperature or 1.0),
         sample=draw if temperature else take_likeliest,
-        accept=accept(entropy_bound=entropy_bound, end_position=end_position),
+        accept=AcceptFromLeft(entropy_bound=entropy_bound, end_position=end_position),
         renew=renew,
         write_draft=draft_accepted,
         stop=AllAccepted(end_position=end_position),

@@ -19,16 +19,6 @@ def no_end(ids: Tensor) -> int | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EndTokens:
-    """The hole ends at the first of these tokens."""
-
-    ids: frozenset[int]
-
-    def __call__(self, ids: Tensor) -> int | None:
-        return next((i for i, token in enumerate(ids.tolist()) if token in self.ids), None)
-
-
 def is_before_end(ids: Tensor, end_position: EndPosition) -> Tensor:
     """Mark the positions up to the end, the end included; all positions if there is no end."""
     end = end_position(ids)
@@ -38,11 +28,6 @@ def is_before_end(ids: Tensor, end_position: EndPosition) -> Tensor:
 
 Stop: TypeAlias = Callable[[TokenCanvas, Sequence[Draft]], bool]
 """(canvas after the step, drafts of all steps, the last one included) → whether it is done."""
-
-
-def never_stop(canvas: TokenCanvas, drafts: Sequence[Draft]) -> bool:
-    """Run all steps."""
-    return False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

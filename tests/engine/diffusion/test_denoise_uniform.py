@@ -18,7 +18,6 @@ from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import draw, read_logits
-from intarsia.engine.diffusion.stopping import never_stop
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.fill_control import FillControl
@@ -158,7 +157,7 @@ def test_a_free_token_may_be_revised_after_it_was_accepted() -> None:
         return [11 if step <= 3 else 12]
 
     predict = RulePredict(wanted=wanted, sureness=lambda canvas: [30.0])
-    policy = replace(POLICY, stop=never_stop)
+    policy = replace(POLICY, stop=lambda canvas, drafts: False)
     denoised, canvases, drafts = run(predict, [None], policy)
     assert canvases[1].ids.tolist() == [11] and canvases[1].is_accepted.tolist() == [True]
     assert [d.ids.item() for d in drafts[:5]] == [11, 11, 11, 12, 12]

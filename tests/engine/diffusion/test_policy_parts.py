@@ -10,7 +10,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, LinearTemperature
 from intarsia.engine.diffusion.prediction import Prediction
-from intarsia.engine.diffusion.stopping import EndTokens, StableAndConfident, is_before_end, no_end
+from intarsia.engine.diffusion.stopping import StableAndConfident, is_before_end, no_end
 
 
 def test_a_linear_temperature_falls_and_then_stays_cold() -> None:
@@ -73,13 +73,15 @@ def test_stable_means_equal_to_so_many_drafts_before(
     assert stop(canvas, drafts) is is_done
 
 
-def test_the_end_of_a_hole_is_its_first_end_token() -> None:
+def test_a_hole_ends_with_its_end_token() -> None:
     ids = torch.tensor([4, 7, 5, 7])
-    end_position = EndTokens(ids=frozenset([7, 8]))
-    assert end_position(ids) == 1
-    assert is_before_end(ids, end_position).tolist() == [True, True, False, False]
+    assert is_before_end(ids, lambda ids: ids.tolist().index(7)).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert is_before_end(ids, no_end).all()
-    assert end_position(torch.tensor([1, 2])) is None
 
 
 @pytest.mark.parametrize(

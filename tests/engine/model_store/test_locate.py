@@ -105,20 +105,23 @@ def test_a_folder_with_a_gguf_file_points_at_it(toy_gguf: Path) -> None:
     assert refusal(toy_gguf.parent).endswith(f"give the file {toy_gguf} itself")
 
 
-def test_a_folder_with_only_a_pickle_is_refused_with_the_reason(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    message = refusal(folder)
-    assert "only as a pickle (pytorch_model.bin), which can run code" in message
-
-
-def test_a_folder_without_weights_is_refused(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    assert "has no weights: looked for model.safetensors" in refusal(folder)
-
-
-def test_a_folder_without_a_tokenizer_is_refused(folder: Path) -> None:
-    (folder / "tokenizer.json").unlink()
-    assert "has no tokenizer.json" in refusal(folder)
+@pytest.mark.parametrize(
+    ("renamed", "to", "said"),
+    [
+        (
+            "model.safetensors",
+            "pytorch_model.bin",
+            "only as a pickle (pytorch_model.bin), which can",
+        ),
+        ("model.safetensors", "other", "has no weights: looked for model.safetensors"),
+        ("tokenizer.json", "other", "has no tokenizer.json"),
+    ],
+)
+def test_a_folder_that_lacks_a_part_is_refused(
+    folder: Path, renamed: str, to: str, said: str
+) -> None:
+    (folder / renamed).rename(folder / to)
+    assert said in refusal(folder)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"qwen2"'])

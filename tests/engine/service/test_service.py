@@ -284,31 +284,17 @@ async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
         assert (await client.fill(hole())).text == "now it fits"
 
 
-async def test_an_unexpected_error_of_the_model_is_one_line_and_the_engine_lives(
-    address: Address, caplog: pytest.LogCaptureFixture
-):
-    def rules(request: Fill) -> str:
-        if request.prefix == "bad":
-            raise KeyError("two\nlines")
-        return "fine"
-
-    async with in_process_engine(address, always(RuleFiller(rules))), a_client(address) as client:
-        with pytest.raises(FillFailed, match="KeyError while filling") as caught:
-            await client.fill(hole(prefix="bad"))
-        assert caught.value.code == "internal"
-        assert "\n" not in str(caught.value)
-        assert (await client.fill(hole())).text == "fine"
-    assert any(record.exc_info for record in caplog.records)  # the log has the traceback
-
-
 class PanicException(BaseException):
     """Has the name of a panic in Rust code, which is not an Exception either."""
 
 
-async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
+@pytest.mark.parametrize("error", [KeyError("two\nlines"), PanicException("retry-limit over")])
+async def test_an_unexpected_error_of_the_model_is_one_line_and_the_engine_lives(
+    address: Address, caplog: pytest.LogCaptureFixture, error: BaseException
+):
     def rules(request: Fill) -> str:
         if request.prefix == "bad":
-            raise PanicException("retry-limit-in-match over")
+            raise error
         return "fine"
 
     async with (
@@ -316,11 +302,13 @@ async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
         in_process_engine(address, always(RuleFiller(rules))),
         a_client(address) as client,
     ):
-        with pytest.raises(FillFailed, match="PanicException while filling") as caught:
+        with pytest.raises(FillFailed, match=f"{type(error).__name__} while filling") as caught:
             await client.fill(hole(prefix="bad"))
         assert caught.value.code == "internal"
+        assert "\n" not in str(caught.value)
         assert (await client.status()).state == "ready"
         assert (await client.fill(hole())).text == "fine"
+    assert any(record.exc_info for record in caplog.records)  # the log has the traceback
 
 
 async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address):

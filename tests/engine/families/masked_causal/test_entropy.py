@@ -16,7 +16,6 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
 from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.tokens import HoleTokens, score_tokens
-from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
@@ -193,7 +192,6 @@ class OwnParts:
             entropy_bound=0.0,
             temperature=temperature,
             end_position=end_position,
-            accept=AcceptFromLeft,
         )
 
 
