@@ -122,27 +122,14 @@ def insert_sorted(names: Sequence[str], new: str) -> int:
     return len(names)
 
 
-def _as_is(name: str) -> str:
-    return name
-
-
-def _constants_first(name: str) -> tuple[int, str]:
-    """As isort orders: constants, classes, then the rest."""
-    return (0 if name.isupper() else 1 if name[:1].isupper() else 2), name.lower()
-
-
-def _constants_last(name: str) -> tuple[int, str]:
-    """As rustfmt orders: modules and functions, types, then constants."""
-    return (2 if name.isupper() else 1 if name[:1].isupper() else 0), name
-
-
 _NAME_ORDERS: Sequence[Callable[[str], Any]] = (
-    _as_is,
+    lambda name: name,
     str.lower,
-    _constants_first,
-    _constants_last,
+    # As isort orders: constants, classes, then the rest.
+    lambda name: ((0 if name.isupper() else 1 if name[:1].isupper() else 2), name.lower()),
+    # As rustfmt orders: modules and functions, types, then constants.
+    lambda name: ((2 if name.isupper() else 1 if name[:1].isupper() else 0), name),
 )
-
 
 _ALIAS = re.compile(r"\s+as\s+|:")
 

@@ -1,7 +1,6 @@
 """Writes an import into a Java file."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import tree_sitter
 
@@ -18,20 +17,11 @@ from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
-
-def _by_path(line: ImportLine) -> Any:
-    return ".".join(line.path)
-
-
-def _by_parts(line: ImportLine) -> Any:
-    return line.path
-
-
-def _by_lower_path(line: ImportLine) -> Any:
-    return ".".join(line.path).lower()
-
-
-_ORDERS: Sequence[Order] = (_by_path, _by_parts, _by_lower_path)
+_ORDERS: Sequence[Order] = (
+    lambda line: ".".join(line.path),
+    lambda line: line.path,
+    lambda line: ".".join(line.path).lower(),
+)
 
 
 def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import tree_sitter
 
@@ -30,23 +29,12 @@ _TYPES = ("import_statement", "import_from_statement", "future_import_statement"
 _ENDS = ("function_definition", "class_definition", "decorated_definition")
 
 
-def _by_kind(line: ImportLine) -> Any:
-    return line.is_from, [part.lower() for part in line.path]
-
-
-def _by_kind_as_is(line: ImportLine) -> Any:
-    return line.is_from, line.path
-
-
-def _by_module(line: ImportLine) -> Any:
-    return [part.lower() for part in line.path]
-
-
-def _from_first(line: ImportLine) -> Any:
-    return not line.is_from, [part.lower() for part in line.path]
-
-
-_ORDERS: Sequence[Order] = (_by_kind, _by_kind_as_is, _by_module, _from_first)
+_ORDERS: Sequence[Order] = (
+    lambda line: (line.is_from, [part.lower() for part in line.path]),
+    lambda line: (line.is_from, line.path),
+    lambda line: [part.lower() for part in line.path],
+    lambda line: (not line.is_from, [part.lower() for part in line.path]),
+)
 
 
 def place_python(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import tree_sitter
 
@@ -26,15 +25,10 @@ _OWN = ("crate", "self", "super")
 _ARGUMENT = re.compile(r"\s*use\s+(.*?);", re.DOTALL)
 
 
-def _by_path(line: ImportLine) -> Any:
-    return [(part[:1].isupper(), part) for part in line.path]
-
-
-def _as_is(line: ImportLine) -> Any:
-    return "::".join(line.path)
-
-
-_ORDERS: Sequence[Order] = (_by_path, _as_is)
+_ORDERS: Sequence[Order] = (
+    lambda line: [(part[:1].isupper(), part) for part in line.path],
+    lambda line: "::".join(line.path),
+)
 
 
 def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:

@@ -5,7 +5,6 @@ difference*, the part of the gain that is due to the user's edit.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import NextEdit
@@ -17,18 +16,12 @@ LEVELS: Mapping[Level, int] = {"sure": 0, "balanced": 1, "bold": 2}
 """The levels and their order, the surest first."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShowThresholds:
-    """Numbers above which a correction is shown, in nats."""
-
-    min_gain: float = 0.0
-    bold_double_difference: float = 4.0
-    balanced_double_difference: float = 7.0
-    balanced_log_p: float = -2.0
-    sure_log_p: float = -1.0  # without agreement
-
-
-THRESHOLDS = ShowThresholds()
+MIN_GAIN = 0.0
+BOLD_DOUBLE_DIFFERENCE = 4.0
+BALANCED_DOUBLE_DIFFERENCE = 7.0
+BALANCED_LOG_P = -2.0
+SURE_LOG_P = -1.0
+"""Numbers above which a correction is shown, in nats; ``SURE_LOG_P`` holds without agreement."""
 
 
 def double_difference(edit: NextEdit) -> float:
@@ -36,21 +29,19 @@ def double_difference(edit: NextEdit) -> float:
     return edit.gain - edit.gain_before
 
 
-def level_of(
-    edit: NextEdit, *, is_deletion: bool, thresholds: ShowThresholds = THRESHOLDS
-) -> Level | None:
+def level_of(edit: NextEdit, *, is_deletion: bool) -> Level | None:
     """Return the surest level that shows a correction, None if none does.
 
     ``is_deletion``: it only removes lines. NaN passes no threshold.
     """
     difference = double_difference(edit)
-    if not (edit.gain > thresholds.min_gain and difference > thresholds.bold_double_difference):
+    if not (edit.gain > MIN_GAIN and difference > BOLD_DOUBLE_DIFFERENCE):
         return None
-    is_likely = edit.log_p > thresholds.balanced_log_p
-    is_balanced = difference > thresholds.balanced_double_difference and is_likely
+    is_likely = edit.log_p > BALANCED_LOG_P
+    is_balanced = difference > BALANCED_DOUBLE_DIFFERENCE and is_likely
     if is_deletion or not is_balanced:
         return "bold"
-    return "sure" if edit.is_agreed or edit.log_p > thresholds.sure_log_p else "balanced"
+    return "sure" if edit.is_agreed or edit.log_p > SURE_LOG_P else "balanced"
 
 
 def is_shown(level: Level, least: Level) -> bool:

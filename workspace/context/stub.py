@@ -130,10 +130,6 @@ class Stub:
         for one in (*self._classes_around(definition), definition):
             self._chosen.setdefault(_key(one), one)
 
-    def remove_last(self, definition: Definition) -> None:
-        """Remove a definition that is no longer wanted; its class stays."""
-        self._chosen.pop(_key(definition), None)
-
     def line(self, definition: Definition) -> str:
         """Return the definition as it is written in the stub: its decorators and one line."""
         is_member = definition.kind in ("field", "method") and definition.name not in CONSTRUCTORS

@@ -117,7 +117,7 @@ class FileRules:
         decision = self._ignore.decision(path, is_folder=True)
         if decision is not None and decision:
             return "ignored by an ignore file"
-        if is_skipped_folder(name) and not self._ignore.is_asked_for(path, is_folder=True):
+        if is_skipped_folder(name) and not self._ignore.is_asked_for(path):
             return "a folder of tools or builds"
         return None
 
@@ -125,7 +125,7 @@ class FileRules:
         """Tell whether a file in the folder marks it as a cache or a virtual environment."""
         if (marked := self._marked.get(path)) is None:
             marked = any(os.path.lexists(f"{path}/{name}") for name in MARKERS)
-            marked = marked and not self._ignore.is_asked_for(path, is_folder=True)
+            marked = marked and not self._ignore.is_asked_for(path)
             self._marked[path] = marked
         return marked
 

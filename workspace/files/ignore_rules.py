@@ -78,10 +78,10 @@ class IgnoreRules:
             return None
         return _matched(self._exclude.git, self._exclude.folder, path, is_folder)
 
-    def is_asked_for(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether a ``!`` rule of an .intarsiaignore asks for this path."""
+    def is_asked_for(self, path: str) -> bool:
+        """Tell whether a ``!`` rule of an .intarsiaignore asks for this folder."""
         for level in (*self._levels_of(parent_of(path)), *self._outer):
-            ignored = _matched(level.own, level.folder, path, is_folder)
+            ignored = _matched(level.own, level.folder, path, True)
             if ignored is not None:
                 return not ignored
         return False

@@ -89,9 +89,6 @@ def _form(one: FoundImport) -> ImportForm:
     return "plain"
 
 
-MAX_HOPS = 5
-
-
 def same_meaning(
     index: IndexReader, one: Candidate, other: Candidate, path_of: Callable[[str], str | None]
 ) -> bool:

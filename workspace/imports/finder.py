@@ -35,7 +35,7 @@ from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
-from intarsia.workspace.symbols.symbols import GivenName, Import
+from intarsia.workspace.symbols.symbols import Import
 
 MAX_IMPORTS = 600
 """Imports of one name that are looked at."""
@@ -89,19 +89,6 @@ class ImportFinder:
         if imports_back(self._index, self._around, self._language, chosen.place):
             return _none(unbound, "the import would be circular")
         return self._bound(unbound, chosen)
-
-    def is_same_meaning(self, one: GivenName, other: GivenName) -> bool:
-        """Whether two imports give the same thing to the file."""
-        places = []
-        for it in (one, other):
-            form: ImportForm = "require" if it.kind == "require" else "plain"
-            place = self._names.place_of(Written(path=self._path, module=it.module), it.name)
-            if place is None:
-                return False
-            places.append(Candidate(place=place, name=it.name, local=it.local, form=form))
-        if (places[0].place, places[0].name) == (places[1].place, places[1].name):
-            return places[0].form == places[1].form
-        return same_meaning(self._index, places[0], places[1], self._path_of)
 
     def _candidates(self, unbound: UnboundName) -> list[Candidate]:
         found = self._index.imports_of(unbound.name, path=self._path, limit=MAX_IMPORTS)
