@@ -2,7 +2,6 @@
 
 from code_server import ACCEPT_LINE
 from engine_counts import num_fills
-from playwright.sync_api import expect
 from sources import LOOP, OPENING, SUM
 from windows import Windows
 
@@ -46,27 +45,6 @@ def test_escape_takes_it_away_and_leaves_the_document_alone(windows: Windows) ->
     window.press("Tab")
     window.expect_cursor(3, 13)
     window.expect_saved(SUM.replace("║", "  "))
-
-
-def test_a_half_typed_word_is_continued(windows: Windows) -> None:
-    window = windows.open(SUM.replace("║", " l║"))
-    window.type("e")
-    window.expect_ghost_text("ft + right")
-    window.press("Tab")
-    window.expect_cursor(3, 24)
-    window.expect_saved(SUM.replace("║", " left + right"))
-
-
-def test_a_body_of_several_lines_is_suggested(windows: Windows) -> None:
-    window = windows.open(LOOP)
-    window.press("Enter")
-    shown = window.ghost_text()
-    assert "\n" in shown
-    window.press("Tab")
-    window.expect_ghost_text("")
-    filled = LOOP.replace("║", f"\n        {shown}")
-    window.expect_saved(filled)
-    compile(filled, window.file.name, "exec")
 
 
 def test_an_answer_later_than_the_editors_patience_is_shown_all_the_same(windows: Windows) -> None:
@@ -134,17 +112,6 @@ def test_no_draft_is_drawn_where_drafts_are_off(windows: Windows) -> None:
     window.press("Enter")
     assert "\n" in window.ghost_text()
     assert [entry["draft"] for entry in window.history() if entry["draft"]] == []
-
-
-def test_a_new_file_that_is_not_saved_yet_is_completed(windows: Windows) -> None:
-    window = windows.open(SUM, settings={"files.defaultLanguage": "python"})
-    window.command("File: New Untitled Text File")
-    expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
-    window.type("monthly_rent = 1250\nyearly_rent = 12 * month")
-    window.expect_ghost_text("ly_rent")
-    window.press("Tab")
-    window.expect_ghost_text("")
-    assert "yearly_rent = 12 * monthly_rent" in window.text_of("Untitled-1")
 
 
 def test_accepting_word_by_word_keeps_the_rest(windows: Windows) -> None:

@@ -44,14 +44,3 @@ def test_a_cell_is_completed_with_a_name_of_the_cell_above(windows: Windows) -> 
     saved = json.loads(window.saved_change(window.file.read_text()))
     first, second, last = CELLS
     assert saved == notebook(first, f"{second} monthly_rent", last)
-
-
-def test_the_model_sees_the_code_of_all_cells_and_no_output(windows: Windows) -> None:
-    window = windows.open_notebook(json.dumps(notebook(*CELLS), indent=1) + "\n")
-    window.enter_cell(1)
-    window.type(" ")
-    window.expect_ghost_text("monthly_rent")
-    seen = window.expect_the_model_sees(CELLS[0])
-    for text in CELLS:
-        assert text in seen
-    assert OUTPUT not in seen

@@ -41,24 +41,3 @@ def test_a_language_is_off_in_one_folder_and_a_change_reaches_that_folder(window
         again.page.wait_for_timeout(500)
     again.expect_ghost_text("")
     again.expect_status_tells("python is among disabledLanguages")
-
-
-def test_code_of_other_files_is_off_in_one_folder(windows: Windows) -> None:
-    ledger = "class Ledger:\n    def charge_category(self, cents: int) -> None: ...\n"
-    use = "from ledger import Ledger\n\nledger = Ledger()\nledger\n"
-    shown_at = {"intarsia.showThreshold": "0"}  # an answer without the other file is improbable
-    without = json.dumps({**shown_at, "intarsia.projectContext": False})
-    roots = {
-        "one": {"one.py": use, "ledger.py": ledger, SETTINGS: json.dumps(shown_at)},
-        "two": {"two.py": use, "ledger.py": ledger, SETTINGS: without},
-    }
-    window = windows.open_roots(roots, "one/one.py")
-    for name, is_shown in (("one", True), ("two", False)):
-        shown = window.open_file(window.file.parents[1] / name / f"{name}.py")
-        shown.press("Control+Home", "ArrowDown", "ArrowDown", "ArrowDown", "End")
-        shown.type(".")
-        assert shown.ghost_text()
-        words = "def charge_category" if is_shown else "No code of other files"
-        seen = shown.expect_the_model_sees(words)
-        assert ("def charge_category" in seen) is is_shown
-        shown.page.get_by_role("tab", name="What the Model Sees").click(button="middle")

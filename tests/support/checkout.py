@@ -1,6 +1,5 @@
 """Where things are in this checkout, and which files are in it."""
 
-import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -15,9 +14,3 @@ def modules(folder: str) -> list[Path]:
     """Return our own Python files below a folder, without those that are only data."""
     found = (ROOT / folder).rglob("*.py")
     return sorted(path for path in found if "samples" not in path.parts)
-
-
-def tracked_files() -> list[Path]:
-    """Return every file that git knows, relative to the checkout."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
-    return [Path(name) for name in listed.stdout.decode().split("\0") if name]

@@ -51,11 +51,3 @@ def test_accepted_by_the_word_it_brings_the_import_too(window: VSCodeWindow) -> 
     window.press("Tab")
     window.expect_ghost_text("")
     window.expect_saved(ACCEPTED)
-
-
-def test_the_setting_of_a_folder_switches_it_off(windows: Windows) -> None:
-    window = windows.open(SOURCE, settings={"intarsia.addImports": False})
-    window.type(" ")
-    window.expect_ghost_text(SHOWN)
-    window.press("Tab")
-    window.expect_saved(SOURCE.replace("║", f" {SHOWN}"))
