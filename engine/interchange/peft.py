@@ -13,7 +13,6 @@ from intarsia.engine.families.lora import SCALE
 from intarsia.engine.interchange.output import new_folder
 from intarsia.engine.interchange.peft_config import CONFIG_NAME, peft_config, read_peft_config
 from intarsia.engine.interchange.peft_tensors import read_pairs, write_pairs
-from intarsia.engine.interchange.tunable_matrices import tunable_matrices
 from intarsia.engine.interchange.tuning_file import (
     Pair,
     read_tuning,
@@ -21,6 +20,7 @@ from intarsia.engine.interchange.tuning_file import (
     split_rows,
     stack_rows,
     sum_of,
+    tunable_matrices,
     widened,
     without_idle_ranks,
     write_tuning,

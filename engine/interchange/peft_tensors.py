@@ -11,8 +11,7 @@ from torch import Tensor
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import read_tensors
 from intarsia.engine.interchange.peft_config import PeftConfig
-from intarsia.engine.interchange.tunable_matrices import TunableMatrix
-from intarsia.engine.interchange.tuning_file import Pair, exact_dtype
+from intarsia.engine.interchange.tuning_file import Pair, TunableMatrix, exact_dtype
 from intarsia.engine.model_store.checkpoint import read_safetensors_header
 
 TENSORS_NAME = "adapter_model.safetensors"

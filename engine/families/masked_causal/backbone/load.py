@@ -66,7 +66,9 @@ def _load_own_shape(
     dtype = choose_dtype(configured, device)
 
     def read_in(dtype: torch.dtype) -> GatedAdapter | None:
-        return adapter and read_adapter(adapter, shape, dtype=dtype, device=device)
+        if adapter is None:
+            return None
+        return read_adapter(adapter, shape, dtype=dtype, device=device)
 
     read = read_in(dtype)
 

@@ -166,17 +166,14 @@ def test_until_new_chunks_are_read_the_earlier_ones_serve(filler: MaskedCausalFi
     assert now.text == run_fill(filler, fill(project=second, project_use="always")).text
 
 
-def test_chunks_of_another_file_never_serve(filler: MaskedCausalFiller) -> None:
-    other = msgspec.structs.replace(project("y = 2\n"), path="pkg/other.py")
+@pytest.mark.parametrize("change", [{"path": "pkg/other.py"}, {"repository": "another"}])
+def test_chunks_of_another_file_or_repository_never_serve(
+    filler: MaskedCausalFiller, change: dict[str, str]
+) -> None:
+    other = msgspec.structs.replace(project("y = 2\n"), **change)
     filler.prefetch(placed(project=other), NO_CONTROL)
     assert run_fill(filler, fill()).num_project == 0
     assert run_fill(filler, fill(project=None)).num_project == 0
-
-
-def test_chunks_of_another_repository_never_serve(filler: MaskedCausalFiller) -> None:
-    other = msgspec.structs.replace(project("y = 2\n"), repository="another")
-    filler.prefetch(placed(project=other), NO_CONTROL)
-    assert run_fill(filler, fill()).num_project == 0
 
 
 def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) -> None:
