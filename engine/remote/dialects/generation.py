@@ -14,27 +14,27 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that are no JSON of the wanted shape."""
 
 StopKind: TypeAlias = Literal["end_token", "stop_text", "limit"]
-"""Why a server ended its text: the model's own end token, a stop text, or ``max_tokens``."""
+"""Why a server ended its text: the model's own end token, a stop text, or ``max_tokens``.
+
+Servers that take text do not tell a stop text from an end token.
+"""
 
 AnswerForm: TypeAlias = Literal["events", "lines", "whole"]
 """How an answer is cut for ``parse``: server-sent events, lines, or not at all."""
-
-TextStop: TypeAlias = Literal["end", "limit"]
-"""Why a server ended its text: its end token or a stop text, or the most tokens."""
 
 _SALT_PURPOSE = b"intarsia cache salt 1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Generation:
-    """One request: continue ``prompt``.
+    """One request: continue ``prompt``, token ids or a text.
 
     The text begins with ``beginning``, bytes of a half-typed word. ``forbidden`` tokens are not
     chosen. ``num_likely`` tokens are reported at each position. ``temperature`` 0 is greedy. One
     that ``is_background`` may wait for others.
     """
 
-    prompt: Sequence[int]
+    prompt: Sequence[int] | str
     max_tokens: int
     stop: Sequence[str] = ()
     beginning: bytes = b""
@@ -63,6 +63,18 @@ class NewToken:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TextPiece:
+    """The next piece of an answer, a token or a few.
+
+    ``log_p`` in nats and the entropy at its place are None where the server does not say.
+    """
+
+    text: str
+    log_p: float | None = None
+    entropy: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """What the server read of the prompt, and how long that took there."""
 
@@ -73,9 +85,13 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunk:
-    """One piece of an answer. ``stop``: the text has ended. ``model``: the server's own name."""
+    """One piece of an answer: tokens, or pieces of a server that takes text.
+
+    ``stop``: the text has ended. ``model``: the server's own name.
+    """
 
     tokens: tuple[NewToken, ...] = ()
+    pieces: tuple[TextPiece, ...] = ()
     stop: StopKind | None = None
     is_last: bool = False
     reading: Reading | None = None
@@ -94,6 +110,7 @@ class Streams(Protocol):
     """How one kind of server streams an answer."""
 
     path: ClassVar[str]
+    form: ClassVar[AnswerForm]  # of a stream
 
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece of the answer, None for one without content.
@@ -124,56 +141,13 @@ class Dialect(Streams, Tokenizes, Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextGeneration:
-    """One request: continue ``prompt``. ``temperature`` 0 is greedy."""
-
-    prompt: str
-    max_tokens: int
-    stop: Sequence[str] = ()
-    temperature: float = 0.0
-    seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextPiece:
-    """The next piece of an answer, a token or a few.
-
-    ``log_p`` in nats and the entropy at its place are None where the server does not say.
-    """
-
-    text: str
-    log_p: float | None = None
-    entropy: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextChunk:
-    """One event of an answer. ``stop``: the text has ended. ``model``: the server's own name."""
-
-    pieces: tuple[TextPiece, ...] = ()
-    stop: TextStop | None = None
-    is_last: bool = False
-    reading: Reading | None = None
-    model: str | None = None
-
-
-class TextDialect(Protocol):
+class TextDialect(Streams, Protocol):
     """How one kind of server is asked for text."""
 
-    path: ClassVar[str]
-    form: ClassVar[AnswerForm]
     part_tokens: ClassVar[int | None]  # the most in one request that is not to be cancelled
 
-    def body(self, generation: TextGeneration) -> Mapping[str, Any]:
+    def body(self, generation: Generation) -> Mapping[str, Any]:
         """Return the request's JSON."""
-        ...
-
-    def parse(self, data: bytes) -> TextChunk | None:
-        """Return an event of the answer, None for one without content.
-
-        Raises UnusableAnswer, ServerBusy.
-        """
         ...
 
 

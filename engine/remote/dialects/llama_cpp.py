@@ -10,6 +10,7 @@ import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
+    AnswerForm,
     Chunk,
     Generation,
     LikelyToken,
@@ -61,6 +62,7 @@ class LlamaCpp:
     """The dialect of llama.cpp's own server. ``model`` is sent to a router of several models."""
 
     path: ClassVar[str] = "/completion"
+    form: ClassVar[AnswerForm] = "events"
     can_begin: ClassVar[bool] = True
     reads_in_parts: ClassVar[bool] = True  # it notices a closed connection between two batches
     encodes_marks_as_text: ClassVar[bool] = True

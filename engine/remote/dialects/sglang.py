@@ -20,6 +20,7 @@ from intarsia.engine.remote.dialects.completions import (
     tokenize_body,
 )
 from intarsia.engine.remote.dialects.generation import (
+    AnswerForm,
     Chunk,
     Generation,
     UnusableAnswer,
@@ -33,6 +34,7 @@ class Sglang:
     """
 
     path: ClassVar[str] = PATH
+    form: ClassVar[AnswerForm] = "events"
     can_begin: ClassVar[bool] = True
     reads_in_parts: ClassVar[bool] = False  # it ends a request once its connection is closed
     encodes_marks_as_text: ClassVar[bool] = False

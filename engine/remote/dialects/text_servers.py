@@ -21,9 +21,10 @@ from intarsia.engine.remote.dialects.completions import (
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
     AnswerForm,
+    Chunk,
+    Generation,
     ServerBusy,
-    TextChunk,
-    TextGeneration,
+    StopKind,
     TextPiece,
     UnusableAnswer,
     entropy_of,
@@ -46,14 +47,14 @@ class Mlx:
     """
 
     path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "whole"
+    form: ClassVar[AnswerForm] = "events"  # it is asked for none
     part_tokens: ClassVar[int | None] = 8
 
     def __init__(self, model: str, text: FimTokenizer) -> None:
         self._model = model or "default_model"  # the one that the server was started with
         self._text = text
 
-    def body(self, generation: TextGeneration) -> Parameters:
+    def body(self, generation: Generation) -> Parameters:
         """Return the request's JSON."""
         return _completion(self._model, generation) | {
             "top_k": 0,
@@ -64,7 +65,7 @@ class Mlx:
             "stream": False,
         }
 
-    def parse(self, data: bytes) -> TextChunk | None:
+    def parse(self, data: bytes) -> Chunk | None:
         """Return the answer. Raises UnusableAnswer."""
         event = parse_event(data, "mlx-lm")
         if event is None or not event.choices:
@@ -80,13 +81,13 @@ class Mlx:
             raise UnusableAnswer(
                 "its ids are another text here: set `tokenizer` to its model's tokenizer.json"
             )
-        return TextChunk(
+        return Chunk(
             pieces=tuple(
                 TextPiece(text=text, log_p=least_log_p(token.logprob))
                 for token, text in zip(own, texts, strict=True)
                 if text
             ),
-            stop="end" if is_ended else "limit",
+            stop="end_token" if is_ended else "limit",
             is_last=True,
             reading=reading_of(event),
             model=event.model,
@@ -106,19 +107,19 @@ class LmStudio:
     def __init__(self, model: str) -> None:
         self._model = model
 
-    def body(self, generation: TextGeneration) -> Parameters:
+    def body(self, generation: Generation) -> Parameters:
         """Return the request, with all of the sampling settings that its documentation names."""
         return _completion(self._model, generation) | {"repeat_penalty": 1.0, "stream": True}
 
-    def parse(self, data: bytes) -> TextChunk | None:
+    def parse(self, data: bytes) -> Chunk | None:
         """Return an event of the answer. Raises UnusableAnswer, ServerBusy."""
         event = parse_event(data, "LM Studio")
         if event is None:
-            return TextChunk(is_last=True)
-        stop, text = stop_kind(event.choice, None), event.choice.text
-        return TextChunk(
+            return Chunk(is_last=True)
+        text = event.choice.text
+        return Chunk(
             pieces=(TextPiece(text=text),) if text else (),
-            stop=None if stop is None else "limit" if stop == "limit" else "end",
+            stop=stop_kind(event.choice, None),
             model=event.model,
         )
 
@@ -160,7 +161,7 @@ class Ollama:
         self._model = model
         self._context_tokens = context_tokens
 
-    def body(self, generation: TextGeneration) -> Parameters:
+    def body(self, generation: Generation) -> Parameters:
         """Return the request's JSON."""
         return {
             "model": self._model,
@@ -187,7 +188,7 @@ class Ollama:
             },
         }
 
-    def parse(self, data: bytes) -> TextChunk | None:
+    def parse(self, data: bytes) -> Chunk | None:
         """Return a line of the answer. Raises UnusableAnswer, ServerBusy."""
         try:
             line = _line_decoder.decode(data)
@@ -198,15 +199,21 @@ class Ollama:
             raise (ServerBusy if "busy" in said else UnusableAnswer)(said)
         if line.remote_host:
             raise UnusableAnswer(f"its model runs at {line.remote_host[:200]}: code went there")
-        return TextChunk(
+        return Chunk(
             pieces=tuple(_pieces(line.response, line.logprobs)),
-            stop=None if not line.done else "limit" if line.done_reason == "length" else "end",
+            stop=_stop(line),
             is_last=line.done,
             model=line.model,
         )
 
 
-def _completion(model: str, generation: TextGeneration) -> Parameters:
+def _stop(line: _OllamaLine) -> StopKind | None:
+    if not line.done:
+        return None
+    return "limit" if line.done_reason == "length" else "end_token"
+
+
+def _completion(model: str, generation: Generation) -> Parameters:
     """Return what mlx-lm and LM Studio are both asked."""
     return {
         "model": model,

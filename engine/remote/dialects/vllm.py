@@ -18,6 +18,7 @@ from intarsia.engine.remote.dialects.completions import (
     tokenize_body,
 )
 from intarsia.engine.remote.dialects.generation import (
+    AnswerForm,
     Chunk,
     Generation,
     UnusableAnswer,
@@ -36,6 +37,7 @@ class Vllm:
     """
 
     path: ClassVar[str] = PATH
+    form: ClassVar[AnswerForm] = "events"
     can_begin: ClassVar[bool] = True
     reads_in_parts: ClassVar[bool] = False  # it notices a closed connection at its next step
     encodes_marks_as_text: ClassVar[bool] = False

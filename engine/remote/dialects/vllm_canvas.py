@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from intarsia.engine.remote.dialects.generation import Chunk
+from intarsia.engine.remote.dialects.generation import AnswerForm, Chunk
 from intarsia.engine.remote.dialects.vllm import parse_chunk
 
 NUM_LIKELY = 5
@@ -40,6 +40,7 @@ class VllmCanvas:
     """The dialect. ``cache_salt`` keeps this user's cached prompts apart from others'."""
 
     path: ClassVar[str] = "/v1/completions"
+    form: ClassVar[AnswerForm] = "events"
     encodes_marks_as_text: ClassVar[bool] = False
 
     def __init__(self, model: str, *, cache_salt: str) -> None:

@@ -20,9 +20,7 @@ from intarsia.engine.remote.dialects.generation import (
     Generation,
     ServerBusy,
     Streams,
-    TextChunk,
     TextDialect,
-    TextGeneration,
     UnusableAnswer,
 )
 from intarsia.engine.remote.http.connection import KeptConnections
@@ -37,8 +35,6 @@ WITHIN_S = 5.0
 """A user has not waited longer than this when a request is sent again."""
 
 _Answer = TypeVar("_Answer")
-
-_Piece = TypeVar("_Piece", Chunk, TextChunk)
 
 PAUSE_S = 3.0
 """How long a server is not asked after a fault."""
@@ -77,7 +73,10 @@ class ServerLink:
         self._fault = None
 
     def generate(
-        self, dialect: Dialect, generation: Generation, checkpoint: Callable[[], None]
+        self,
+        dialect: Dialect | TextDialect,
+        generation: Generation,
+        checkpoint: Callable[[], None],
     ) -> Generator[Chunk]:
         """Return the pieces of an answer; closing the iterator cancels the request.
 
@@ -89,30 +88,11 @@ class ServerLink:
         self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
         """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
-        form: AnswerForm = "events" if body["stream"] else "whole"
-        return self._chunks(dialect.path, form, body, checkpoint, dialect.parse)
-
-    def generate_text(
-        self, dialect: TextDialect, generation: TextGeneration, checkpoint: Callable[[], None]
-    ) -> Generator[TextChunk]:
-        """Yield the pieces of an answer as ``generate`` does, from a server that takes text."""
-        return self._chunks(
-            dialect.path, dialect.form, dialect.body(generation), checkpoint, dialect.parse
-        )
-
-    def _chunks(
-        self,
-        path: str,
-        form: AnswerForm,
-        body: Mapping[str, Any],
-        checkpoint: Callable[[], None],
-        parse: Callable[[bytes], _Piece | None],
-    ) -> Generator[_Piece]:
-        """Yield the parsed pieces of an answer up to the last one."""
-        remote, watch = self.remote, self.watch(checkpoint)
+        remote, path, watch = self.remote, dialect.path, self.watch(checkpoint)
+        form = dialect.form if body["stream"] else "whole"
         with open_exchange(remote, path, watch, body, self.kept) as answer:
             for data in pieces(remote, path, answer, form):
-                chunk = self._parsed(parse, data)
+                chunk = self._parsed(dialect.parse, data)
                 if chunk is None:
                     continue
                 answer.has_said_all = chunk.is_last
@@ -122,7 +102,7 @@ class ServerLink:
         problem = f"{path} ended without its last event"
         raise unusable(remote, problem, is_cut_off=True)
 
-    def _parsed(self, parse: Callable[[bytes], _Piece | None], data: bytes) -> _Piece | None:
+    def _parsed(self, parse: Callable[[bytes], Chunk | None], data: bytes) -> Chunk | None:
         try:
             return parse(data)
         except UnusableAnswer as error:

@@ -27,9 +27,9 @@ from intarsia.engine.ipc.messages import (
     ProjectContext,
 )
 from intarsia.engine.remote.dialects.generation import (
-    TextChunk,
+    Chunk,
+    Generation,
     TextDialect,
-    TextGeneration,
     TextPiece,
 )
 from intarsia.engine.remote.fill.link import ServerLink
@@ -176,9 +176,7 @@ class TextRun:
         """Have the server write on; return why the hole ends, None if it is to be asked again."""
         generation, stop = self._generation(), None
         num_left = self._num_left()
-        with closing(
-            self._link.generate_text(self._dialect, generation, self._checkpoint)
-        ) as chunks:
+        with closing(self._link.generate(self._dialect, generation, self._checkpoint)) as chunks:
             for chunk in chunks:
                 self._checkpoint()
                 self._note(chunk)
@@ -212,7 +210,7 @@ class TextRun:
         limit = min(request.max_tokens, request.max_steps or request.max_tokens)
         return limit - len(self._written.pieces)
 
-    def _note(self, chunk: TextChunk) -> None:
+    def _note(self, chunk: Chunk) -> None:
         self._written.model = chunk.model or self._written.model
         if chunk.reading is not None and not self._written.pieces:
             self._written.readings.append(chunk.reading)
@@ -258,14 +256,14 @@ class TextRun:
         self._has_stops = False  # an open bracket holds the stop texts back
         return None
 
-    def _generation(self) -> TextGeneration:
+    def _generation(self) -> Generation:
         request, task = self._task.request, self._task
         temperature = request.temperature or 0.0
         if request.alternative:
             temperature = max(temperature, _OTHER_TEMPERATURE)
         typed = task.word.removesuffix(self._expected)
         num_left = max(self._num_left(), 1)
-        return TextGeneration(
+        return Generation(
             prompt=task.prompt + typed + self._written.text,
             max_tokens=min(num_left, self._dialect.part_tokens or num_left),
             stop=request.stop if self._has_stops else (),
