@@ -9,7 +9,7 @@ PARTS := lsp workspace infill engine training cli
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
@@ -20,7 +20,8 @@ demo: setup
 	$(BIN)/intarsia demo
 
 # The fast lane: all that a change commonly breaks.
-test: setup lint types pull extension-check
+test: setup pull
+	$(MAKE) -j2 lint types extension-check
 	$(PYTEST) -m "not slow"
 
 # Both lanes.

@@ -4,7 +4,9 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +15,10 @@ from temporary_address import temporary_address
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.ownership import data_folder
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
 
 # The same examples in every run, however slow: neither chance nor other work fails a build.
 # Others: --hypothesis-profile=other_examples.
@@ -31,15 +37,25 @@ def pytest_configure() -> None:
         torch.set_num_threads(1)
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file's tests together, for its fixtures' sake; so all that share the real engine, or
-    stop and starve processes."""
-    for item in items:
-        folder = Path(item.path).parent.name
-        shared = "model" if item.get_closest_marker("model") else folder
-        name = shared if shared in ("model", "faults") else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(name))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling":
+    """Give each group of tests to one worker."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group_of(config.rootpath / nodeid.partition("::")[0])
+
+    return ByGroup(config, log)
+
+
+@cache
+def _group_of(file: Path) -> str:
+    """Return a file's group: those that share the real engine; those that stop and starve
+    processes; the file itself, for its fixtures' sake."""
+    if file.parent.name == "faults":
+        return "faults"
+    return "model" if "pytest.mark.model" in file.read_text() else str(file)
 
 
 @pytest.fixture(scope="session", autouse=True)
