@@ -1,4 +1,4 @@
-"""Runs one training on a corpus: draw holes, encode and pack them, train, draw the curves."""
+"""Runs one training on a corpus: draw holes, encode and pack them, train."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,6 @@ from intarsia.training.tuning_task import TuningTaskOptions
 from intarsia_research.training.adapted_backbone import AdaptedBackbone
 from intarsia_research.training.canvas_batch import CanvasMix
 from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
-from intarsia_research.training.curves import draw_curves
 from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
 from intarsia_research.training.low_rank_task import CorpusTuningTask
 
@@ -80,9 +79,7 @@ def run_training(
         text = f"step {progress.step}, {progress.num_tokens:,} tokens, loss {progress.loss:.3f}"
         on_progress(text, min(1.0, progress.share_done))
 
-    figures = train(task, holes, folder, _plan(options, model.name), on_step=report)
-    draw_curves(folder.log, out / "curves.svg")
-    return figures
+    return train(task, holes, folder, _plan(options, model.name), on_step=report)
 
 
 class _StartableTask(TrainingTask, Protocol):
@@ -195,7 +192,7 @@ def _load_uniform(
         )
     # importing transformers takes seconds: only this family needs it
     from intarsia_research.training.holes.encode_gemma_holes import encode_gemma_holes
-    from intarsia_research.training.load_uniform import load_uniform
+    from intarsia_research.training.uniform_backbone import load_uniform
     from intarsia_research.training.uniform_canvas import UniformMix
     from intarsia_research.training.uniform_task import UniformTask
 

@@ -1,4 +1,4 @@
-"""Lays out a hole as the canvas that a fill would denoise, and adds noise to it.
+"""Lays out a hole as the canvas that a fill would denoise, adds noise to it, and stacks canvases.
 
 The hole's tokens are followed by an end token and padding, as the filler expects them. The number
 of free positions is one that the filler would try. Only the hole gets noise: given text and suffix
@@ -6,8 +6,11 @@ stay clean. Knows no model.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import torch
+from torch import Tensor
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
@@ -114,3 +117,47 @@ def _num_free(num_tokens: int, mix: UniformMix, rng: random.Random) -> int:
     fitting = [length for length in candidate_lengths(mix.max_free) if length >= num_tokens]
     is_longer = drawn < mix.share_exact + mix.share_longer
     return fitting[min(int(is_longer), len(fitting) - 1)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class UniformBatch:
+    """One row a hole; the padding token fills up contexts and canvases."""
+
+    context: Tensor  # (holes, context) long
+    num_context: Tensor  # (holes,) long
+    clean: Tensor  # (holes, length) long: x0
+    noisy: Tensor  # (holes, length) long: xt
+    num_ids: Tensor  # (holes,) long
+    is_hole: Tensor  # (holes, length) bool
+    is_needed: Tensor  # (holes, length) bool: the hole's tokens, and its end
+
+    def to(self, device: torch.device) -> "UniformBatch":
+        fields = {name: getattr(self, name).to(device) for name in self.__dataclass_fields__}
+        return UniformBatch(**fields)
+
+
+def batch_of(
+    canvases: Sequence[CleanCanvas], noisy: Sequence[Sequence[int]], *, pad_id: int
+) -> UniformBatch:
+    """Stack canvases; ``noisy`` has the noised ids of each."""
+    positions = torch.arange(max(len(canvas.ids) for canvas in canvases))
+    starts, ends = _column(c.start for c in canvases), _column(c.end for c in canvases)
+    needed = _column(c.start + c.num_needed for c in canvases)
+    return UniformBatch(
+        context=_padded([canvas.context for canvas in canvases], pad_id),
+        num_context=torch.tensor([len(canvas.context) for canvas in canvases]),
+        clean=_padded([canvas.ids for canvas in canvases], pad_id),
+        noisy=_padded(noisy, pad_id),
+        num_ids=torch.tensor([len(canvas.ids) for canvas in canvases]),
+        is_hole=(positions >= starts) & (positions < ends),
+        is_needed=(positions >= starts) & (positions < needed),
+    )
+
+
+def _column(numbers: Iterable[int]) -> Tensor:
+    return torch.tensor(list(numbers))[:, None]
+
+
+def _padded(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    length = max(map(len, rows))
+    return torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in rows])

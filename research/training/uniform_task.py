@@ -22,11 +22,12 @@ from intarsia.training.train_loop import PassLoss
 from intarsia_research.training.low_rank_modules import LowRankModules
 from intarsia_research.training.low_rank_task import LowRankTask
 from intarsia_research.training.uniform_backbone import UniformBackbone
-from intarsia_research.training.uniform_batch import UniformBatch, batch_of
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,
     CleanCanvas,
+    UniformBatch,
     UniformMix,
+    batch_of,
     draw_canvas,
     noised,
 )

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
 from intarsia.training.packed_holes import HoleIds
-from intarsia_research.training.uniform_batch import batch_of
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,
     CleanCanvas,
     UniformMix,
+    batch_of,
     draw_canvas,
     noised,
 )

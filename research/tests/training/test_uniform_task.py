@@ -18,8 +18,7 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.training.packed_holes import PackedHoles
 from intarsia_research.training.uniform_backbone import UniformBackbone
-from intarsia_research.training.uniform_batch import UniformBatch, batch_of
-from intarsia_research.training.uniform_canvas import CleanCanvas
+from intarsia_research.training.uniform_canvas import CleanCanvas, UniformBatch, batch_of
 from intarsia_research.training.uniform_task import UniformTask
 
 # transformers' own import of a torch module warns.
