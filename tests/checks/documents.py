@@ -53,6 +53,8 @@ def problems(document: str) -> Iterator[str]:
     yield from (f"dead link: {target}" for target in LINK.findall(text) if is_dead(path, target))
     if path.name != "CHANGELOG.md":
         for file, name in (found for span in spans for found in SOURCE_PATH.findall(span)):
+            if file.startswith("build/"):  # what a command writes
+                continue
             at = next((at for at in (ROOT / file, path.parent / file) if at.exists()), None)
             if at is None:
                 yield f"no such file: {file}"
