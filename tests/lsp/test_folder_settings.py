@@ -10,7 +10,6 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
-from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import (
     Folder,
@@ -202,21 +201,6 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     assert not engine.requests
 
 
-async def test_a_client_that_sends_no_settings_is_not_waited_for_again(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.01)
-    server = build_server()
-    session = server.session
-    session.engine = ScriptedEngine(lambda _: "1")  # type: ignore[assignment]
-    session.settings_requests.begin()
-    assert await inline_completion(server, invoked(session, f"{ONE}/a.py"))
-    assert "the client does not send its settings" in caplog.text
-    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 60)
-    async with asyncio.timeout(5):
-        assert await inline_completion(server, invoked(session, f"{TWO}/a.py"))
-
-
 async def test_what_was_written_under_other_settings_is_not_suggested() -> None:
     session = opened({}, {})
     uri = f"{ONE}/a.py"
@@ -241,23 +225,6 @@ def test_a_folder_that_is_closed_leaves_no_settings() -> None:
     assert not session.is_enabled
     session.change_folders(added=[one], removed=[])
     assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
-
-
-async def test_a_new_folder_is_indexed_once_its_settings_are_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    session = opened({}, {})
-    told: list[Mapping[Path, Settings]] = []
-    monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
-    session.open_index(has_file_events=False)
-    told.clear()
-    number = session.settings_requests.begin()
-    session.change_folders(added=[Folder(uri="file:///work/four")], removed=[])
-    session.configure({}, {"file:///work/four": {"exclude": ["*.sql"]}})
-    assert not told
-    session.settings_arrived(number)
-    (roots,) = told
-    assert roots[Path("/work/four")].exclude == ("*.sql",)
 
 
 def test_each_folder_on_disk_is_indexed_under_its_own_settings(

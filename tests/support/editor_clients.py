@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 from in_process_server import served_here
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from rule_server import RuleServer
+from rule_server import RuleServer, rule_server
 
 from intarsia.engine.ipc.address import Address
 
@@ -171,3 +172,84 @@ async def inline_items(
 def log_of(client: LanguageClient) -> str:
     """Return all that the server has logged so far."""
     return "\n".join(message.message for message in client.log_messages)
+
+
+@dataclass(slots=True)
+class Page:
+    """A document that is open in an editor, and what an editor does with it."""
+
+    client: LanguageClient
+    uri: str
+    version: int = 1
+
+    def change(self, text: str) -> None:
+        """Replace the whole text."""
+        self.version += 1
+        change_document(self.client, self.uri, text, self.version)
+
+    def insert(self, line: int, character: int, text: str) -> None:
+        """Type a text, as an incremental change."""
+        self.version += 1
+        insert(self.client, self.uri, types.Position(line, character), text, self.version)
+
+    def close(self) -> None:
+        params = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(self.uri))
+        self.client.text_document_did_close(params)
+
+    async def items(
+        self, line: int, character: int, **how: Any
+    ) -> list[types.InlineCompletionItem]:
+        """Return what is suggested at a place; ``how`` are arguments of ``ask_inline``."""
+        return await inline_items(self.client, ask_inline(self.uri, line, character, **how))
+
+    async def shown(self, line: int, character: int, **how: Any) -> list[str]:
+        """Return the texts that are suggested at a place."""
+        return [str(item.insert_text) for item in await self.items(line, character, **how)]
+
+    def send(self, line: int, character: int, id: str) -> "asyncio.Future[Any]":
+        """Send a request under this id and return the answer to come."""
+        method, params = (
+            types.TEXT_DOCUMENT_INLINE_COMPLETION,
+            ask_inline(self.uri, line, character),
+        )
+        sent = self.client.protocol.send_request_async(method, params, msg_id=id)
+        return asyncio.ensure_future(sent)
+
+    async def menu(self, line: int, character: int) -> types.CompletionList:
+        """Return what the menu of completions gets."""
+        answer = await self.client.text_document_completion_async(
+            types.CompletionParams(
+                text_document=types.TextDocumentIdentifier(self.uri),
+                position=types.Position(line, character),
+                context=types.CompletionContext(types.CompletionTriggerKind.Invoked),
+            )
+        )
+        assert isinstance(answer, types.CompletionList)
+        return answer
+
+    @property
+    def log(self) -> str:
+        return log_of(self.client)
+
+
+@asynccontextmanager
+async def page(
+    address: Address,
+    text: str,
+    /,
+    *,
+    name: str = "a.py",
+    language: str = "python",
+    who: types.InitializeParams | None = None,
+    server: Server | None = None,
+    options: Mapping[str, Any] = EMPTY,
+    **rules: Any,
+) -> AsyncIterator[Page]:
+    """Open a document in VS Code, or another editor, that waits for no pause between keys.
+
+    ``rules`` are the arguments of ``rule_server``, where no server is given.
+    """
+    server = rule_server(**rules) if server is None else server
+    options = {"debounceMs": 0, **options}
+    async with editing(who or vscode(), address, server=server, options=options) as client:
+        yield Page(client, open_document(client, name, text, language))

@@ -1,9 +1,15 @@
 """What a client asks for beyond LSP, and all that it is sent, as it came over the wire."""
 
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
+from editor_clients import EMPTY, Page, Server, connected, open_document, vscode
 from lsprotocol import types
 from pytest_lsp import LanguageClient
+from rule_server import rule_server
+
+from intarsia.engine.ipc.address import Address
 
 Message = dict[str, Any]
 
@@ -36,6 +42,31 @@ def record(client: LanguageClient) -> list[Message]:
 
     client.protocol.structure_message = structure_message  # type: ignore[method-assign]
     return messages
+
+
+@asynccontextmanager
+async def told_page(
+    address: Address,
+    text: str,
+    /,
+    *asked: str,
+    server: Server | None = None,
+    who: types.InitializeParams | None = None,
+    options: Mapping[str, Any] = EMPTY,
+    **rules: Any,
+) -> AsyncIterator[tuple[Page, list[Message]]]:
+    """Open a.py in a client that asked for this; yield what it is sent, too.
+
+    ``rules`` are the arguments of ``rule_server``, where no server is given.
+    """
+    server = rule_server(**rules) if server is None else server
+    who = asking_for(who or vscode(), **dict.fromkeys(asked, True))
+    who.initialization_options = {"debounceMs": 0, "deadlineMs": 60_000, **options}
+    async with connected(address, server) as client:
+        messages = record(client)
+        await client.initialize_session(who)
+        yield Page(client, open_document(client, "a.py", text)), messages
+        await client.shutdown_session()
 
 
 def notified(messages: list[Message], method: str) -> list[Any]:

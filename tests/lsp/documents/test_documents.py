@@ -2,7 +2,6 @@
 
 import logging
 import random
-import re
 import threading
 from collections.abc import Sequence
 
@@ -45,41 +44,6 @@ def edit(documents: Documents, start: int, end: int, text: str, version: int = 2
     change = types.TextDocumentContentChangePartial(range=span, text=text)
     identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=version)
     documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
-
-
-@given(
-    text=st.text(alphabet="ab\n\r\x0c\u2028ß😀", max_size=20),
-    new=st.text(alphabet="x\n\r😀", max_size=4),
-    places=st.tuples(st.integers(0, 20), st.integers(0, 20)),
-    encoding=st.sampled_from(["utf-8", "utf-16", "utf-32"]),
-)
-def test_an_edit_changes_just_its_range(
-    text: str, new: str, places: tuple[int, int], encoding: str
-) -> None:
-    text = re.sub("\r+\n", "\n", text)  # no position is inside a CRLF
-    start, end = sorted(min(place, len(text)) for place in places)
-    documents = opened(text, encoding)
-    edit(documents, start, end, new)
-    assert current(documents).text == text[:start] + new + text[end:]
-
-
-def test_an_edit_below_a_form_feed_hits_the_line_that_the_client_means() -> None:
-    documents = opened("one\x0c\ntwo\nthree\n")
-    position = types.Position(2, 0)
-    change = types.TextDocumentContentChangePartial(types.Range(position, position), "X")
-    identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=2)
-    documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
-    assert current(documents).text == "one\x0c\ntwo\nXthree\n"
-
-
-def test_changes_of_one_notification_apply_one_after_the_other() -> None:
-    documents = opened("")
-    first = types.TextDocumentContentChangeWholeDocument(text="a\nb")
-    end = types.Position(1, 1)
-    second = types.TextDocumentContentChangePartial(types.Range(end, end), "c")
-    identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=7)
-    documents.change(types.DidChangeTextDocumentParams(identifier, [first, second]))
-    assert (current(documents).text, current(documents).version) == ("a\nbc", 7)
 
 
 def test_a_kept_document_stays_as_it_was_and_is_current_no_more() -> None:
@@ -235,12 +199,6 @@ def test_lines_end_at_lf_crlf_and_cr_only() -> None:
     assert list(line_starts(text)) == [0, 2, 5, 7]
 
 
-@pytest.mark.parametrize("text", ["", "a", "\n", "a\n", "\r", "a\r\n", "\n\n"])
-def test_there_is_a_line_after_every_line_end(text: str) -> None:
-    ends = text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-    assert len(line_starts(text)) == ends + 1
-
-
 @pytest.mark.parametrize(("encoding", "character"), [("utf-8", 9), ("utf-16", 6), ("utf-32", 5)])
 def test_characters_are_counted_in_the_agreed_units(encoding: str, character: int) -> None:
     text = "x = 1\nß = 😀!\n"
@@ -248,33 +206,6 @@ def test_characters_are_counted_in_the_agreed_units(encoding: str, character: in
     position = Position(1, character)
     assert offset_at(text, line_starts(text), position, encoding) == offset
     assert position_at(text, line_starts(text), offset, encoding) == position
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-@pytest.mark.parametrize("text", ["", "ascii\ntext", "ä😀\r\n\n日本\r\x0c𝒳\n", "lone \ud83d half"])
-def test_every_offset_survives_the_way_to_a_position_and_back(text: str, encoding: str) -> None:
-    starts = line_starts(text)
-    for offset in range(len(text) + 1):
-        if text[offset - 1 : offset + 1] == "\r\n":
-            continue  # there is no position between CR and LF
-        position = position_at(text, starts, offset, encoding)
-        assert offset_at(text, starts, position, encoding) == offset
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_character_beyond_the_line_is_the_end_of_the_line(end: str) -> None:
-    text = f"one{end}two"
-    assert offset_at(text, line_starts(text), Position(0, 99), "utf-16") == 3
-
-
-def test_a_line_beyond_the_text_is_the_end_of_the_text() -> None:
-    text = "one\ntwo"
-    assert offset_at(text, line_starts(text), Position(9, 0), "utf-16") == len(text)
-
-
-@pytest.mark.parametrize(("encoding", "character"), [("utf-16", 1), ("utf-8", 2)])
-def test_a_position_within_a_character_is_the_one_before_it(encoding: str, character: int) -> None:
-    assert offset_at("😀", line_starts("😀"), Position(0, character), encoding) == 0
 
 
 PYTHON = language_for_id("python")

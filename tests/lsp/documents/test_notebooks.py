@@ -1,5 +1,7 @@
 """Notebooks: a cell is a document, and the other cells are text before and after it."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -36,11 +38,27 @@ def opened(*cells: types.TextDocumentItem, notebook: str = NOTEBOOK) -> Document
     return documents
 
 
-def change(documents: Documents, cells: types.NotebookDocumentCellChanges) -> None:
-    documents.change_notebook(
-        types.DidChangeNotebookDocumentParams(
-            types.VersionedNotebookDocumentIdentifier(uri=NOTEBOOK, version=2),
-            types.NotebookDocumentChangeEvent(cells=cells),
+def change(documents: Documents, **what: Any) -> None:
+    """Change cells; ``what`` are fields of NotebookDocumentCellChanges."""
+    identifier = types.VersionedNotebookDocumentIdentifier(uri=NOTEBOOK, version=2)
+    event = types.NotebookDocumentChangeEvent(cells=types.NotebookDocumentCellChanges(**what))
+    documents.change_notebook(types.DidChangeNotebookDocumentParams(identifier, event))
+
+
+def rearrange(
+    documents: Documents, start: int, num_deleted: int, *names: object, **what: Any
+) -> None:
+    """Replace cells by those of these names."""
+    cells = [types.NotebookCell(CODE, uri(name)) for name in names]
+    array = types.NotebookCellArrayChange(start, num_deleted, cells)
+    change(documents, structure=types.NotebookDocumentCellChangeStructure(array, **what))
+
+
+def close(documents: Documents, *names: object) -> None:
+    documents.close_notebook(
+        types.DidCloseNotebookDocumentParams(
+            types.NotebookDocumentIdentifier(NOTEBOOK),
+            [types.TextDocumentIdentifier(uri(name)) for name in names],
         )
     )
 
@@ -86,59 +104,29 @@ def test_a_selected_word_counts_as_typed_in_a_cell_too() -> None:
 
 def test_cells_can_be_inserted_moved_edited_and_removed() -> None:
     documents = opened(item(0, "a"), item(1, "b"))
-    inserted = types.NotebookCellArrayChange(1, 0, [types.NotebookCell(CODE, uri(2))])
-    change(
-        documents,
-        types.NotebookDocumentCellChanges(
-            structure=types.NotebookDocumentCellChangeStructure(inserted, [item(2, "c")])
-        ),
-    )
+    rearrange(documents, 1, 0, 2, did_open=[item(2, "c")])
     assert documents.text_around(uri(1)) == TextAround(before="a\n\nc\n\n")
     whole = types.TextDocumentContentChangeWholeDocument("C")
     identifier = types.VersionedTextDocumentIdentifier(uri=uri(2), version=2)
     edited = types.NotebookDocumentCellContentChanges(identifier, [whole])
-    change(documents, types.NotebookDocumentCellChanges(text_content=[edited]))
+    change(documents, text_content=[edited])
     assert documents.text_around(uri(0)) == TextAround(after="\n\nC\n\nb")
-    moved = types.NotebookCellArrayChange(
-        0, 3, [types.NotebookCell(CODE, uri(name)) for name in (1, 2, 0)]
-    )
-    change(
-        documents,
-        types.NotebookDocumentCellChanges(
-            structure=types.NotebookDocumentCellChangeStructure(moved)
-        ),
-    )
+    rearrange(documents, 0, 3, 1, 2, 0)
     assert documents.text_around(uri(2)) == TextAround(before="b\n\n", after="\n\na")
-    removed = types.NotebookCellArrayChange(0, 1)
-    change(
-        documents,
-        types.NotebookDocumentCellChanges(
-            structure=types.NotebookDocumentCellChangeStructure(
-                removed, did_close=[types.TextDocumentIdentifier(uri(1))]
-            )
-        ),
-    )
+    rearrange(documents, 0, 1, did_close=[types.TextDocumentIdentifier(uri(1))])
     assert documents.current(uri(1)) is None
     assert documents.text_around(uri(2)) == TextAround(after="\n\na")
 
 
 def test_a_cell_that_became_markup_is_no_code() -> None:
     documents = opened(item(0, "a"), item(1, "b"))
-    change(
-        documents,
-        types.NotebookDocumentCellChanges(data=[types.NotebookCell(MARKUP, uri(0))]),
-    )
+    change(documents, data=[types.NotebookCell(MARKUP, uri(0))])
     assert documents.text_around(uri(1)) == TextAround()
 
 
 def test_a_closed_notebook_leaves_nothing() -> None:
     documents = opened(item(0, "a"), item(1, "b"))
-    documents.close_notebook(
-        types.DidCloseNotebookDocumentParams(
-            types.NotebookDocumentIdentifier(NOTEBOOK),
-            [types.TextDocumentIdentifier(uri(name)) for name in (0, 1)],
-        )
-    )
+    close(documents, 0, 1)
     assert documents.current(uri(0)) is None
     taken = take_snapshot(documents, uri(0), types.Position(0, 0))
     assert isinstance(taken, NoSuggestion)
@@ -165,15 +153,7 @@ def test_any_change_of_structure_is_survived(
     start: int, num_deleted: int, names: list[int]
 ) -> None:
     documents = opened(*(item(name, f"cell {name}") for name in range(3)))
-    cells = [types.NotebookCell(CODE, uri(name)) for name in names]
-    change(
-        documents,
-        types.NotebookDocumentCellChanges(
-            structure=types.NotebookDocumentCellChangeStructure(
-                types.NotebookCellArrayChange(start, num_deleted, cells)
-            )
-        ),
-    )
+    rearrange(documents, start, num_deleted, *names)
     for name in range(3):
         assert snapshot(documents, name, 0, 0).text.count(f"cell {name}") >= 1
 
@@ -188,9 +168,5 @@ def test_a_cell_that_was_moved_to_another_notebook_stays_in_it_when_the_first_is
             [item(1, "b = 2"), item(9, "c = 3")],
         )
     )
-    documents.close_notebook(
-        types.DidCloseNotebookDocumentParams(
-            types.NotebookDocumentIdentifier(NOTEBOOK), [types.TextDocumentIdentifier(uri(0))]
-        )
-    )
+    close(documents, 0)
     assert snapshot(documents, 1, 0, 0).text == "b = 2\n\nc = 3"

@@ -2,14 +2,11 @@
 
 import asyncio
 import json
-import os
-import signal
 import sys
 
 import pytest
 from editor_clients import (
     ask_inline,
-    change_document,
     editing,
     inline_items,
     log_of,
@@ -17,7 +14,7 @@ from editor_clients import (
     open_document,
     vscode,
 )
-from engine_watch import engine_once, until
+from engine_watch import until
 from lsprotocol import types
 from rule_engine import rule_engine_launch
 from rule_server import rule_server_command
@@ -40,24 +37,6 @@ sys.exit(serve_stdio(LaunchOptions(command=(sys.executable, "-c", {BROKEN_ENGINE
 """
 
 
-async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_back(
-    runtime: Address,
-) -> None:
-    command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
-    async with editing(vscode(), runtime, server=command, options=FAST) as client:
-        uri = open_document(client, "a.py", "hang = ")
-        answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
-        status = await engine_once(runtime, lambda status: status.state == "filling")
-        os.kill(status.pid, signal.SIGKILL)
-        assert await asyncio.wait_for(answer, 20) == []
-        assert "no suggestion: the engine gave no answer" in log_of(client)
-        change_document(client, uri, "y = ", 2)
-        (item,) = await inline_items(client, ask_inline(uri, 0, 4))
-        assert item.insert_text == "1"
-        again = await engine_once(runtime, lambda status: status.state == "ready")
-        assert again.pid != status.pid
-
-
 async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> None:
     command = (sys.executable, "-c", SERVE_BROKEN)
     async with editing(vscode(), runtime, server=command, options=FAST) as client:
@@ -68,24 +47,6 @@ async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> N
         shown = [message.message for message in client.messages]
         assert len([text for text in shown if "the engine did not start" in text]) == 1
         assert len(shown) == len(set(shown)) <= 2  # the second says that it has failed in a row
-
-
-@pytest.mark.parametrize(
-    ("model", "said"), [("missing-model", "intarsia pull"), ("huge-model", "memory")]
-)
-async def test_a_model_that_cannot_be_loaded_is_told_once(
-    runtime: Address, model: str, said: str
-) -> None:
-    command = rule_server_command(text="1")
-    options = {**FAST, "model": model}
-    async with editing(vscode(), runtime, server=command, options=options) as client:
-        uri = open_document(client, "a.py", "y = ")
-        for _ in range(2):
-            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
-        (message,) = client.messages
-        assert said in message.message
-        assert message.type == types.MessageType.Warning
-        assert "no suggestion: the engine gave no answer" in log_of(client)
 
 
 async def test_loading_is_shown_as_progress(runtime: Address) -> None:

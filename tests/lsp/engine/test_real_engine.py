@@ -49,13 +49,6 @@ async def test_a_line_is_filled_at_the_cursor(
         assert item.range == types.Range(cursor, cursor)
 
 
-async def test_a_half_word_is_continued(real_engine_runtime: Address) -> None:
-    async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
-        uri = open_document(client, "arithmetic.py", SOURCE.format("le"))
-        (item,) = await inline_items(client, ask_inline(uri, 5, 13))
-        assert item.insert_text == "ft + right"
-
-
 async def test_an_invoked_request_gets_distinct_candidates(real_engine_runtime: Address) -> None:
     async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
         uri = open_document(client, "arithmetic.py", SOURCE.format(""))

@@ -12,7 +12,6 @@ from rule_server import rule_server, rule_server_command
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.engine.repository_tuning import (
     ABOUT_NAME,
-    ModelChoice,
     choose_model,
     key_of,
     tuning_folder,
@@ -41,31 +40,32 @@ def weights(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_setting_is_off_unless_it_is_on(root: Path, weights: Path) -> None:
-    keep_some(root, weights)
-    assert choose_model(Settings(), [root]) == ModelChoice(model=None)
-
-
-def test_the_default_model_gets_the_tuning_that_was_made_for_it(root: Path, weights: Path) -> None:
-    path = keep_some(root, weights)
-    choice = choose_model(ON, [root])
-    assert choice.model == f"base+{path}"
-    assert choice.note == f"the tuning of {root} is in use"
-
-
-def test_a_model_that_is_named_gets_its_tuning(root: Path, weights: Path) -> None:
-    path = keep_some(root, weights, is_default_model=False)
-    named = Settings(repository_tuning=True, model="base")
-    assert choose_model(named, [root]).model == f"base+{path}"
-
-
-@pytest.mark.parametrize("model", [None, "other", "base+/of/my/own.safetensors"])
-def test_another_model_stays_as_it_is(root: Path, weights: Path, model: str | None) -> None:
-    keep_some(root, weights, is_default_model=False)
-    choice = choose_model(Settings(repository_tuning=True, model=model), [root])
-    assert choice.model == model
-    assert choice.note is not None
-    assert "is for base, not for" in choice.note
+@pytest.mark.parametrize(
+    ("model", "is_default_model", "is_on", "note"),
+    [
+        (None, True, False, None),
+        (None, True, True, "the tuning of {root} is in use"),
+        ("base", False, True, "the tuning of {root} is in use"),
+        (None, False, True, "is for base, not for"),
+        ("other", False, True, "is for base, not for"),
+        ("base+/of/my/own.safetensors", False, True, "is for base, not for"),
+    ],
+)
+def test_the_model_that_a_tuning_was_made_for_gets_it(
+    root: Path,
+    weights: Path,
+    model: str | None,
+    is_default_model: bool,
+    is_on: bool,
+    note: str | None,
+) -> None:
+    path = keep_some(root, weights, is_default_model=is_default_model)
+    settings = Settings(repository_tuning=is_on, model=model)
+    choice = choose_model(settings, [root.parent, root])  # the first folder with one decides
+    is_used = note is not None and "in use" in note
+    assert choice.model == (f"base+{path}" if is_used else model)
+    assert (note or "").format(root=root) in (choice.note or "")
+    assert (choice.note is None) == (note is None)
 
 
 def test_a_repository_without_a_tuning_is_told(root: Path) -> None:
@@ -82,11 +82,6 @@ def test_a_tuning_that_was_lost_is_told(root: Path, weights: Path) -> None:
     choice = choose_model(ON, [root])
     assert choice.model is None
     assert "cannot be read" in (choice.note or "")
-
-
-def test_the_first_folder_with_a_tuning_decides(root: Path, weights: Path, tmp_path: Path) -> None:
-    path = keep_some(root, weights)
-    assert choose_model(ON, [tmp_path, root]).model == f"base+{path}"
 
 
 def test_a_repository_is_known_by_its_place_not_by_its_way(root: Path, tmp_path: Path) -> None:

@@ -156,16 +156,6 @@ async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window
     assert len(window.offers) == 2  # the first look offered nothing
 
 
-async def test_a_half_typed_edit_takes_its_offers_with_it(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    assert len(window.offers[-1]) == 2
-    window.write(EDITED.replace("new(1)", "newer(1)"))
-    assert list(window.offers[-1]) == []
-    await window.looked()
-    assert len(window.offers[-1]) == 2
-
-
 async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) -> None:
     window.engine.is_awaited = window.is_filling_ahead = True
     window.write(EDITED)
@@ -216,15 +206,6 @@ async def test_after_the_first_suggestion_the_text_is_read_once(window: Window) 
     await window.looked()
     assert len(window.engine.asked) == 1
     assert window.offers == []
-
-
-async def test_while_a_suggestion_is_shown_the_pause_is_longer(window: Window) -> None:
-    started = time.monotonic()
-    window.write(EDITED)
-    window.looks.suggested(window.document, 0, "more")
-    await window.looked()
-    assert time.monotonic() - started >= LONG_PAUSE_S
-    assert len(window.engine.asked) == 2
 
 
 async def test_a_suggestion_in_another_document_keeps_the_search_quiet(window: Window) -> None:
@@ -296,14 +277,6 @@ async def test_a_rename_is_offered_with_offers_that_go_on_with_it(window: Window
     assert rename is not None and rename.starts == (0, 7)
     window.write(window.document.text + "x = 1\n")
     assert len(window.offers[-1]) == 2
-    assert window.looks.rename_in(window.document) is None
-
-
-async def test_no_rename_is_offered_where_no_offer_agrees(window: Window) -> None:
-    window.engine.rules = [rule("old", "newer", SURE)]
-    window.write(EDITED)
-    await window.looked()
-    assert [offer.text for offer in window.offers[-1]] == ["newer(2)\n", "newer(3)\n"]
     assert window.looks.rename_in(window.document) is None
 
 
@@ -422,17 +395,6 @@ async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
     window.looks.suggested(window.document, 0, None)
     await window.looked()
     assert window.engine.asked == []
-
-
-async def test_a_reason_for_no_answer_leaves_no_offers(window: Window) -> None:
-    async def refuse(request: FindNextEdits) -> NoSuggestion:
-        return NoSuggestion(reason="this model cannot")
-
-    window.engine.find_next_edits = refuse  # type: ignore[method-assign]
-    window.write(EDITED)
-    await window.looked()
-    assert window.offers == []
-    assert window.count == NextEditCounts(settled=1)
 
 
 async def test_a_closed_document_loses_its_offers(window: Window) -> None:

@@ -62,14 +62,6 @@ def test_a_large_change_is_the_new_beginning() -> None:
     assert settle(document, edited(5, "c\n", other)) == (other, ("line 5\n",), ("c\n",))
 
 
-def test_the_same_text_again_is_no_edit() -> None:
-    document = SettledText(TEXT)
-    assert settle(document, TEXT) == "nothing has changed"
-    settle(document, edited(3, "x\n"))
-    assert settle(document, edited(3, "x\n")) == "nothing has changed"
-    assert document.last is not None
-
-
 def test_a_text_that_was_there_is_restored_and_at_rest_again() -> None:
     document = SettledText(TEXT)
     typed, more = edited(3, "x\n"), edited(3, "xy\n")

@@ -3,90 +3,73 @@
 import asyncio
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    change_document,
-    editing,
-    inline_items,
-    log_of,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, open_document, page
 from engine_watch import engine_once
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
 REQUEST_CANCELLED = -32800
-HANGING = {"text": "x", "step_seconds": 0.02, "num_steps": 10_000}
-PATIENT = {"debounceMs": 0, "deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
+HANGING = rule_server_command(text="x", step_seconds=0.02, num_steps=10_000)
+PATIENT = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
 
 
-def send_inline(
-    client: LanguageClient, params: types.InlineCompletionParams, id: str
-) -> "asyncio.Future[object]":
-    """Send the request under this id and return the answer to come."""
-    method = types.TEXT_DOCUMENT_INLINE_COMPLETION
-    return asyncio.ensure_future(client.protocol.send_request_async(method, params, msg_id=id))
+async def sent(user: Page, runtime: Address, id: str = "first") -> "asyncio.Future[object]":
+    """Send a request; return its answer to come once the engine fills."""
+    answer = user.send(0, 4, id)
+    await engine_once(runtime, lambda status: status.state == "filling")
+    return answer
 
 
 async def answered(answer: "asyncio.Future[object]") -> object:
     return await asyncio.wait_for(answer, 20)
 
 
+async def cancelled(user: Page, answer: "asyncio.Future[object]", id: str) -> None:
+    user.client.cancel_request(types.CancelParams(id))
+    with pytest.raises(JsonRpcException) as raised:
+        await answered(answer)
+    assert raised.value.code == REQUEST_CANCELLED
+
+
+async def is_idle(runtime: Address) -> None:
+    await engine_once(runtime, lambda status: status.state == "ready")
+
+
 async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> None:
-    command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "first")
-        await engine_once(runtime, lambda status: status.state == "filling")
-        client.cancel_request(types.CancelParams("first"))
-        with pytest.raises(JsonRpcException) as raised:
-            await answered(answer)
-        assert raised.value.code == REQUEST_CANCELLED
-        await engine_once(runtime, lambda status: status.state == "ready")
+    async with page(runtime, "y = ", server=HANGING, options=PATIENT) as user:
+        await cancelled(user, await sent(user, runtime), "first")
+        await is_idle(runtime)
 
 
 async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
-    options = {"debounceMs": 10_000}
-    command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, server=command, options=options) as client:
-        uri = open_document(client, "a.py", "y = ")
-        send_inline(client, ask_inline(uri, 0, 3), "lone")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "quick")
+    server = rule_server_command(text="x")
+    async with page(runtime, "y = ", server=server, options={"debounceMs": 10_000}) as user:
+        user.send(0, 3, "lone")
+        answer = user.send(0, 4, "quick")
         await asyncio.sleep(0)
-        client.cancel_request(types.CancelParams("quick"))
-        with pytest.raises(JsonRpcException) as raised:
-            await asyncio.wait_for(answer, 5)
-        assert raised.value.code == REQUEST_CANCELLED
+        async with asyncio.timeout(5):
+            await cancelled(user, answer, "quick")
 
 
 async def test_a_newer_request_ends_the_older_which_is_answered_with_null(runtime: Address) -> None:
-    command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        older = send_inline(client, ask_inline(uri, 0, 4), "older")
-        await engine_once(runtime, lambda status: status.state == "filling")
-        newer = send_inline(client, ask_inline(uri, 0, 3), "newer")
+    async with page(runtime, "y = ", server=HANGING, options=PATIENT) as user:
+        older = await sent(user, runtime, "older")
+        newer = user.send(0, 3, "newer")
         assert await answered(older) is None
-        client.cancel_request(types.CancelParams("newer"))
-        with pytest.raises(JsonRpcException):
-            await answered(newer)
+        await cancelled(user, newer, "newer")
 
 
 async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> None:
-    options = {"debounceMs": 300}
-    command = rule_server_command(text="x", step_seconds=0.3)
-    async with editing(vscode(), runtime, server=command, options=options) as client:
-        await engine_once(runtime, lambda status: status.state == "ready")
-        uri = open_document(client, "a.py", "")
+    server = rule_server_command(text="x", step_seconds=0.3)
+    async with page(runtime, "", server=server, options={"debounceMs": 300}) as user:
+        await is_idle(runtime)
         answers = []
         for number in range(1, 6):
-            change_document(client, uri, "y = "[:number], number + 1)
-            answers.append(send_inline(client, ask_inline(uri, 0, number), f"key {number}"))
+            user.change("y = "[:number])
+            answers.append(user.send(0, number, f"key {number}"))
         *older, last = [await answered(answer) for answer in answers]
         assert older == [None] * 4
         assert isinstance(last, types.InlineCompletionList)
@@ -94,46 +77,32 @@ async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> N
 
 
 async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
-    command = rule_server_command(rules=[("one =", "1"), ("two =", "2")], step_seconds=0.1)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        one = open_document(client, "one.py", "one = ")
-        two = open_document(client, "two.py", "two = ")
-        both = await asyncio.gather(
-            inline_items(client, ask_inline(one, 0, 6)), inline_items(client, ask_inline(two, 0, 6))
-        )
-        assert [[item.insert_text for item in items] for items in both] == [["1"], ["2"]]
+    server = rule_server_command(rules=[("one =", "1"), ("two =", "2")], step_seconds=0.1)
+    async with page(runtime, "one = ", server=server, options=PATIENT) as one:
+        two = Page(one.client, open_document(one.client, "two.py", "two = "))
+        assert await asyncio.gather(one.shown(0, 6), two.shown(0, 6)) == [["1"], ["2"]]
 
 
 async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
-    command = rule_server_command(text="x", step_seconds=0.3, num_steps=2)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "first")
-        await engine_once(runtime, lambda status: status.state == "filling")
-        change_document(client, uri, "z = 1\ny = ", 2)
+    server = rule_server_command(text="x", step_seconds=0.3, num_steps=2)
+    async with page(runtime, "y = ", server=server, options=PATIENT) as user:
+        answer = await sent(user, runtime)
+        user.change("z = 1\ny = ")
         assert await answered(answer) is None
-        (item,) = await inline_items(client, ask_inline(uri, 1, 4))
-        assert item.insert_text == "x"
+        assert await user.shown(1, 4) == ["x"]
 
 
 async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
-    command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "first")
-        await engine_once(runtime, lambda status: status.state == "filling")
-        identifier = types.TextDocumentIdentifier(uri)
-        client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
+    async with page(runtime, "y = ", server=HANGING, options=PATIENT) as user:
+        answer = await sent(user, runtime)
+        user.close()
         assert await answered(answer) is None
-        await engine_once(runtime, lambda status: status.state == "ready")
+        await is_idle(runtime)
 
 
 async def test_shutdown_answers_what_still_runs(runtime: Address) -> None:
-    command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "first")
-        await engine_once(runtime, lambda status: status.state == "filling")
+    async with page(runtime, "y = ", server=HANGING, options=PATIENT) as user:
+        answer, client = await sent(user, runtime), user.client
         await client.shutdown_async(None)
         assert await answered(answer) is None
         client.exit(None)
@@ -142,19 +111,16 @@ async def test_shutdown_answers_what_still_runs(runtime: Address) -> None:
 
 
 async def test_a_deadline_gives_what_there_is(runtime: Address) -> None:
-    options = {"debounceMs": 0, "deadlineMs": 300}
-    command = rule_server_command(text="a + b + c", step_seconds=0.2, num_steps=1_000)
-    async with editing(vscode(), runtime, server=command, options=options) as client:
-        uri = open_document(client, "a.py", "y = ")
-        await asyncio.wait_for(inline_items(client, ask_inline(uri, 0, 4)), 10)
-        await engine_once(runtime, lambda status: status.state == "ready")
+    server = rule_server_command(text="a + b + c", step_seconds=0.2, num_steps=1_000)
+    async with page(runtime, "y = ", server=server, options={"deadlineMs": 300}) as user:
+        await asyncio.wait_for(user.shown(0, 4), 10)
+        await is_idle(runtime)
 
 
 async def test_a_cancel_that_crosses_its_answer_is_no_warning(runtime: Address) -> None:
-    command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
-        uri = open_document(client, "a.py", "y = ")
-        await answered(send_inline(client, ask_inline(uri, 0, 4), "answered"))
-        client.cancel_request(types.CancelParams("answered"))
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        assert "answered" not in log_of(client)
+    server = rule_server_command(text="x")
+    async with page(runtime, "y = ", server=server, options=PATIENT) as user:
+        await answered(user.send(0, 4, "answered"))
+        user.client.cancel_request(types.CancelParams("answered"))
+        assert await user.shown(0, 4)
+        assert "answered" not in user.log

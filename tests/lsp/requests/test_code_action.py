@@ -5,16 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from client_edits import EDIT_COMMAND, apply_edits, code_actions, cursor, lines, text_edits
-from editor_clients import (
-    change_document,
-    connected,
-    editing,
-    initialize,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, connected, initialize, neovim, page, vscode
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from rule_server import rule_server
@@ -29,6 +20,7 @@ COMMAND = rule_server(
 )
 KIND = "refactor.rewrite.intarsia"
 NEXT_EDIT = "quickfix.intarsia.nextEdit"
+QUIET = {"server": COMMAND, "options": {"preload": False}}
 
 
 def kinds(actions: list[types.CodeAction | types.Command]) -> list[str]:
@@ -36,6 +28,14 @@ def kinds(actions: list[types.CodeAction | types.Command]) -> list[str]:
     found = [action.kind for action in actions if isinstance(action, types.CodeAction)]
     assert len(found) == len(actions)
     return [str(kind).removeprefix(f"{KIND}.") for kind in found]
+
+
+async def resolved(user: Page, where: types.Range) -> types.CodeAction:
+    """Return the first action there, worked out."""
+    action = (await code_actions(user.client, user.uri, where))[0]
+    assert isinstance(action, types.CodeAction)
+    assert (action.edit, action.command) == (None, None)
+    return await user.client.code_action_resolve_async(action)
 
 
 def without_resolve() -> types.InitializeParams:
@@ -71,125 +71,106 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "is_automatic", "offered"),
+    ("where", "is_automatic", "only", "offered"),
     [
-        (lines(0, 1), True, ["fill", "rewrite"]),  # no hole in it
-        (lines(0, 3), False, ["fill", "rewrite", "fillAll"]),
-        (lines(2, 3), False, ["fill"]),  # blank: nothing to rewrite
-        (cursor(3, 0), False, ["fillAll"]),
-        (cursor(1, 4), False, ["fill", "fillAll"]),  # in a hole
-        (cursor(3, 0), True, []),
-        (cursor(1, 4), True, []),
+        (lines(0, 1), True, None, ["fill", "rewrite"]),  # no hole in it
+        (lines(0, 3), False, None, ["fill", "rewrite", "fillAll"]),
+        (lines(2, 3), False, None, ["fill"]),  # blank: nothing to rewrite
+        (cursor(3, 0), False, None, ["fillAll"]),
+        (cursor(1, 4), False, None, ["fill", "fillAll"]),  # in a hole
+        (cursor(3, 0), True, None, []),
+        (cursor(1, 4), True, None, []),
+        (lines(0, 6), False, [""], ["fill", "rewrite", "fillAll"]),
+        (lines(0, 6), False, ["refactor"], ["fill", "rewrite", "fillAll"]),
+        (lines(0, 6), False, [f"{KIND}.fill"], ["fill"]),
+        (lines(0, 6), False, ["source", f"{KIND}.rewrite"], ["rewrite"]),
+        (lines(0, 6), False, ["refactor.rew"], []),
+        (lines(0, 6), False, ["quickfix"], []),
     ],
 )
-async def test_actions_are_offered_where_they_apply(
-    runtime: Address, where: types.Range, is_automatic: bool, offered: list[str]
+async def test_actions_are_offered_where_they_apply_of_the_kinds_that_are_asked_for(
+    runtime: Address,
+    where: types.Range,
+    is_automatic: bool,
+    only: list[str] | None,
+    offered: list[str],
 ) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert kinds(await code_actions(client, uri, where, is_automatic=is_automatic)) == offered
+    async with page(runtime, TEXT, **QUIET) as user:
+        found = await code_actions(
+            user.client, user.uri, where, only=only, is_automatic=is_automatic
+        )
+        assert kinds(found) == offered
 
 
 @pytest.mark.parametrize(
-    ("only", "offered"),
-    [
-        ([""], ["fill", "rewrite", "fillAll"]),
-        (["refactor"], ["fill", "rewrite", "fillAll"]),
-        ([f"{KIND}.fill"], ["fill"]),
-        (["source", f"{KIND}.rewrite"], ["rewrite"]),
-        (["refactor.rew"], []),
-        (["quickfix"], []),
-    ],
-)
-async def test_a_client_gets_only_the_kinds_that_it_asks_for(
-    runtime: Address, only: list[str], offered: list[str]
-) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert kinds(await code_actions(client, uri, lines(0, 6), only=only)) == offered
-
-
-@pytest.mark.parametrize(
-    ("place", "reason"),
+    ("name", "reason"),
     [("file:///home/me/.env", "excluded by the pattern"), ("git:/a.py", "not a file on disk")],
 )
 async def test_a_refused_document_gets_none_and_the_log_says_why(
-    runtime: Address, place: str, reason: str
+    runtime: Address, name: str, reason: str
 ) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        uri = open_document(client, place, TEXT)
-        assert await code_actions(client, uri, lines(0, 3)) == []
-        assert reason in log_of(client)
+    async with page(runtime, TEXT, name=name, **QUIET) as user:
+        assert await code_actions(user.client, user.uri, lines(0, 3)) == []
+        assert reason in user.log
+        assert await code_actions(user.client, "file:///none.py", lines(0, 3)) == []
 
 
-async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(runtime: Address) -> None:
+def markdown(*disabled: str) -> dict[str, object]:
+    options = {"preload": False, "disabledLanguages": disabled}
+    return {"name": "a.md", "language": "markdown", "server": COMMAND, "options": options}
+
+
+@pytest.mark.parametrize("disabled", [[], ["python"], ["go"], ["go", "python"]])
+async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(
+    runtime: Address, disabled: list[str]
+) -> None:
     text = f"```python\n{TEXT}```\n\n```go\nfunc f() {{\n\t// TODO: x\n}}\n```\n"
-    for disabled in ([], ["python"], ["go"], ["go", "python"]):
-        options = {"preload": False, "disabledLanguages": disabled}
-        async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
-            uri = open_document(client, "a.md", text, "markdown")
-            actions = await code_actions(client, uri, lines(0, 99), only=[f"{KIND}.fillAll"])
-            num_holes = 2 * ("python" not in disabled) + ("go" not in disabled)
-            count = f"all {num_holes} holes" if num_holes > 1 else "the one hole"
-            offered = [f"Fill {count} in the selection (intarsia)"] if num_holes else []
-            assert [action.title for action in actions] == offered
+    async with page(runtime, text, **markdown(*disabled)) as user:
+        actions = await code_actions(user.client, user.uri, lines(0, 99), only=[f"{KIND}.fillAll"])
+        num_holes = 2 * ("python" not in disabled) + ("go" not in disabled)
+        count = f"all {num_holes} holes" if num_holes > 1 else "the one hole"
+        offered = [f"Fill {count} in the selection (intarsia)"] if num_holes else []
+        assert [action.title for action in actions] == offered
 
 
 async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(
     runtime: Address,
 ) -> None:
-    options = {"preload": False, "disabledLanguages": ["python"]}
-    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
-        uri = open_document(client, "a.md", f"```python\n{TEXT}```\n", "markdown")
-        (action,) = await code_actions(client, uri, lines(2, 3), only=[f"{KIND}.fill"])
-        assert isinstance(action, types.CodeAction)
-        resolved = await client.code_action_resolve_async(action)
-        assert resolved.edit is None
-        assert "disabledLanguages, also in Markdown" in log_of(client)
+    async with page(runtime, f"```python\n{TEXT}```\n", **markdown("python")) as user:
+        assert (await resolved(user, lines(2, 3))).edit is None
+        assert "disabledLanguages, also in Markdown" in user.log
 
 
-async def test_a_document_that_is_not_open_gets_none(runtime: Address) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        assert await code_actions(client, "file:///none.py", lines(0, 3)) == []
-
-
-async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(runtime: Address) -> None:
+@pytest.mark.parametrize("tags", [None, [types.CodeActionTag.LlmGenerated]])
+async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(
+    runtime: Address, tags: list[types.CodeActionTag] | None
+) -> None:
     who = vscode()
     assert who.capabilities.text_document and who.capabilities.text_document.code_action
-    who.capabilities.text_document.code_action.tag_support = types.CodeActionTagOptions(
-        [types.CodeActionTag.LlmGenerated]
-    )
-    for client_is, tags in ((who, [types.CodeActionTag.LlmGenerated]), (vscode(), None)):
-        options = {"preload": False}
-        async with editing(client_is, runtime, server=COMMAND, options=options) as client:
-            uri = open_document(client, "a.py", TEXT)
-            for action in await code_actions(client, uri, lines(0, 3)):
-                assert isinstance(action, types.CodeAction)
-                assert (action.tags and list(action.tags)) == tags
+    support = tags and types.CodeActionTagOptions(tags)
+    who.capabilities.text_document.code_action.tag_support = support
+    async with page(runtime, TEXT, who=who, **QUIET) as user:
+        for action in await code_actions(user.client, user.uri, lines(0, 3)):
+            assert isinstance(action, types.CodeAction)
+            assert (action.tags and list(action.tags)) == tags
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
+@pytest.mark.parametrize(
+    ("where", "expected"), [(cursor(3, 0), FILLED), (cursor(5, 4), TEXT[:-4] + "return 2\n")]
+)
 async def test_a_chosen_action_is_worked_out_and_touches_nothing_but_the_holes(
-    runtime: Address, who: Callable[[], types.InitializeParams]
+    runtime: Address,
+    who: Callable[[], types.InitializeParams],
+    where: types.Range,
+    expected: str,
 ) -> None:
-    async with editing(who(), runtime, server=COMMAND) as client:
-        uri = open_document(client, "a.py", TEXT)
-        (action,) = await code_actions(client, uri, cursor(3, 0))
-        assert isinstance(action, types.CodeAction)
-        assert (action.edit, action.command) == (None, None)
-        resolved = await client.code_action_resolve_async(action)
-        assert resolved.edit is not None
-        assert apply_edits(TEXT, text_edits(resolved.edit)) == FILLED
-
-
-async def test_this_hole_alone_is_filled_from_the_cursor_in_it(runtime: Address) -> None:
-    async with editing(vscode(), runtime, server=COMMAND) as client:
-        uri = open_document(client, "a.py", TEXT)
-        this, _ = await code_actions(client, uri, cursor(5, 4))
-        assert isinstance(this, types.CodeAction)
-        resolved = await client.code_action_resolve_async(this)
-        assert resolved.edit is not None
-        assert apply_edits(TEXT, text_edits(resolved.edit)) == TEXT[:-4] + "return 2\n"
+    async with page(runtime, TEXT, who=who(), server=COMMAND) as user:
+        edit = (await resolved(user, where)).edit
+        assert edit is not None
+        assert apply_edits(TEXT, text_edits(edit)) == expected
+        if who is neovim:  # a client without versioned edits gets plain ones
+            assert edit.document_changes is None and list(edit.changes or ()) == [user.uri]
 
 
 @pytest.mark.parametrize("is_previewed", [True, False])
@@ -197,11 +178,8 @@ async def test_an_edit_has_version_and_annotation_where_the_client_can(
     runtime: Address, is_previewed: bool
 ) -> None:
     options = {"previewEdits": is_previewed}
-    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
-        uri = open_document(client, "a.py", TEXT)
-        (action,) = await code_actions(client, uri, cursor(3, 0))
-        assert isinstance(action, types.CodeAction)
-        edit = (await client.code_action_resolve_async(action)).edit
+    async with page(runtime, TEXT, server=COMMAND, options=options) as user:
+        edit = (await resolved(user, cursor(3, 0))).edit
         assert edit is not None and edit.changes is None and edit.document_changes is not None
         (change,) = edit.document_changes
         assert isinstance(change, types.TextDocumentEdit)
@@ -214,57 +192,40 @@ async def test_an_edit_has_version_and_annotation_where_the_client_can(
         )
 
 
-async def test_a_client_without_versioned_edits_gets_plain_ones(runtime: Address) -> None:
-    async with editing(neovim(), runtime, server=COMMAND) as client:
-        uri = open_document(client, "a.py", TEXT)
-        (action,) = await code_actions(client, uri, cursor(3, 0))
-        assert isinstance(action, types.CodeAction)
-        edit = (await client.code_action_resolve_async(action)).edit
-        assert edit is not None and edit.document_changes is None and edit.changes is not None
-        assert list(edit.changes) == [uri]
-
-
 async def test_a_client_that_cannot_resolve_gets_the_command(runtime: Address) -> None:
-    options = {"preload": False}
-    async with editing(without_resolve(), runtime, server=COMMAND, options=options) as client:
-        uri = open_document(client, "a.py", TEXT)
-        (action,) = await code_actions(client, uri, cursor(3, 0))
+    async with page(runtime, TEXT, who=without_resolve(), **QUIET) as user:
+        (action,) = await code_actions(user.client, user.uri, cursor(3, 0))
         # What the client's library makes of it: it takes any object with a command for a Command.
         assert isinstance(action, types.Command)
         command = ast.literal_eval(action.command)
         assert command["command"] == EDIT_COMMAND
-        answer = await client.workspace_execute_command_async(
+        answer = await user.client.workspace_execute_command_async(
             types.ExecuteCommandParams(EDIT_COMMAND, command["arguments"])
         )
         assert answer["filled"] == 2
 
 
 async def test_a_client_without_code_action_literals_gets_commands(runtime: Address) -> None:
-    async with editing(minimal(), runtime, server=COMMAND, options={"preload": False}) as client:
-        uri = open_document(client, "a.py", TEXT)
-        actions = await code_actions(client, uri, lines(0, 3))
+    async with page(runtime, TEXT, who=minimal(), **QUIET) as user:
+        actions = await code_actions(user.client, user.uri, lines(0, 3))
         assert [type(action) for action in actions] == [types.Command] * 3
 
 
 async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(
     runtime: Address,
 ) -> None:
-    async with editing(vscode(), runtime, server=COMMAND) as client:
-        uri = open_document(client, "a.py", TEXT)
-        (action,) = await code_actions(client, uri, cursor(3, 0))
+    async with page(runtime, TEXT, server=COMMAND) as user:
+        (action,) = await code_actions(user.client, user.uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)
-        change_document(client, uri, "x = 1\n" + TEXT, 2)
-        resolved = await client.code_action_resolve_async(action)
-        assert resolved.edit is None
-        assert [one.message for one in client.messages] == [
-            "intarsia: the document has changed: ask again"
-        ]
+        user.change("x = 1\n" + TEXT)
+        assert (await user.client.code_action_resolve_async(action)).edit is None
+        (told,) = user.client.messages
+        assert told.message == "intarsia: the document has changed: ask again"
 
 
-async def test_an_action_of_somebody_else_is_refused(runtime: Address) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        for data in (None, {"kind": "fill"}, [1], {"id": 7}):
-            with pytest.raises(JsonRpcException) as raised:
-                await client.code_action_resolve_async(types.CodeAction("theirs", data=data))
-            assert raised.value.code == INVALID_PARAMS
-            assert "not one of intarsia's" in raised.value.message
+@pytest.mark.parametrize("data", [None, {"kind": "fill"}, [1], {"id": 7}])
+async def test_an_action_of_somebody_else_is_refused(runtime: Address, data: object) -> None:
+    async with page(runtime, TEXT, **QUIET) as user:
+        with pytest.raises(JsonRpcException, match="not one of intarsia's") as raised:
+            await user.client.code_action_resolve_async(types.CodeAction("theirs", data=data))
+        assert raised.value.code == INVALID_PARAMS

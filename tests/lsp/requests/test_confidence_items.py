@@ -1,15 +1,11 @@
 """Each item says how sure the model was of its parts, to a client that asked to know."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
-from editor_clients import ask_inline, connected, inline_items, insert, open_document, vscode
-from extended_client import Message, asking_for, last_items, record
+import pytest
+from extended_client import Message, last_items, told_page
 from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.confidence import ConfidentToken
@@ -18,96 +14,76 @@ from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.requests.inline_completion import confident_list
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
-FAST = {"debounceMs": 0, "deadlineMs": 60_000}
+
+def told(messages: list[Message]) -> tuple[str, list[tuple[str, float]], str]:
+    """Return the last item's text, its tokens, and what is sure of it."""
+    (item,) = last_items(messages)
+    tokens = [(it["text"], it["confidence"]) for it in item["intarsia"]["tokens"]]
+    assert "".join(text for text, _ in tokens) == item["insertText"]
+    return item["insertText"], tokens, item["intarsia"]["sure"]
 
 
-@asynccontextmanager
-async def asking(
-    runtime: Address, options: dict[str, Any] | None = None, **rules: object
-) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
-    """Run a server for a client that asked for confidence."""
-    async with connected(runtime, rule_server(**rules)) as client:
-        messages = record(client)
-        who = asking_for(vscode(), confidence=True)
-        who.initialization_options = {**FAST, **(options or {})}
-        await client.initialize_session(who)
-        yield client, messages
-        await client.shutdown_session()
+def unsure(tokens: list[tuple[str, float]]) -> list[str]:
+    return [text for text, confidence in tokens if confidence < 1]
 
 
 async def test_an_item_tells_its_tokens_and_what_is_sure(runtime: Address) -> None:
-    async with asking(runtime, text="add(left, right)", unsure=["right"]) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+    model = {"text": "add(left, right)", "unsure": ["right"]}
+    async with told_page(runtime, "y = ", "confidence", **model) as (user, messages):
+        assert await user.shown(0, 4)
         (item,) = last_items(messages)
         cursor = {"line": 0, "character": 4}
+        confidences = {"add": 1.0, "(": 1.0, "left": 1.0, ",": 1.0, " right": 0.3, ")": 1.0}
+        tokens = [{"text": text, "confidence": it} for text, it in confidences.items()]
         assert item == {
             "insertText": "add(left, right)",
             "range": {"start": cursor, "end": cursor},
-            "intarsia": {
-                "tokens": [
-                    {"text": "add", "confidence": 1.0},
-                    {"text": "(", "confidence": 1.0},
-                    {"text": "left", "confidence": 1.0},
-                    {"text": ",", "confidence": 1.0},
-                    {"text": " right", "confidence": 0.3},
-                    {"text": ")", "confidence": 1.0},
-                ],
-                "sure": "add(left,",
-            },
+            "intarsia": {"tokens": tokens, "sure": "add(left,"},
         }
 
 
-async def test_how_sure_is_sure_is_an_option(runtime: Address) -> None:
-    options = {"sureConfidence": 0.3}
-    async with asking(runtime, options, text="a + b", unsure=["b"]) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        assert last_items(messages)[0]["intarsia"]["sure"] == "a + b"
-
-
-async def test_what_cleaning_cuts_and_adds_is_told_right(runtime: Address) -> None:
-    raw = "\n\n    return left # more\n\ndef g():\n    pass"
-    async with asking(runtime, text=raw, unsure=["left"]) as (client, messages):
-        uri = open_document(client, "a.py", "\t# tabs\r\ndef f(left):")
-        assert await inline_items(client, ask_inline(uri, 1, 12))
-        (item,) = last_items(messages)
-        tokens = item["intarsia"]["tokens"]
-        assert item["insertText"] == "\r\n\treturn left # more"
-        assert "".join(token["text"] for token in tokens) == item["insertText"]
-        assert [token["text"] for token in tokens if token["confidence"] < 1] == [" left"]
-        assert item["intarsia"]["sure"] == "\r\n\treturn"
+@pytest.mark.parametrize(
+    ("text", "place", "options", "model", "shown", "not_sure", "sure"),
+    [
+        ("y = ", (0, 4), {"sureConfidence": 0.3}, ("a + b", "b"), "a + b", [" b"], "a + b"),
+        (  # what cleaning cuts and adds is told right
+            "\t# tabs\r\ndef f(left):",
+            (1, 12),
+            {},
+            ("\n\n    return left # more\n\ndef g():\n    pass", "left"),
+            "\r\n\treturn left # more",
+            [" left"],
+            "\r\n\treturn",
+        ),
+    ],
+)
+async def test_the_option_and_the_text_on_show_decide_what_is_sure(
+    runtime: Address,
+    text: str,
+    place: tuple[int, int],
+    options: dict[str, Any],
+    model: tuple[str, str],
+    shown: str,
+    not_sure: list[str],
+    sure: str,
+) -> None:
+    rules = {"text": model[0], "unsure": [model[1]]}
+    async with told_page(runtime, text, "confidence", options=options, **rules) as (user, messages):
+        assert await user.shown(*place) == [shown]
+        _, tokens, told_sure = told(messages)
+        assert (unsure(tokens), told_sure) == (not_sure, sure)
 
 
 async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
     runtime: Address,
 ) -> None:
-    async with asking(runtime, {"overMenu": True}, text="(a)", unsure=["("]) as (client, messages):
-        uri = open_document(client, "a.py", "y = fo")
-        word = types.Range(types.Position(0, 4), types.Position(0, 6))
-        selected = types.SelectedCompletionInfo(word, "foo")
-        assert await inline_items(client, ask_inline(uri, 0, 6, selected=selected))
-        (item,) = last_items(messages)
-        assert item["intarsia"]["tokens"][:2] == [
-            {"text": "foo", "confidence": 1.0},
-            {"text": "(", "confidence": 0.3},
-        ]
-        assert (item["insertText"], item["intarsia"]["sure"]) == ("foo(a)", "foo")
-
-
-async def test_typing_along_keeps_the_tokens_of_the_rest(runtime: Address) -> None:
-    text = "add(left, right)"
-    async with asking(runtime, text=text, unsure=["left"]) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        for typed, sign in enumerate(text[:-1]):
-            assert await inline_items(client, ask_inline(uri, 0, 4 + typed))
-            (item,) = last_items(messages)
-            tokens = item["intarsia"]["tokens"]
-            assert item["insertText"] == text[typed:]
-            assert "".join(token["text"] for token in tokens) == text[typed:]
-            unsure = [token["text"] for token in tokens if token["confidence"] < 1]
-            assert unsure == (["left"[max(0, typed - 4) :]] if typed < 8 else [])
-            insert(client, uri, types.Position(0, 4 + typed), sign, typed + 2)
+    word = types.Range(types.Position(0, 4), types.Position(0, 6))
+    selected = types.SelectedCompletionInfo(word, "foo")
+    model = {"options": {"overMenu": True}, "text": "(a)", "unsure": ["("]}
+    async with told_page(runtime, "y = fo", "confidence", **model) as (user, messages):
+        assert await user.shown(0, 6, selected=selected)
+        text, tokens, sure = told(messages)
+        assert (text, tokens[:2], sure) == ("foo(a)", [("foo", 1.0), ("(", 0.3)], "foo")
 
 
 def test_nothing_is_told_where_the_models_server_tells_no_probability() -> None:

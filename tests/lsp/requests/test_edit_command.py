@@ -180,12 +180,6 @@ async def test_an_edit_that_cannot_be_made_says_why(
         assert reason in told(client)[0]
 
 
-async def test_a_document_that_is_not_open_is_no_place_for_an_edit(runtime: Address) -> None:
-    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
-        answer = await run_edit(client, "fillAll", "file:///none.py", None, version=None)
-        assert answer["reason"] == "the document is not open"
-
-
 async def test_no_version_is_the_version_that_there_is(runtime: Address) -> None:
     async with editing(vscode(), runtime, server=COMMAND) as client:
         applied = Applied(client)

@@ -102,12 +102,6 @@ def test_elsewhere_it_is_a_first_answer_again(session: Session, line: int) -> No
     assert planned(session, line)[1]
 
 
-def test_going_back_finds_what_was_read(session: Session) -> None:
-    read_whole(session, 400)
-    assert planned(session, 700)[1]
-    assert not planned(session, 400)[1]
-
-
 def test_all_is_read_at_once_where_idle_time_is_not_used(session: Session) -> None:
     session.configure({"fillAhead": "off"})
     plan, is_short = planned(session, 400)
@@ -189,23 +183,6 @@ def test_a_jump_up_inside_the_window_reads_only_the_suffix(
     up, shorter, suffix = fill_at(narrow, filler, 54)
     assert prefix.startswith(shorter)
     assert up.num_prefilled <= num_tokens(toy, suffix) + NEAR < first.num_prefilled
-
-
-def test_a_jump_down_reads_only_the_new_part_and_the_suffix(
-    narrow: Session, filler: MaskedCausalFiller, toy: Path
-) -> None:
-    first, prefix, _ = fill_at(narrow, filler, 60)
-    down, longer, suffix = fill_at(narrow, filler, 66)
-    assert longer.startswith(prefix)
-    new = num_tokens(toy, longer.removeprefix(prefix)) + num_tokens(toy, suffix)
-    assert down.num_prefilled <= new + NEAR < first.num_prefilled
-
-
-def test_a_jump_out_of_the_window_reads_all(narrow: Session, filler: MaskedCausalFiller) -> None:
-    _, prefix, _ = fill_at(narrow, filler, 60)
-    far, other, _ = fill_at(narrow, filler, 110)
-    assert not other.startswith(prefix[:20])
-    assert far.num_reused < 10
 
 
 def test_going_back_after_a_jump_reads_next_to_nothing(

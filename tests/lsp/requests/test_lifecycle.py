@@ -18,7 +18,6 @@ from editor_clients import (
     editing,
     initialize,
     inline_items,
-    log_of,
     neovim,
     open_document,
     vscode,
@@ -141,41 +140,23 @@ async def test_a_request_before_initialize_is_answered_with_an_error(runtime: Ad
         assert raised.value.code == NOT_INITIALIZED
 
 
-async def test_a_second_initialize_is_refused(runtime: Address) -> None:
-    async with editing(vscode(), runtime, options={"preload": False}) as client:
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        (types.INITIALIZE, {"capabilities": {}}, INVALID_REQUEST),
+        ("intarsia/no/such/method", {}, METHOD_NOT_FOUND),
+        (types.TEXT_DOCUMENT_INLINE_COMPLETION, {"position": "here"}, INVALID_PARAMS),
+    ],
+)
+async def test_a_wrong_request_is_answered_and_the_next_one_works(
+    runtime: Address, method: str, params: object, code: int
+) -> None:
+    async with editing(vscode(), runtime, server=rule_server_command(text="x + 1")) as client:
         with pytest.raises(JsonRpcException) as raised:
-            await request(client, types.INITIALIZE, {"capabilities": {}})
-        assert raised.value.code == INVALID_REQUEST
-
-
-async def test_an_unknown_method_is_not_found_and_the_next_request_works(runtime: Address) -> None:
-    command = rule_server_command(text="x + 1")
-    async with editing(vscode(), runtime, server=command) as client:
-        with pytest.raises(JsonRpcException) as raised:
-            await request(client, "intarsia/no/such/method", {})
-        assert raised.value.code == METHOD_NOT_FOUND
+            await request(client, method, params)
+        assert raised.value.code == code
         uri = open_document(client, "a.py", "y = ")
         assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4))
-
-
-async def test_a_request_with_bad_parameters_is_answered(runtime: Address) -> None:
-    async with editing(vscode(), runtime, options={"preload": False}) as client:
-        with pytest.raises(JsonRpcException) as raised:
-            await request(client, types.TEXT_DOCUMENT_INLINE_COMPLETION, {"position": "here"})
-        assert raised.value.code == INVALID_PARAMS
-
-
-async def test_a_change_of_an_unopened_document_is_logged_and_no_more(runtime: Address) -> None:
-    async with editing(vscode(), runtime, options={"preload": False}) as client:
-        identifier = types.VersionedTextDocumentIdentifier(uri="file:///no.py", version=2)
-        change = types.TextDocumentContentChangeWholeDocument(text="x")
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
-        assert (
-            await client.text_document_inline_completion_async(ask_inline("file:///no.py", 0, 0))
-            is None
-        )
-        assert "ignored a change of a document that is not open: file:///no.py" in log_of(client)
-        assert "no suggestion: the document is not open" in log_of(client)
 
 
 async def test_after_shutdown_requests_are_refused_and_exit_ends_with_0(runtime: Address) -> None:

@@ -70,15 +70,6 @@ async def test_after_accepting_and_on_the_next_line_the_answer_is_there(runtime:
         assert 0 < status.ahead.used_s <= status.ahead.spent_s
 
 
-async def test_what_is_typed_along_is_answered_as_before(runtime: Address) -> None:
-    async with looking(runtime) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
-        await asked_ahead(runtime, 2)
-        insert(client, uri, types.Position(*AT), "call", 2)
-        assert await shown_in(client, uri, 1, 8) == ["(a)"]
-
-
 async def test_where_nothing_fits_the_line_below_is_asked_for(runtime: Address) -> None:
     rules = [[TEXT.rstrip() + "\n", "z = 2"]]
     async with looking(runtime, rules=rules) as client:

@@ -5,22 +5,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    connected,
-    editing,
-    inline_items,
-    insert,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, neovim, open_document, page
 from engine_watch import engine_once
-from extended_client import Message, asking_for, notified, record
-from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
+from extended_client import notified, told_page
 
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
@@ -47,100 +34,69 @@ ABOVE = 100  # no text is certain
 
 
 @asynccontextmanager
-async def typing(
-    runtime: Address,
-    threshold: str | int,
-    *,
-    who: types.InitializeParams | None = None,
-    languages: dict[str, dict[str, object]] | None = None,
-    **rules: Any,
-) -> AsyncIterator[LanguageClient]:
-    """Run a server for an editor with this threshold, and others for some languages."""
-    server = rule_server(**{"text": TEXT, "unsure": UNSURE, **rules})
-    options = {"debounceMs": 0, "showThreshold": threshold, "fillAhead": "off"}
-    options["languages"] = languages or {}
-    async with editing(who or vscode(), runtime, server=server, options=options) as client:
-        yield client
+async def typing(runtime: Address, threshold: str | int, **how: Any) -> AsyncIterator[Page]:
+    """Open a document in an editor with this threshold."""
+    how = {"text": TEXT, "unsure": UNSURE, **how}
+    options = {"showThreshold": threshold, "fillAhead": "off", **how.pop("options", {})}
+    async with page(runtime, "y = ", options=options, **how) as user:
+        yield user
 
 
-async def shown(client: LanguageClient, uri: str, column: int, *, asked: bool = False) -> list[str]:
-    params = ask_inline(uri, 0, column, is_invoked=asked)
-    return [str(item.insert_text) for item in await inline_items(client, params)]
-
-
-async def test_an_improbable_text_is_not_shown_and_the_log_says_why(runtime: Address) -> None:
-    async with typing(runtime, ABOVE) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await shown(client, uri, 4) == []
-        reason = f"no suggestion: the text would probably not be kept: {100 * WHOLE:.0f} %"
-        assert reason in log_of(client)
-        await engine_once(runtime, lambda status: status.num_fills == 1)
+async def num_fills(runtime: Address, wanted: int) -> None:
+    await engine_once(runtime, lambda status: status.num_fills == wanted)
 
 
 @pytest.mark.parametrize("threshold", [0, "0"])
 async def test_a_threshold_of_nothing_shows_all(runtime: Address, threshold: str | int) -> None:
-    async with typing(runtime, threshold) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await shown(client, uri, 4) == [TEXT]
+    async with typing(runtime, threshold) as user:
+        assert await user.shown(0, 4) == [TEXT]
 
 
 async def test_a_language_may_have_another_threshold(runtime: Address) -> None:
-    async with typing(runtime, ABOVE, languages={"javascript": {"showThreshold": 0}}) as client:
-        assert await shown(client, open_document(client, "a.py", "y = "), 4) == []
-        script = open_document(client, "a.js", "y = ", "javascript")
-        assert await shown(client, script, 4) == [TEXT]
+    options = {"languages": {"javascript": {"showThreshold": 0}}}
+    async with typing(runtime, ABOVE, options=options) as user:
+        assert await user.shown(0, 4) == []
+        script = open_document(user.client, "a.js", "y = ", "javascript")
+        assert await Page(user.client, script).shown(0, 4) == [TEXT]
 
 
 async def test_on_request_all_is_shown(runtime: Address) -> None:
-    async with typing(runtime, ABOVE, text="alpha{alternative} + beta") as client:
-        uri = open_document(client, "a.py", "y = ")
-        asked = await shown(client, uri, 4, asked=True)
+    async with typing(runtime, ABOVE, text="alpha{alternative} + beta") as user:
+        asked = await user.shown(0, 4, is_invoked=True)
         assert asked == [f"alpha{number} + beta" for number in range(3)]
 
 
-async def test_what_was_hidden_is_shown_on_request_without_another_fill(runtime: Address) -> None:
-    async with typing(runtime, ABOVE) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await shown(client, uri, 4) == []
-        assert await shown(client, uri, 4) == []
-        await engine_once(runtime, lambda status: status.num_fills == 1)
-        assert (await shown(client, uri, 4, asked=True))[0] == TEXT
+async def test_an_improbable_text_is_hidden_and_shown_on_request_without_another_fill(
+    runtime: Address,
+) -> None:
+    async with typing(runtime, ABOVE) as user:
+        assert await user.shown(0, 4) == []
+        reason = f"no suggestion: the text would probably not be kept: {100 * WHOLE:.0f} %"
+        assert reason in user.log
+        assert await user.shown(0, 4) == []
+        await num_fills(runtime, 1)
+        assert (await user.shown(0, 4, is_invoked=True))[0] == TEXT
 
 
-async def test_the_probable_beginning_is_shown(runtime: Address) -> None:
-    async with typing(runtime, BETWEEN) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await shown(client, uri, 4) == ["alpha"]
-        assert (await shown(client, uri, 4, asked=True))[0] == TEXT
-
-
-async def test_typing_along_keeps_what_is_shown(runtime: Address) -> None:
-    async with typing(runtime, BETWEEN) as client:
-        uri = open_document(client, "a.py", "y = ")
+async def test_the_probable_beginning_is_shown_and_typing_along_keeps_it(runtime: Address) -> None:
+    async with typing(runtime, BETWEEN) as user:
         for typed, sign in enumerate("alpha"):
-            assert await shown(client, uri, 4 + typed) == ["alpha"[typed:]]
-            insert(client, uri, types.Position(0, 4 + typed), sign, typed + 2)
-        await engine_once(runtime, lambda status: status.num_fills == 1)
+            assert await user.shown(0, 4 + typed) == ["alpha"[typed:]]
+            user.insert(0, 4 + typed, sign)
+        await num_fills(runtime, 1)
+        await user.shown(0, 9)  # the rest is judged again
+        await num_fills(runtime, 2)
 
 
-async def test_after_what_is_shown_the_rest_is_judged_again(runtime: Address) -> None:
-    async with typing(runtime, BETWEEN) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await shown(client, uri, 4) == ["alpha"]
-        insert(client, uri, types.Position(0, 4), "alpha", 2)
-        await shown(client, uri, 9)
-        await engine_once(runtime, lambda status: status.num_fills == 2)
+async def test_on_request_all_of_it_is_shown_where_its_beginning_was(runtime: Address) -> None:
+    async with typing(runtime, BETWEEN) as user:
+        assert await user.shown(0, 4) == ["alpha"]
+        assert (await user.shown(0, 4, is_invoked=True))[0] == TEXT
 
 
 async def test_the_menu_gets_no_improbable_item(runtime: Address) -> None:
-    async with typing(runtime, ABOVE, who=neovim()) as client:
-        uri = open_document(client, "a.py", "y = ")
-        document, place = types.TextDocumentIdentifier(uri), types.Position(0, 4)
-        answer = await client.text_document_completion_async(
-            types.CompletionParams(text_document=document, position=place)
-        )
-        assert isinstance(answer, types.CompletionList)
-        assert not answer.items
+    async with typing(runtime, ABOVE, who=neovim()) as user:
+        assert not (await user.menu(0, 4)).items
 
 
 @pytest.mark.parametrize(("threshold", "has_drafts"), [(0, True), (ABOVE, False)])
@@ -148,17 +104,12 @@ async def test_the_menu_gets_no_improbable_item(runtime: Address) -> None:
 async def test_a_draft_of_a_hidden_text_does_not_flash(
     runtime: Address, threshold: int, has_drafts: bool, asked: bool
 ) -> None:
-    rules = rule_server(text=TEXT, unsure=["alpha", "beta"], step_seconds=0.06)
-    async with connected(runtime, rules) as client:
-        messages: list[Message] = record(client)
-        who = asking_for(vscode(), drafts=True)
-        who.initialization_options = {"debounceMs": 0, "showThreshold": threshold}
-        await client.initialize_session(who)
+    options = {"showThreshold": threshold}
+    model = {"text": TEXT, "unsure": ["alpha", "beta"], "step_seconds": 0.06}
+    async with told_page(runtime, "y = ", "drafts", options=options, **model) as (user, messages):
         await engine_once(runtime, lambda status: status.state == "ready")
-        uri = open_document(client, "a.py", "y = ")
-        await shown(client, uri, 4, asked=asked)
+        await user.shown(0, 4, is_invoked=asked)
         assert bool(notified(messages, "intarsia/draft")) is (has_drafts or asked)
-        await client.shutdown_session()
 
 
 def ghost(text: str, shown_length: int | None) -> GhostText:

@@ -7,20 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    change_document,
-    connected,
-    inline_items,
-    open_document,
-    vscode,
-)
+from editor_clients import Page
 from engine_watch import engine_once, until
-from extended_client import Message, asking_for, notified, record
+from extended_client import Message, notified, told_page
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
@@ -29,40 +20,32 @@ from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.status.draft_notifications import Drafts
 
 DRAFT = "intarsia/draft"
-OPTIONS = {
-    "debounceMs": 0,
-    "deadlineMs": 60_000,
-    "invokedDeadlineMs": 60_000,
-    "showThreshold": 0,  # no draft waits for a sure start
-}
+# No draft waits for a sure start.
+OPTIONS = {"invokedDeadlineMs": 60_000, "showThreshold": 0}
 
 
 @asynccontextmanager
 async def drafting(
-    runtime: Address, options: dict[str, Any] | None = None, **rules: object
-) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
-    """Run a server for a client that asked for drafts; its model is loaded."""
-    async with connected(runtime, rule_server(**rules)) as client:
-        messages = record(client)
-        who = asking_for(vscode(), drafts=True)
-        who.initialization_options = {**OPTIONS, **(options or {})}
-        await client.initialize_session(who)
+    runtime: Address, text: str = "y = ", /, **how: Any
+) -> AsyncIterator[tuple[Page, list[Message]]]:
+    """Open a document in a client that asked for drafts; its model is loaded."""
+    how["options"] = {**OPTIONS, **how.get("options", {})}
+    async with told_page(runtime, text, "drafts", **how) as (user, messages):
         await engine_once(runtime, lambda status: status.state == "ready")
-        yield client, messages
-        await client.shutdown_session()
+        yield user, messages
 
 
 def texts(drafts: list[Any]) -> list[str]:
     return ["".join(token["text"] for token in draft["tokens"]) for draft in drafts]
 
 
-def index_of_answer(messages: list[Message], id: str) -> int:
-    return next(at for at, message in enumerate(messages) if message.get("id") == id)
+def since_answer(messages: list[Message], id: str) -> list[Message]:
+    """Return the messages from the answer on."""
+    return messages[next(at for at, it in enumerate(messages) if it.get("id") == id) :]
 
 
-def send(client: LanguageClient, params: types.InlineCompletionParams, id: str) -> Any:
-    method = types.TEXT_DOCUMENT_INLINE_COMPLETION
-    return asyncio.ensure_future(client.protocol.send_request_async(method, params, msg_id=id))
+async def answered(answer: "asyncio.Future[Any]") -> Any:
+    return await asyncio.wait_for(answer, 20)
 
 
 async def some_draft(messages: list[Message]) -> None:
@@ -72,14 +55,19 @@ async def some_draft(messages: list[Message]) -> None:
     await until(has_come)
 
 
+async def all_is_read(user: Page) -> None:
+    """Wait for an answer that comes after what was sent before."""
+    assert await Page(user.client, "file:///no.py").shown(0, 0) == []
+
+
 async def test_a_draft_says_where_how_far_and_what(runtime: Address) -> None:
-    async with drafting(runtime, text="a + b", step_seconds=0.06) as (client, messages):
-        uri = open_document(client, "a.py", "x = 1\ny = ")
-        (item,) = await inline_items(client, ask_inline(uri, 1, 4))
+    model = {"text": "a + b", "step_seconds": 0.06}
+    async with drafting(runtime, "x = 1\ny = ", **model) as (user, messages):
+        assert await user.shown(1, 4) == ["a + b"]
         first, *_, last = notified(messages, DRAFT)
         cursor = {"line": 1, "character": 4}
         assert first == {
-            "textDocument": {"uri": uri, "version": 1},
+            "textDocument": {"uri": user.uri, "version": 1},
             "range": {"start": cursor, "end": cursor},
             "step": 1,
             "tokens": [
@@ -89,14 +77,13 @@ async def test_a_draft_says_where_how_far_and_what(runtime: Address) -> None:
             ],
         }
         assert texts([first, last]) == ["a + b"] * 2
-        assert item.insert_text == "a + b"
 
 
 async def test_at_most_twenty_drafts_come_in_a_second(runtime: Address) -> None:
-    async with drafting(runtime, text="x", num_steps=300, step_seconds=0.002) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
+    model = {"text": "x", "num_steps": 300, "step_seconds": 0.002}
+    async with drafting(runtime, **model) as (user, messages):
         started = time.monotonic()
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert await user.shown(0, 4)
         seconds = time.monotonic() - started
         steps = [draft["step"] for draft in notified(messages, DRAFT)]
         assert 2 <= len(steps) <= 1 + 20 * seconds
@@ -104,107 +91,86 @@ async def test_at_most_twenty_drafts_come_in_a_second(runtime: Address) -> None:
 
 
 async def test_no_draft_comes_after_its_answer(runtime: Address) -> None:
-    async with drafting(runtime, text="x", num_steps=30, step_seconds=0.004) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        await asyncio.wait_for(send(client, ask_inline(uri, 0, 4), "only"), 20)
-        change_document(client, uri, "z = ", 2)
-        await asyncio.wait_for(send(client, ask_inline(uri, 0, 4), "next"), 20)
-        between = messages[index_of_answer(messages, "only") : index_of_answer(messages, "next")]
+    model = {"text": "x", "num_steps": 30, "step_seconds": 0.004}
+    async with drafting(runtime, **model) as (user, messages):
+        await answered(user.send(0, 4, "only"))
+        user.change("z = ")
+        await answered(user.send(0, 4, "next"))
+        num_after = len(since_answer(messages, "next"))
+        between = since_answer(messages, "only")[:-num_after]
         assert {draft["textDocument"]["version"] for draft in notified(between, DRAFT)} == {2}
 
 
 async def test_no_draft_comes_once_the_document_has_moved(runtime: Address) -> None:
-    async with drafting(runtime, text="x", num_steps=40, step_seconds=0.03) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        answer = send(client, ask_inline(uri, 0, 4), "stale")
+    model = {"text": "x", "num_steps": 40, "step_seconds": 0.03}
+    async with drafting(runtime, **model) as (user, messages):
+        answer = user.send(0, 4, "stale")
         await some_draft(messages)
-        change_document(client, uri, "y = z", 2)
-        # Answered after the change has been read:
-        assert await inline_items(client, ask_inline("file:///no.py", 0, 0)) == []
+        user.change("y = z")
+        await all_is_read(user)
         num_messages = len(messages)
-        assert await asyncio.wait_for(answer, 20) is None
+        assert await answered(answer) is None
         assert notified(messages[num_messages:], DRAFT) == []
 
 
 async def test_no_draft_comes_after_a_cancel(runtime: Address) -> None:
-    async with drafting(runtime, text="x", num_steps=500, step_seconds=0.02) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        answer = send(client, ask_inline(uri, 0, 4), "cancelled")
+    model = {"text": "x", "num_steps": 500, "step_seconds": 0.02}
+    async with drafting(runtime, **model) as (user, messages):
+        answer = user.send(0, 4, "cancelled")
         await some_draft(messages)
-        client.cancel_request(types.CancelParams("cancelled"))
+        user.client.cancel_request(types.CancelParams("cancelled"))
         with pytest.raises(JsonRpcException):
-            await asyncio.wait_for(answer, 20)
+            await answered(answer)
         await engine_once(runtime, lambda status: status.state == "ready")
-        assert await inline_items(client, ask_inline("file:///no.py", 0, 0)) == []
-        assert notified(messages[index_of_answer(messages, "cancelled") :], DRAFT) == []
+        await all_is_read(user)
+        assert notified(since_answer(messages, "cancelled"), DRAFT) == []
 
 
 async def test_a_request_that_is_outrun_shows_no_more_drafts(runtime: Address) -> None:
-    async with drafting(
-        runtime, rules=[("y =", "old"), ("y", "new")], num_steps=30, step_seconds=0.02
-    ) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        older = send(client, ask_inline(uri, 0, 4), "older")
+    model = {"rules": [("y =", "old"), ("y", "new")], "num_steps": 30, "step_seconds": 0.02}
+    async with drafting(runtime, **model) as (user, messages):
+        older = user.send(0, 4, "older")
         await some_draft(messages)
-        newer = send(client, ask_inline(uri, 0, 1), "newer")
-        assert await asyncio.wait_for(older, 20) is None
-        await asyncio.wait_for(newer, 20)
-        late = notified(messages[index_of_answer(messages, "older") :], DRAFT)
+        newer = user.send(0, 1, "newer")
+        assert await answered(older) is None
+        await answered(newer)
+        late = notified(since_answer(messages, "older"), DRAFT)
         assert {draft["range"]["start"]["character"] for draft in late} == {1}
 
 
-async def test_alternatives_are_not_drafted(runtime: Address) -> None:
-    async with drafting(runtime, text="a{alternative}", num_steps=3, step_seconds=0.06) as (
-        client,
-        messages,
-    ):
-        uri = open_document(client, "a.py", "y = ")
-        items = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
-        assert [item.insert_text for item in items] == ["a0", "a1", "a2"]
+async def test_alternatives_are_not_drafted_nor_what_is_known_already(runtime: Address) -> None:
+    model = {"text": "a{alternative}", "num_steps": 3, "step_seconds": 0.06}
+    async with drafting(runtime, **model) as (user, messages):
+        assert await user.shown(0, 4, is_invoked=True) == ["a0", "a1", "a2"]
         assert set(texts(notified(messages, DRAFT))) == {"a0"}
-
-
-async def test_what_is_known_already_has_no_draft(runtime: Address) -> None:
-    async with drafting(runtime, text="a + b") as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
         num_messages = len(messages)
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert await user.shown(0, 4)
         assert notified(messages[num_messages:], DRAFT) == []
 
 
 async def test_while_the_menu_has_a_word_selected_there_is_no_draft(runtime: Address) -> None:
+    model = {"text": "(a)", "num_steps": 3, "step_seconds": 0.06}
+    word = types.Range(types.Position(0, 4), types.Position(0, 6))
+    selected = types.SelectedCompletionInfo(word, "foo")
     options = {"overMenu": True}
-    drafts = drafting(runtime, options, text="(a)", num_steps=3, step_seconds=0.06)
-    async with drafts as (client, messages):
-        uri = open_document(client, "a.py", "y = fo")
-        word = types.Range(types.Position(0, 4), types.Position(0, 6))
-        selected = types.SelectedCompletionInfo(word, "foo")
-        (item,) = await inline_items(client, ask_inline(uri, 0, 6, selected=selected))
-        assert item.insert_text == "foo(a)"
+    async with drafting(runtime, "y = fo", options=options, **model) as (user, messages):
+        assert await user.shown(0, 6, selected=selected) == ["foo(a)"]
         assert notified(messages, DRAFT) == []
 
 
 async def test_one_option_switches_drafts_off(runtime: Address) -> None:
-    off = {"drafts": False}
-    async with drafting(runtime, off, text="x", num_steps=3, step_seconds=0.06) as (
-        client,
-        messages,
-    ):
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+    model = {"text": "x", "num_steps": 3, "step_seconds": 0.06}
+    async with drafting(runtime, options={"drafts": False}, **model) as (user, messages):
+        assert await user.shown(0, 4)
         assert notified(messages, DRAFT) == []
 
 
 async def test_a_draft_has_the_line_ends_of_its_document(runtime: Address) -> None:
-    async with drafting(runtime, text="\n    a\n    b", num_steps=2, step_seconds=0.06) as (
-        client,
-        messages,
-    ):
-        uri = open_document(client, "a.py", "x = 1\r\ndef f():")
-        (item,) = await inline_items(client, ask_inline(uri, 1, 8))
-        assert item.insert_text == "\r\n    a\r\n    b"
-        assert texts(notified(messages, DRAFT))[0] == item.insert_text
+    model = {"text": "\n    a\n    b", "num_steps": 2, "step_seconds": 0.06}
+    async with drafting(runtime, "x = 1\r\ndef f():", **model) as (user, messages):
+        (shown,) = await user.shown(1, 8)
+        assert shown == "\r\n    a\r\n    b"
+        assert texts(notified(messages, DRAFT))[0] == shown
 
 
 URI = "file:///a.py"

@@ -28,35 +28,28 @@ def waits(*pauses_s: float, debounce_ms: int = 75) -> list[float]:
     return found
 
 
-def test_a_lone_key_waits_for_nothing() -> None:
-    assert waits() == [0]
-    assert waits(0.31, 60) == [0, 0, 0]
-
-
-def test_keys_in_quick_succession_wait() -> None:
-    assert waits(0.1, 0.14) == [0, 0.075, 0.075]
-
-
-def test_a_steady_typist_waits_for_nothing() -> None:
-    assert waits(0.2, 0.16, 0.2) == [0, 0, 0, 0]
-
-
-def test_a_longer_wait_is_for_slower_typists() -> None:
-    assert waits(0.5, 0.7, debounce_ms=300) == [0, 0.3, 0]
-
-
-def test_the_first_key_after_a_pause_waits_for_nothing_again() -> None:
-    assert waits(0.1, 0.5, 0.1) == [0, 0.075, 0, 0.075]
+@pytest.mark.parametrize(
+    ("pauses_s", "debounce_ms", "waited_s"),
+    [
+        ([], 75, [0]),
+        ([0.31, 60], 75, [0, 0, 0]),
+        ([0.1, 0.14], 75, [0, 0.075, 0.075]),  # keys in quick succession
+        ([0.2, 0.16, 0.2], 75, [0, 0, 0, 0]),  # a steady typist
+        ([0.5, 0.7], 300, [0, 0.3, 0]),  # a longer wait is for slower typists
+        ([0.1, 0.5, 0.1], 75, [0, 0.075, 0, 0.075]),  # the first key after a pause
+        ([0.1], 0, [0, 0]),
+    ],
+)
+def test_only_keys_in_quick_succession_wait(
+    pauses_s: list[float], debounce_ms: int, waited_s: list[float]
+) -> None:
+    assert waits(*pauses_s, debounce_ms=debounce_ms) == waited_s
 
 
 def test_another_document_has_a_rhythm_of_its_own() -> None:
     debounce = Debounce(Clock())
     assert debounce.seconds_to_wait("a", 75) == 0
     assert debounce.seconds_to_wait("b", 75) == 0
-
-
-def test_who_wants_no_debounce_gets_none() -> None:
-    assert waits(0.1, debounce_ms=0) == [0, 0]
 
 
 async def answer(text: str, gate: asyncio.Event) -> str:

@@ -39,12 +39,6 @@ def test_the_same_place_gives_the_same_suggestion() -> None:
     assert cache.lookup(seen("x = |\n")) == known("foo()")
 
 
-def test_typing_along_gives_the_rest() -> None:
-    cache = SuggestionCache()
-    cache.store(seen("x = |\n"), known("foo()"))
-    assert cache.lookup(seen("x = fo|\n")) == known("o()")
-
-
 def test_candidates_that_were_not_typed_along_fall_away() -> None:
     cache = SuggestionCache()
     cache.store(seen("|"), known("foo()", "bar()", "fun()", is_complete=True))
@@ -169,13 +163,6 @@ def test_what_would_change_text_is_no_ghost_text(drawing: str, suggested: str, r
     found = place(drawing, suggested)
     assert isinstance(found, NoSuggestion)
     assert reason in found.reason
-
-
-@pytest.mark.parametrize(("typed", "rest"), [("", "a + 1"), ("a", " + 1"), ("a + ", "1")])
-def test_typing_along_leaves_the_rest(typed: str, rest: str) -> None:
-    left = ghost("a", " +", " 1").after_typing(typed)
-    assert left is not None
-    assert left.text == rest
 
 
 def test_typing_along_cuts_a_token_in_two_and_keeps_its_confidence() -> None:
