@@ -135,6 +135,7 @@ soak: setup
 	$(BIN)/python tests/support/soak --minutes $(or $(MINUTES),60)
 
 include tests/real_editors/setup.mk
+include research/editors/setup.mk
 include tests/fuzz/setup.mk
 include tests/live_engines/setup.mk
 

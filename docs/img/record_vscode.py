@@ -1,7 +1,7 @@
 """Draws docs/img/vscode-*.png and the extension's moving pictures: VS Code itself, the real engine.
 
 Run in the repository, on an otherwise idle machine, after `make test-editors` has set it up:
-`PYTHONPATH=tests/support:tests/support/editors:tests/real_editors \\
+`PYTHONPATH=tests/support:tests/support/editors:tests/real_editors:research/editors \\
   .venv/bin/python docs/img/record_vscode.py`
 """
 

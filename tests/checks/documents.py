@@ -107,7 +107,7 @@ def misuse(match: re.Match[str], *, is_whole: bool) -> str | None:
 
 @cache
 def make_targets() -> set[str]:
-    texts = [text_of(path) for path in (ROOT / "Makefile", *ROOT.glob("tests/*/setup.mk"))]
+    texts = [text_of(path) for path in (ROOT / "Makefile", *ROOT.glob("*/*/setup.mk"))]
     named = set(re.findall(r"^([a-z][\w-]*):", "\n".join(texts), flags=re.MULTILINE))
     lists = ROOT.glob("tests/live_engines/requirements/*.txt")
     return named | {f"build/servers/{path.stem}/.ready" for path in lists}

@@ -1,11 +1,10 @@
-# Real editors: what they need is put into build/editors, then tests and benchmarks run in them.
+# Real editors: what they need is put into build/editors. Tests run in them, and research/editors.
 EDITORS := build/editors
 EDITORS_READY := $(EDITORS)/.ready
 EDITORS_DEBIAN := chromium build-essential pkg-config libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
   emacs-nox elpa-eglot elpa-lsp-mode kakoune kate xvfb xdotool dbus fonts-dejavu-core
-EDITORS_PYTHON := PYTHONPATH=tests/support:tests/support/editors:tests/real_editors $(BIN)/python
 
-.PHONY: editors extension test-editors bench-editors fresh-machine
+.PHONY: editors extension test-editors
 
 # code-server (VS Code 1.139 for a browser) builds parts of itself, and only on node 24.
 $(EDITORS_READY): $(READY) tests/real_editors/setup.mk tests/real_editors/requirements.txt
@@ -28,15 +27,3 @@ editors: $(EDITORS_READY) extension pull
 
 test-editors: editors
 	$(BIN)/python -m pytest tests/real_editors
-
-bench-editors: editors
-	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_latency.py --json $(EDITORS)/latency.json
-	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_start.py --json $(EDITORS)/start.json
-	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_typing.py --minutes $(or $(MINUTES),10) --json $(EDITORS)/typing.json
-	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py keys --count 50
-	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py start --pairs 20
-	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py typing --minutes $(or $(MINUTES),10)
-
-fresh-machine: editors
-	$(EDITORS_PYTHON) tests/real_editors/fresh_machine.py --json $(EDITORS)/fresh-machine.json
-	$(EDITORS_PYTHON) tests/real_editors/fresh_machine_neovim.py

@@ -1,4 +1,4 @@
-"""Measures the Neovim plugin: ``python tests/real_editors/bench_neovim.py keys|start|typing``.
+"""Measures the Neovim plugin: ``python research/editors/bench_neovim.py keys|start|typing``.
 
 keys: from a key to its ghost text, less the engine's own time. start: Neovim with and without the
 plugin. typing: minutes of scripted typing on a terminal, checked key by key against a model of the
@@ -14,9 +14,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "support" / "editors"))
 
 from headless_nvim import (
     ATTACHED,
