@@ -110,26 +110,6 @@ def test_a_rewrite_that_changes_nothing_says_so(start_engine, tmp_path: Path):
     assert "no suggestion: the model would write the same" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("--all-holes", "--at", "1:1"), "give one of"),
-        (("--all-holes", "--rewrite", "1:1-1:2"), "give one of"),
-        (("--at", "1:1", "--mark", "x"), "--mark and --once go with --all-holes"),
-        (("--at", "1:1", "--once"), "--mark and --once go with --all-holes"),
-        (("--all-holes", "--noise", "0.5"), "--noise goes with --rewrite"),
-        (("--rewrite", "1:1-1:2", "--noise", "0"), "0<x<=1"),
-        (("--rewrite", "1:1-1:2", "--noise", "2"), "0<x<=1"),
-        (("--rewrite", "here"), "is no range"),
-        (("--rewrite", "1:1-99:1"), "outside the text"),
-    ],
-)
-def test_what_does_not_go_together_is_bad_usage(source: Path, words: tuple[str, ...], says: str):
-    result = run("fill", source, *words)
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert says in result.stderr
-
-
 BROKEN = "def f(a, b:\n    return a\n"
 WHOLE = "def f(a, b):\n    return a\n"
 
@@ -166,9 +146,3 @@ def test_without_a_repair_the_file_stays_and_the_reason_is_shown(start_engine, b
     assert result.exit_code == ExitCode.NOTHING
     assert "no repair: no edit that parses is likelier" in result.stdout
     assert broken_source.read_text() == BROKEN
-
-
-def test_it_goes_with_no_other_place(broken_source: Path):
-    result = run("fill", broken_source, "--repair", "1", "--at", "1:1")
-    assert result.exit_code == 2
-    assert "give one of --at, --hole, --all-holes, --rewrite and --repair" in result.stderr

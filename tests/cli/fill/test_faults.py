@@ -30,56 +30,62 @@ def check(code: ExitCode, says: str, *words: str | Path) -> None:
     assert says in report["reason"]
 
 
-def test_a_file_that_is_not_utf_8(tmp_path: Path):
-    path = tmp_path / "latin.py"
-    path.write_bytes("s = 'caf\xe9'\n".encode("latin-1"))
-    check(ExitCode.BAD_INPUT, "is not UTF-8", path, "--at", "1:1")
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("latin.py", b"s = 'caf\xe9'\n", "is not UTF-8"),
+        ("program", bytes(range(256)), "is a binary file"),
+        ("none.py", None, "there is no such file"),
+        ("", None, "it is a folder"),
+    ],
+)
+def test_a_path_that_is_no_text(tmp_path: Path, name: str, data: bytes | None, says: str):
+    path = tmp_path / name
+    if data is not None:
+        path.write_bytes(data)
+    check(ExitCode.BAD_INPUT, says, path, "--at", "1:1")
 
 
-def test_a_binary_file(tmp_path: Path):
-    path = tmp_path / "program"
-    path.write_bytes(bytes(range(256)))
-    check(ExitCode.BAD_INPUT, "is a binary file", path, "--at", "1:1")
-
-
-def test_a_missing_file(tmp_path: Path):
-    check(ExitCode.BAD_INPUT, "there is no such file", tmp_path / "none.py", "--at", "1:1")
-
-
-def test_a_folder(tmp_path: Path):
-    check(ExitCode.BAD_INPUT, "it is a folder", tmp_path, "--at", "1:1")
-
-
-@pytest.mark.parametrize("at", ["1:6", "9:1", "4:1"])
-def test_a_position_outside_the_text(source: Path, at: str):
-    check(ExitCode.BAD_INPUT, "outside the text", source, "--at", at)
+ONE_OF = "give one of --at, --hole, --all-holes, --rewrite and --repair"
+OF_ALL_HOLES = "--mark and --once go with --all-holes"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("1:1-1:4", "1:3-1:5"), ("1:1-2:3", "2:1-2:2"), ("1:2-1:2", "1:2-1:2")]
+    ("words", "says"),
+    [
+        ("--at 1:6", "outside the text"),
+        ("--at 9:1", "outside the text"),
+        ("--at 4:1", "outside the text"),
+        ("--rewrite 1:1-99:1", "outside the text"),
+        ("--hole 1:1-1:4 --hole 1:3-1:5", "overlap"),
+        ("--hole 1:1-2:3 --hole 2:1-2:2", "overlap"),
+        ("--hole 1:2-1:2 --hole 1:2-1:2", "overlap"),
+        ("--at here", "is no position: write LINE:COL"),
+        ("--rewrite here", "is no range"),
+        ("", ONE_OF),
+        ("--at 1:1 --hole 1:1-1:2", ONE_OF),
+        ("--at 1:1 --all-holes", ONE_OF),
+        ("--at 1:1 --repair 1", ONE_OF),
+        ("--all-holes --rewrite 1:1-1:2", ONE_OF),
+        ("--at 1:1 --mark x", OF_ALL_HOLES),
+        ("--at 1:1 --once", OF_ALL_HOLES),
+        ("--all-holes --noise 0.5", "--noise goes with --rewrite"),
+        ("--rewrite 1:1-1:2 --noise 0", "0<x<=1"),
+        ("--rewrite 1:1-1:2 --noise 2", "0<x<=1"),
+        *(
+            (f"--at 1:5 {option}", "see `intarsia fill --help`")
+            for option in (
+                "--max-tokens 0",
+                "--decoding guess",
+                "--temperature -1",
+                "--bogus",
+                "--language klingon",
+            )
+        ),
+    ],
 )
-def test_overlapping_holes(source: Path, one: str, other: str):
-    check(ExitCode.BAD_INPUT, "overlap", source, "--hole", one, "--hole", other)
-
-
-def test_neither_a_cursor_nor_a_hole(source: Path):
-    check(
-        ExitCode.BAD_INPUT, "give one of --at, --hole, --all-holes, --rewrite and --repair", source
-    )
-
-
-def test_a_cursor_and_a_hole_at_once(source: Path):
-    words = ["--at", "1:1", "--hole", "1:1-1:2"]
-    check(
-        ExitCode.BAD_INPUT,
-        "give one of --at, --hole, --all-holes, --rewrite and --repair",
-        source,
-        *words,
-    )
-
-
-def test_a_word_that_is_no_position(source: Path):
-    check(ExitCode.BAD_INPUT, "is no position: write LINE:COL", source, "--at", "here")
+def test_bad_usage(source: Path, words: str, says: str):
+    check(ExitCode.BAD_INPUT, says, source, *words.split())
 
 
 def test_a_read_only_file_with_write(source: Path):
@@ -120,14 +126,10 @@ def test_one_line_of_a_megabyte_is_answered_with_a_reason(start_engine, tmp_path
     assert "the line is too long" in json.loads(result.stdout)["reason"]
 
 
-def test_a_model_that_is_none(start_engine, source: Path):
+@pytest.mark.parametrize(("model", "says"), [("missing", "no model"), ("huge", "memory")])
+def test_a_model_that_cannot_be_loaded(start_engine, source: Path, model: str, says: str):
     start_engine()
-    check(ExitCode.MODEL, "no model", source, "--at", "1:5", "--model", "missing-model")
-
-
-def test_a_model_that_memory_cannot_hold(start_engine, source: Path):
-    start_engine()
-    check(ExitCode.MODEL, "memory", source, "--at", "1:5", "--model", "huge-model")
+    check(ExitCode.MODEL, says, source, "--at", "1:5", "--model", f"{model}-model")
 
 
 def test_an_engine_that_dies_in_mid_request(start_engine, source: Path):
@@ -151,20 +153,6 @@ def test_debug_adds_the_traceback_to_the_line(tmp_path: Path):
     result = run("fill", tmp_path / "none.py", "--at", "1:1", "--debug")
     assert "Traceback" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("intarsia: cannot read")
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--max-tokens", "0"),
-        ("--decoding", "guess"),
-        ("--temperature", "-1"),
-        ("--bogus",),
-        ("--language", "klingon"),
-    ],
-)
-def test_options_out_of_range(source: Path, option: tuple[str, ...]):
-    check(ExitCode.BAD_INPUT, "see `intarsia fill --help`", source, "--at", "1:5", *option)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="such names are not possible there")

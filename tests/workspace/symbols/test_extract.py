@@ -5,158 +5,40 @@ import tomllib
 from pathlib import Path, PurePosixPath
 
 import pytest
-from drawn_symbols import draw_definitions, draw_imports, symbols_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_files import REAL_FILES
 
-from intarsia.infill.languages import LANGUAGES, Language, language_for_id
+from intarsia.infill.languages import LANGUAGES, Language, language_for_id, language_for_path
 from intarsia.workspace.symbols.extract import extract_symbols
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
+from intarsia.workspace.symbols.symbols import FileSymbols
 
 
-def drawn(definitions: tuple[Definition, ...]) -> list[str]:
-    """Draw each definition on a line: its first line number, kind, container and signature."""
-    return [f"{d.start_line} {d.kind} {d.container or '-'} {d.signature}" for d in definitions]
+def symbols_of(path: str) -> FileSymbols:
+    """Return what a real file defines and imports."""
+    return extract_symbols(REAL_FILES[PurePosixPath(path)], language_for_path(path))
 
 
-def check(text: str, language_id: str, *expected: str) -> FileSymbols:
-    symbols = extract_symbols(text, language_for_id(language_id))
-    assert [line.partition(" ")[2] for line in drawn(symbols.definitions)] == list(expected)
-    return symbols
-
-
-def test_a_real_python_file() -> None:
-    symbols = symbols_of("python/zmqtt/subscription_index.py")
-    assert drawn(symbols.definitions)[:10] == [
-        "9 class - @dataclass(slots=True, kw_only=True) class SubscriptionEntry",
-        "10 field SubscriptionEntry queue: asyncio.Queue[Message]",
-        "11 field SubscriptionEntry auto_ack: bool = True",
-        '12 field SubscriptionEntry actual_filter: str = ""',
-        "13 field SubscriptionEntry subscription_identifier: int | None = None",
-        "14 field SubscriptionEntry detached: bool = False",
-        "18 class - @dataclass(slots=True) class _Node",
-        '19 field _Node children: dict[str, "_Node"] = field(default_factory=dict)',
-        '20 field _Node wildcard_children: dict[str, "_Node"] = field(default_factory=dict)',
-        "21 field _Node entries: list[tuple[str, SubscriptionEntry]] = field(default_factory=list)",
-    ]
-    assert symbols.imports[-2:] == (
-        Import(
-            module="zmqtt._internal.topic_matching",
-            names=(
-                ImportedName(name="_segment_rank", local="_segment_rank"),
-                ImportedName(name="_topic_matches", local="_topic_matches"),
-            ),
-            line=4,
-        ),
-        Import(
-            module="zmqtt._internal.types.message",
-            names=(ImportedName(name="Message", local="Message"),),
-            line=5,
-        ),
-    )
-
-
-def test_a_real_typescript_file() -> None:
-    symbols = symbols_of("typescript/milkdown-plugin-diff/diff-plugin.ts")
-    assert drawn(symbols.definitions) == [
-        "13 constant - const diffPluginKey = new PluginKey<DiffState | null>('MILKDOWN_DIFF')",
-        "15 function - function recomputeChanges(doc: Node, state: DiffState, "
-        "options?: ComputeDocDiffOptions): DiffState",
-        "25 function - function isChangeRejected(change: { fromB: number; toB: number }, "
-        "rejectedRanges: Array<{ fromB: number; toB: number }>): boolean",
-        "35 function - function getPendingChanges(state: DiffState)",
-        "40 constant - const diffPlugin = ...",
-        "47 method diffPlugin apply(tr, value, _oldEditorState, newEditorState)",
-        "129 method diffPlugin filterTransaction(tr, editorState)",
-    ]
-    assert symbols.definitions[0].type_name == "PluginKey"
-    assert symbols.imports[4].module == "./types"
-
-
-def test_types_of_python_fields_come_from_values_and_parameters() -> None:
-    symbols = check(
-        "class A(base.B, C[int], metaclass=M):\n"
-        "    def __init__(self, client: Client, n: int = 0) -> None:\n"
-        "        self.client = client\n"
-        "        self.store = Store()\n"
-        "        local = 1\n"
-        "        def inner(): ...\n"
-        "    @property\n"
-        "    def name(self) -> str:\n"
-        "        self.late: int = 1\n",
-        "python",
-        "class - class A(base.B, C[int], metaclass=M)",
-        "method A def __init__(self, client: Client, n: int = 0) -> None",
-        "field A self.client = client",
-        "field A self.store = Store()",
-        "method A @property def name(self) -> str",
-        "field A self.late: int = 1",
-    )
-    assert symbols.definitions[0].bases == ("base.B", "C")
-    assert [one.type_name for one in symbols.definitions[1:]] == [
-        "None",
-        "Client",
-        "Store",
-        "str",
-        "int",
+def draw_definitions(symbols: FileSymbols) -> list[str]:
+    """Draw each definition: its lines, kind, container, signature, and type after a colon."""
+    return [
+        f"{one.start_line}-{one.end_line} {one.kind} {one.container or '-'} {one.signature}"
+        + (f" : {one.type_name}" if one.type_name else "")
+        for one in symbols.definitions
     ]
 
 
-def test_members_of_typescript_types() -> None:
-    symbols = check(
-        "export class A<T> extends B.C<T> implements I, J<K> {\n"
-        "  private readonly x: number = 3\n"
-        "  constructor(private client: Client) { this.store = new Store() }\n"
-        "  static async *gen(a: string): void {}\n"
-        "  run = (a: X): Y => { return 1 }\n"
-        "}\n"
-        "interface I extends P<Q> { a?: string; m(x: number): void }\n"
-        "type O = { a: string }\n"
-        'enum E { A = 1, B = "x" }\n'
-        "const f = async (a: X): Promise<Y> => a\n",
-        "typescript",
-        "class - class A<T> extends B.C<T> implements I, J<K>",
-        "field A private readonly x: number = 3",
-        "method A constructor(private client: Client)",
-        "field A private client: Client",
-        "field A this.store = new Store()",
-        "method A static async *gen(a: string): void",
-        "method A run = (a: X): Y",
-        "type - interface I extends P<Q>",
-        "field I a?: string",
-        "method I m(x: number): void",
-        "type - type O",
-        "field O a: string",
-        "class - enum E",
-        "field E A = 1",
-        'field E B = "x"',
-        "function - const f = async (a: X): Promise<Y>",
-    )
-    assert symbols.definitions[0].bases == ("B.C", "I", "J")
-    assert symbols.definitions[-1].type_name == "Promise<Y>"
-
-
-def test_imports_of_javascript() -> None:
-    symbols = check(
-        'import first, {a as b, c} from "./m"\n'
-        "import * as all from 'x'\n"
-        'import "side"\n'
-        'export {q as r} from "./q"\n'
-        'const m = require("./m"), {d, e: f} = require("z")\n',
-        "javascript",
-    )
-    assert [
-        (one.module, one.local, [(name.name, name.local) for name in one.names])
-        for one in symbols.imports
-    ] == [
-        ("./m", "", [("default", "first"), ("a", "b"), ("c", "c")]),
-        ("x", "all", []),
-        ("side", "", []),
-        ("./q", "", [("q", "r")]),
-        ("./m", "m", []),
-        ("z", "", [("d", "d"), ("e", "f")]),
-    ]
+def draw_imports(symbols: FileSymbols) -> list[str]:
+    """Draw each import: its line, module, local name, and names."""
+    drawn = []
+    for one in symbols.imports:
+        names = ", ".join(
+            name.name if name.name == name.local else f"{name.name} as {name.local}"
+            for name in one.names
+        )
+        local = f" as {one.local}" if one.local else ""
+        drawn.append(f"{one.line} {one.module}{local}{': ' + names if names else ''}")
+    return drawn
 
 
 @pytest.mark.parametrize("path", REAL_FILES, ids=str)
