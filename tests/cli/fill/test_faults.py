@@ -30,20 +30,9 @@ def check(code: ExitCode, says: str, *words: str | Path) -> None:
     assert says in report["reason"]
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "says"),
-    [
-        ("latin.py", b"s = 'caf\xe9'\n", "is not UTF-8"),
-        ("program", bytes(range(256)), "is a binary file"),
-        ("none.py", None, "there is no such file"),
-        ("", None, "it is a folder"),
-    ],
-)
-def test_a_path_that_is_no_text(tmp_path: Path, name: str, data: bytes | None, says: str):
-    path = tmp_path / name
-    if data is not None:
-        path.write_bytes(data)
-    check(ExitCode.BAD_INPUT, says, path, "--at", "1:1")
+def test_a_path_that_is_no_file(tmp_path: Path):
+    """What else cannot be read: test_source_file.py."""
+    check(ExitCode.BAD_INPUT, "there is no such file", tmp_path / "none.py", "--at", "1:1")
 
 
 ONE_OF = "give one of --at, --hole, --all-holes, --rewrite and --repair"

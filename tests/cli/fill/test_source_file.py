@@ -17,7 +17,7 @@ from intarsia.cli.fill.positions import (
     parse_range,
     position_of,
 )
-from intarsia.cli.fill.source_file import read_source, require_writable, write_source
+from intarsia.cli.fill.source_file import read_source, write_source
 
 
 def names_in(folder: Path) -> list[str]:
@@ -87,15 +87,6 @@ def test_a_file_that_vanished_meanwhile_is_not_made_anew(tmp_path: Path):
     with pytest.raises(CliError, match="was not written"):
         write_source(source, "ours")
     assert names_in(tmp_path) == []
-
-
-def test_a_read_only_file_is_refused_before_any_work(tmp_path: Path):
-    path = tmp_path / "file.py"
-    path.write_text("a")
-    path.chmod(0o444)
-    with pytest.raises(CliError, match="read-only") as caught:
-        require_writable(read_source(path))
-    assert caught.value.code == ExitCode.NOT_WRITTEN
 
 
 @pytest.mark.parametrize(
