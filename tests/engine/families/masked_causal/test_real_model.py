@@ -45,7 +45,8 @@ def verified(filler: Filler) -> dict[str, Filled]:
 def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
     assert isinstance(filler, MaskedCausalFiller)
     assert filler.info.name == EngineConfig().model
-    assert [note.split()[0] for note in filler.info.notes] == ["tuning", "adapter"]
+    words = [note.split()[0] for note in filler.info.notes]
+    assert words[:2] == ["tuning", "adapter"]  # then, on some processors, why int8 is not used
 
 
 def test_verified_is_left_to_right_in_fewer_passes(
