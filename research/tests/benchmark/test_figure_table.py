@@ -1,12 +1,14 @@
-"""Figures in a table and as JSON."""
+"""Figures in a table, as JSON and in pictures."""
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from intarsia_research.benchmark.figure_table import as_json, as_table, shown_value
+from intarsia_research.benchmark.figure_table import as_json, shown_value
 from intarsia_research.benchmark.figures import Figure, middle_of
+from intarsia_research.benchmark.pictures import PICTURES, Point, draw_pictures, points
 
 FIGURE = Figure(name="wait_ms", words="a wait", value=12.345, unit="ms", method="by hand")
 
@@ -22,12 +24,6 @@ FIGURE = Figure(name="wait_ms", words="a wait", value=12.345, unit="ms", method=
 )
 def test_a_value_has_three_digits_its_bounds_and_its_unit(figure: Figure, shown: str):
     assert shown_value(figure) == shown
-
-
-def test_a_table_has_a_row_for_each_and_names_the_machine():
-    table = as_table([FIGURE, replace(FIGURE, value=None)], "two cores")
-    assert table.row_count == 2
-    assert table.caption == "two cores"
 
 
 def test_json_has_values_by_name_and_the_bounds_of_those_that_have():
@@ -46,3 +42,43 @@ def test_a_few_values_become_their_median_between_least_and_greatest():
     assert middle_of([3.0, 1.0, 2.0], **about).bounds == (1, 3)
     assert middle_of([3.0], **about).bounds is None
     assert middle_of([], **about).value is None
+
+
+def figure(name: str, value: float | None, bounds: tuple[float, float] | None = None) -> Figure:
+    return Figure(name=name, words=name, value=value, unit="ms", method="by hand", bounds=bounds)
+
+
+FIGURES = [
+    figure("side_intarsia_warm_p50_ms", 200.0),
+    figure("side_intarsia_warm_p95_ms", 300.0, (250.0, 350.0)),
+    figure("side_llama_cpp_warm_p50_ms", 500.0),
+    figure("side_llama_cpp_warm_p95_ms", None),
+]
+
+
+def test_points_are_the_figures_of_a_pattern_that_have_a_value():
+    assert points(FIGURES, r"side_intarsia_warm_(p\d+)_ms") == [
+        Point(x="p50", y=200.0, low=200.0, high=200.0),
+        Point(x="p95", y=300.0, low=250.0, high=350.0),
+    ]
+    assert points(FIGURES, r"side_llama_cpp_warm_(p95)_ms") == []
+    assert points(FIGURES, r"side_intarsia_warm_(p\d+)") == []
+
+
+def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path):
+    drawn = draw_pictures(FIGURES, tmp_path / "new")
+    assert drawn == [tmp_path / "new" / "bench-warm.svg"]
+    shown = drawn[0].read_text(encoding="utf-8")
+    assert ">llama.cpp<" in shown and ">p95<" in shown
+    assert ">transformers<" not in shown
+
+
+def test_the_same_figures_give_the_same_file(tmp_path: Path):
+    bars = [*FIGURES, figure("typing_prompt_share", 30.0), figure("typing_shown_share", 60.0)]
+    first, again = draw_pictures(bars, tmp_path / "a"), draw_pictures(bars, tmp_path / "b")
+    assert [it.name for it in first] == ["bench-warm.svg", "bench-typing.svg"]
+    assert [it.read_bytes() for it in first] == [it.read_bytes() for it in again]
+
+
+def test_no_two_pictures_share_a_file():
+    assert len({picture.file for picture in PICTURES}) == len(PICTURES)

@@ -25,9 +25,7 @@ def bench_of(client: EngineClient, address: Address, folder: Path) -> Bench:
     )
 
 
-async def test_everyone_is_asked_for_the_same_hole_with_the_same_stop(
-    address: Address, tmp_path: Path
-):
+async def test_everyone_is_asked_for_the_same_hole_with_the_same_stop(address: Address, tmp_path):
     launch = rule_engine_launch(text="return value\nmore")
     async with EngineClient(name="test", launch=launch, address=address) as client:
         async with start_systems(bench_of(client, address, tmp_path)) as (ours, baseline):

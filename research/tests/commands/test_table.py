@@ -1,7 +1,8 @@
-"""The table of the laboratory's commands, and the codes of its faults."""
+"""The table of the laboratory's commands, and what is said of faults."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from laboratory import run
@@ -40,3 +41,21 @@ def test_an_evaluation_that_its_engine_ended_has_the_engine_s_code():
     fault = EvaluationFault("no engine")
     fault.__cause__ = EngineUnavailable("no engine")
     assert cli.fault_of(fault).code == ExitCode.ENGINE  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
+        (("tuning", "--corpus", ".", "--out", "x", "--window", "250"), "'250' is no window"),
+        (("tuning", "--corpus", ".", "--out", "x", "--window", "0+9"), "'0+9' is no window"),
+        (("boat",), "no such command 'boat'"),
+    ],
+)
+def test_a_fault_is_one_line(tmp_path: Path, monkeypatch, words: tuple[str, ...], told: str):
+    monkeypatch.chdir(tmp_path)
+    result = run("train", *words)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert result.stderr.startswith("intarsia: ")
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1

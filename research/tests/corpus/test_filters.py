@@ -1,8 +1,17 @@
-"""Each reason to leave a file out, on a file that has it and on one that nearly has."""
+"""Which files stay out of a corpus: of another kind, too many of one, twice, or measured."""
+
+import gzip
+import json
+from collections import Counter
 
 import pytest
+from checkout import HUMANEVAL, ROOT
+from corpus_files import corpus_file, functions
 
 from intarsia.infill.languages import language_for_id
+from intarsia_research.corpus.balance import balanced
+from intarsia_research.corpus.contamination import MeasuredTexts
+from intarsia_research.corpus.duplicates import SeenTexts
 from intarsia_research.corpus.filters import (
     reason_in_path,
     reason_in_size,
@@ -94,3 +103,138 @@ def test_a_text_tells_what_it_holds(text: str, reason: str | None):
 )
 def test_what_the_parser_cannot_read_is_left_out(language: str, text: str, reason: str | None):
     assert reason_in_syntax(text, language_for_id(language)) == reason
+
+
+def files(language: str, num_files: int, num_bytes: int = 1_000):
+    return [
+        corpus_file(f"{language} {n}".ljust(num_bytes), path=f"{language}/{n}", language=language)
+        for n in range(num_files)
+    ]
+
+
+def bytes_by_language(kept) -> Counter:
+    sizes: Counter = Counter()
+    for file in kept:
+        sizes[file.language] += file.num_bytes
+    return sizes
+
+
+def test_python_is_at_most_two_fifths_of_what_there_is():
+    kept = balanced(
+        files("python", 100) + files("go", 20) + files("c", 10), max_bytes=10**9, seed=1
+    )
+    sizes = bytes_by_language(kept)
+    assert sizes == {"python": 20_000, "go": 20_000, "c": 10_000}
+
+
+def test_every_other_language_has_its_limit_too():
+    kept = balanced(
+        files("python", 100) + files("go", 100) + files("c", 5), max_bytes=100_000, seed=1
+    )
+    sizes = bytes_by_language(kept)
+    assert sizes["go"] == 12_000
+    assert sizes["c"] == 5_000
+    assert sum(sizes.values()) <= 100_000
+
+
+def test_a_language_alone_has_all():
+    assert len(balanced(files("python", 100), max_bytes=50_000, seed=1)) == 50
+    assert balanced([], max_bytes=50_000, seed=1) == []
+
+
+def test_the_seed_decides_which_files_stay_and_their_order_does_not():
+    all_files = files("go", 50)
+    kept = balanced(all_files, max_bytes=10_000, seed=1)
+    assert kept == balanced(all_files[::-1], max_bytes=10_000, seed=1)
+    assert kept != balanced(all_files, max_bytes=10_000, seed=2)
+
+
+NAMES = [f"name{n}" for n in range(20)]
+
+
+def test_the_same_words_in_another_layout_are_the_same():
+    seen = SeenTexts()
+    text = functions(*NAMES)
+    assert seen.find_or_add("a", text) is None
+    assert seen.find_or_add("b", text.replace("    ", "\t").upper()) == "a"
+
+
+def test_a_file_with_a_few_changes_is_found():
+    seen = SeenTexts()
+    assert seen.find_or_add("a", functions(*NAMES)) is None
+    assert seen.find_or_add("b", "# Copyright of another\n" + functions(*NAMES[1:], "new")) == "a"
+
+
+def test_files_that_share_a_part_are_both_kept():
+    seen = SeenTexts()
+    assert seen.find_or_add("a", functions(*NAMES)) is None
+    assert seen.find_or_add("b", functions(*NAMES[:8], *(f"more{n}" for n in range(12)))) is None
+    assert seen.find_or_add("c", functions(*(f"other{n}" for n in range(20)))) is None
+
+
+def test_a_duplicate_is_not_remembered_in_the_first_one_s_place():
+    seen = SeenTexts()
+    assert seen.find_or_add("a", functions(*NAMES)) is None
+    assert seen.find_or_add("b", functions(*NAMES[:-1])) == "a"
+    assert seen.find_or_add("c", functions(*NAMES)) == "a"
+
+
+def test_texts_of_a_word_or_none_do_no_harm():
+    seen = SeenTexts()
+    assert seen.find_or_add("a", "") is None
+    assert seen.find_or_add("b", "()") == "a"
+    assert seen.find_or_add("c", "word") is None
+    assert seen.find_or_add("d", "another") is None
+
+
+def problems() -> dict[str, str]:
+    """Return HumanEval's programs with their tests, one of each."""
+    with gzip.open(HUMANEVAL / "HumanEval-SingleLineInfilling.jsonl.gz", "rt") as rows:
+        found = [json.loads(row) for row in rows]
+    return {
+        it["entry_point"]: it["prompt"] + it["canonical_solution"] + it["suffix"] for it in found
+    }
+
+
+@pytest.fixture(scope="module")
+def measured() -> MeasuredTexts:
+    return MeasuredTexts(problems().values())
+
+
+def test_every_program_is_found_when_it_is_pasted_into_a_file(measured: MeasuredTexts):
+    missed = [
+        name
+        for name, program in problems().items()
+        if measured.shared_with(f"import os\n\n\ndef run():\n    pass\n\n\n{program}\n") is None
+    ]
+    assert missed == []
+
+
+def test_a_solution_is_found_without_its_docstring_and_in_another_layout(measured: MeasuredTexts):
+    program = problems()["has_close_elements"]
+    body = program.rpartition('"""')[2].replace("    ", "\t")
+    assert measured.shared_with(f"def near(numbers, threshold):\n{body}\n") is not None
+
+
+def test_our_own_sources_share_nothing_with_it(measured: MeasuredTexts):
+    shared = {
+        file.name: stretch
+        for folder in ("infill", "lsp", "filling", "engine")
+        for file in (ROOT / folder).rglob("*.py")
+        if (stretch := measured.shared_with(file.read_text(encoding="utf-8")))
+    }
+    assert shared == {}
+
+
+def test_a_stretch_of_few_different_words_is_not_looked_for():
+    text = "if x is none return none if x is none return none if x is none"
+    assert MeasuredTexts([text]).num_ngrams == 0
+    assert MeasuredTexts([text], min_different_words=4).shared_with(text) is not None
+
+
+def test_a_shorter_stretch_is_no_sign():
+    words = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
+    measured = MeasuredTexts([words])
+    assert measured.num_ngrams == 1
+    assert measured.shared_with(f"before {words.replace(' ', ', ')} after") == words
+    assert measured.shared_with(words.removesuffix(" kappa")) is None

@@ -183,9 +183,7 @@ async def test_no_system_and_no_case_are_no_row() -> None:
     assert await run([], trio([]), judge=judge) == ()
 
 
-async def test_of_those_who_share_an_engine_the_first_one_has_the_context_read(
-    runtime: Address,
-) -> None:
+async def test_of_those_who_share_an_engine_the_first_one_has_the_context_read(runtime: Address):
     served = LanguageServer(name="served", address=runtime, command=rule_server_command(text="1"))
     straight = Direct(name="straight", address=runtime)
     rows = await run(CASES[:2], [served, straight], judge=judge)

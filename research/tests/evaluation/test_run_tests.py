@@ -64,9 +64,7 @@ def test_a_fault_of_a_program_s_run_ends_the_others(monkeypatch: pytest.MonkeyPa
         )
 
 
-def test_without_a_sandbox_nothing_is_run_unless_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_without_a_sandbox_nothing_is_run_unless_that_is_asked_for(monkeypatch, capsys):
     monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", lambda: OPEN)
     assert choose_sandbox([case_with_test("1")], is_executed=None) is None
     assert "the tests are not run" in capsys.readouterr().err
@@ -77,9 +75,7 @@ def test_without_a_sandbox_nothing_is_run_unless_that_is_asked_for(
     assert capsys.readouterr().err == ""
 
 
-def test_where_nothing_can_be_run_only_who_asked_for_it_is_stopped(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_where_nothing_can_be_run_only_who_asked_for_it_is_stopped(monkeypatch, capsys):
     def find() -> Sandbox:
         raise EvaluationFault("programs are run elsewhere only: leave it out")
 
@@ -90,9 +86,7 @@ def test_where_nothing_can_be_run_only_who_asked_for_it_is_stopped(
         choose_sandbox([case_with_test("1")], is_executed=True)
 
 
-def test_a_sandbox_that_is_one_is_used_without_a_word(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_sandbox_that_is_one_is_used_without_a_word(monkeypatch, capsys):
     closed = Sandbox(isolation=replace(OPEN.isolation, is_complete=True))
     monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", lambda: closed)
     assert choose_sandbox([case_with_test("1")], is_executed=None) is closed

@@ -19,9 +19,6 @@ from intarsia_research.corpus.corpus_file import write_files
 from intarsia_research.training.holes.encode_gemma_holes import encode_gemma_holes
 from intarsia_research.training.run import TrainingOptions, run_training
 
-# transformers' own import of a torch module warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -71,9 +68,7 @@ def test_there_is_no_adapter_for_a_diffusion_gemma(folder: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("change", [{"project_share": 0.5}, {"window": (250, 100)}])
-def test_options_of_causal_models_are_refused(
-    folder: Path, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_options_of_causal_models_are_refused(folder: Path, tmp_path: Path, change: dict[str, Any]):
     options = replace(order(tmp_path, folder), **change)
     with pytest.raises(ModelError, match="leave out --project-share and --window"):
         run_training(options, tmp_path, lambda stage, share: None)

@@ -1,5 +1,6 @@
-"""A tuning trained on a corpus: at a strength, from a start, with code of other files."""
+"""A tuning trained on a corpus, and an adapter after it."""
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy_corpus_training import toy_adapted, toy_tuning_task
+from toy_corpus_training import toy_adapted, toy_canvas_task, toy_tuning_task
 from toy_training import toy_batched, toy_holes, train_toy
 
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, ProjectIds
 from intarsia.training.packed_holes import HoleIds, PackedHoles
@@ -84,9 +86,7 @@ def test_a_run_that_is_done_is_written_at_another_strength(
     torch.testing.assert_close(half, whole / 2, atol=1e-5, rtol=1e-2)
 
 
-def test_holes_with_code_of_other_files_are_figures_of_their_own(
-    toy: Path, holes: PackedHoles
-) -> None:
+def test_holes_with_code_of_other_files_are_figures_of_their_own(toy: Path, holes: PackedHoles):
     task = toy_tuning_task(toy, holes)
     alone = [holes[index] for index in range(6)]
     project = ProjectIds(before_mark=[*alone[0].prefix, *alone[1].prefix], in_prefix=[1])
@@ -105,3 +105,36 @@ def test_holes_with_code_of_other_files_are_figures_of_their_own(
     parts = sorted([mixed["alone_loss"], mixed["project_loss"]])
     assert parts[0] <= mixed["loss"] <= parts[1]
     assert not [name for name in figures(alone) if "project" in name]
+
+
+def numbers(task: object) -> torch.Tensor:
+    module = task.module  # type: ignore[attr-defined]
+    return torch.cat([p.detach().flatten() for p in module.parameters()])
+
+
+def test_canvases_learn_to_predict_what_the_backbone_predicts(
+    toy: Path, holes: PackedHoles, tmp_path: Path
+) -> None:
+    tuning = toy_tuning_task(
+        toy, holes
+    )  # a backbone of random numbers makes predictions that cannot be learnt
+    train_toy(tuning, holes, tmp_path / "tuning", tokens=6_000, peak_rate=1e-2)
+    path = tmp_path / "tuning" / "adapter.safetensors"
+    task = toy_canvas_task(toy, holes, rank=16, tuning=path)
+    figures = train_toy(task, holes, tmp_path, tokens=16_000, peak_rate=5e-3)
+    first = json.loads((tmp_path / "log.jsonl").read_text().splitlines()[0])["held_out"]
+    assert first["kept"] < 0.5
+    assert figures["kept"] > 1.8
+    assert figures["loss"] < 0.2 * first["loss"]
+
+
+def test_a_run_can_start_from_the_weights_of_an_earlier_one(
+    toy: Path, holes: PackedHoles, tmp_path: Path
+) -> None:
+    first = toy_tuning_task(toy, holes)
+    train_toy(first, holes, tmp_path / "first", tokens=400, peak_rate=5e-3)
+    second = toy_tuning_task(toy, holes)
+    second.start_from(tmp_path / "first" / "adapter.safetensors")
+    torch.testing.assert_close(numbers(second), numbers(first), atol=1e-2, rtol=1e-2)
+    with pytest.raises(ModelError, match="another backbone or rank"):
+        toy_canvas_task(toy, holes, rank=4).start_from(tmp_path / "first" / "adapter.safetensors")

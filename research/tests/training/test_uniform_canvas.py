@@ -85,12 +85,7 @@ def test_every_canvas_is_one_that_a_fill_lays_out(
         place
         for num_free in range(num_middle, 17)
         for place in lay_out(
-            ids.given[num_early:],
-            num_free,
-            ids.suffix,
-            sizes=rules.sizes,
-            end_id=END,
-            pad_id=PAD,
+            ids.given[num_early:], num_free, ids.suffix, sizes=rules.sizes, end_id=END, pad_id=PAD
         )
     ]
     hidden = tuple(

@@ -21,9 +21,6 @@ from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_canvas import CleanCanvas, UniformBatch, batch_of
 from intarsia_research.training.uniform_task import UniformTask
 
-# transformers' own import of a torch module warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -79,9 +76,7 @@ def test_a_batch_predicts_the_same_in_training_and_in_a_fill(toy: LoadedGemma) -
         torch.testing.assert_close(said, expected, atol=1e-4, rtol=1e-4)
 
 
-def test_gradients_reach_the_tuning_alone_and_all_of_it(
-    toy: LoadedGemma, holes: PackedHoles
-) -> None:
+def test_gradients_reach_the_tuning_alone_and_all_of_it(toy: LoadedGemma, holes: PackedHoles):
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(8)]
     task.compute_loss(some, random.Random(0)).loss.backward()  # type: ignore[no-untyped-call]
@@ -103,9 +98,7 @@ def test_the_loss_is_on_the_hole_alone(toy: LoadedGemma, holes: PackedHoles) -> 
     assert learnt.num_tokens == sum(canvas.end - canvas.start for canvas in drawn)
 
 
-def test_the_same_chance_gives_the_same_loss_and_figures(
-    toy: LoadedGemma, holes: PackedHoles
-) -> None:
+def test_the_same_chance_gives_the_same_loss_and_figures(toy: LoadedGemma, holes: PackedHoles):
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(4)]
     losses = {

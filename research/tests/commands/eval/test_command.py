@@ -124,9 +124,7 @@ def test_the_table_names_sets_systems_and_figures(script: Script, toy: Path, sou
     assert "pass@1  " not in result.stdout
 
 
-def test_a_run_is_kept_and_shown_again_with_the_same_figures(
-    script: Script, toy: Path, tmp_path: Path
-):
+def test_a_run_is_kept_and_shown_again_with_the_same_figures(script: Script, toy: Path, tmp_path):
     script(write_sum)
     kept = tmp_path / "deep" / "run.json"
     made = run("eval", "--set", toy, "--limit", 2, "--save", kept, "--exec", "--json")
@@ -151,31 +149,6 @@ def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
     assert result.stderr.count("no answer: ") == 3
     whole = json.loads(result.stdout)["sets"][0]["systems"][0]["whole"]
     assert (whole["failures"], whole["pass_at_1"]["value"], whole["empty"]) == (3, 0, None)
-
-
-def test_an_interrupted_run_keeps_what_was_done(
-    script: Script, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    from intarsia_research.commands.eval import command as module
-
-    num_judged = 0
-
-    def judge_two(case: Case, answer: Answer):
-        nonlocal num_judged
-        num_judged += 1
-        if num_judged > 2:
-            raise KeyboardInterrupt
-        return judge(case, answer)
-
-    judge = module.judge
-    monkeypatch.setattr(module, "judge", judge_two)
-    script(write_sum)
-    kept = tmp_path / "run.json"
-    result = run("eval", "--set", toy, "--save", kept)
-    assert result.exit_code == ExitCode.INTERRUPTED
-    assert "intarsia: interrupted" in result.stderr
-    assert result.stdout == ""
-    assert len(read_run(kept).rows) == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -218,25 +191,6 @@ def test_languages_and_kinds_choose_of_any_set(script: Script):
     other = run("eval", "--set", "single-line", "--lang", "go")
     assert (other.exit_code, other.stderr.count("\n")) == (ExitCode.BAD_INPUT, 1)
     assert "no hole of these languages" in other.stderr
-
-
-@pytest.mark.model
-def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
-    real_engine_runtime: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    for name, value in real_engine_runtime.as_environment().items():
-        monkeypatch.setenv(name, value)
-    kept = tmp_path / "run.json"
-    words = ("--set", "single-line", "--limit", "2", "--direct", "--save", str(kept), "--json")
-    result = run("eval", *words, "--decoding", "autoregressive", "--decoding", "speculative")
-    assert result.exit_code == 0, result.stderr
-    told = json.loads(result.stdout)
-    assert {info["model"] for info in told["systems"]} == {"qwen2.5-coder-0.5b"}
-    first, second = (one["whole"] for one in told["sets"][0]["systems"])
-    assert second["same_as_first"]["value"] == 1
-    assert second["num_forwards"] <= first["num_forwards"]
-    assert first["exact"] == second["exact"]
-    assert all(row.read_ms is not None for row in read_run(kept).rows)
 
 
 def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Path):

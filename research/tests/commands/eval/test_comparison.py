@@ -50,16 +50,3 @@ def test_one_name_is_for_both_sides(kept):
     told = json.loads(run("eval", *words).stdout)
     assert told["shares"]["exact"]["first"] == told["shares"]["exact"]["second"] == 1
     assert told["discordant"] == []
-
-
-def test_runs_without_a_common_hole_are_refused(kept):
-    result = run("eval", "--compare", kept("a", row("1")), kept("b", row("2")))
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert "no hole in common" in result.stderr
-
-
-def test_a_system_that_is_not_there_is_one_line(kept):
-    path = kept("a", row("1"))
-    result = run("eval", "--compare", path, path, "--system", "nobody")
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert "'nobody'" in result.stderr and "speculative" in result.stderr

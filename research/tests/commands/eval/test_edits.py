@@ -82,26 +82,7 @@ def test_options_of_edits_need_a_set_of_edits(tmp_path: Path):
     assert "--max-places goes with --edits" in result.stderr
 
 
-def test_a_damaged_set_is_one_line(tmp_path: Path):
-    (tmp_path / "set.jsonl.gz").write_bytes(b"no set")
-    result = run("eval", "--edits", tmp_path / "set.jsonl.gz")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "is no set of edits" in result.stderr and result.stderr.count("\n") == 1
-
-
-def test_runs_of_holes_and_of_edits_are_not_compared(start_engine, edits: Path, tmp_path: Path):
-    start_engine(next_edits=[])
-    saved = tmp_path / "run.json"
-    run("eval", "--edits", edits, "--limit", "1", "--save", saved)
-    (tmp_path / "holes.json").write_text('{"version": 2, "rows": []}')
-    result = run("eval", "--compare", saved, tmp_path / "holes.json")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "is a run of edits, not of holes" in result.stderr
-
-
-def test_the_rows_so_far_are_saved_if_the_run_ends_early(
-    edits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_rows_so_far_are_saved_if_the_run_ends_early(edits: Path, tmp_path: Path, monkeypatch):
     """The finder answers one case; then no other could be answered either."""
     answers = iter([Found(first_line=0, end_line=99)])
 

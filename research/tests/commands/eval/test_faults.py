@@ -7,6 +7,8 @@ from judged_rows import row, run_of
 from laboratory import run
 
 from intarsia.cli.errors import ExitCode
+from intarsia.workspace.context.options import ChunkOptions
+from intarsia_research.commands.eval.context import CHOICES, KINDS, chunk_options
 from intarsia_research.evaluation.record import write_saved
 
 
@@ -85,9 +87,7 @@ def test_where_the_benchmark_is_missing_its_address_is_told(tmp_path: Path, name
     check("--set", name, "--humaneval", tmp_path, said=f"{address}{file}")
 
 
-def test_the_benchmark_s_folder_may_stand_in_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_benchmark_s_folder_may_stand_in_the_environment(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("INTARSIA_HUMANEVAL", str(tmp_path))
     check("--set", "single-line", said=str(tmp_path))
 
@@ -131,3 +131,20 @@ def test_a_context_that_is_none_is_told(context: str) -> None:
     result = run("eval", "--context", context, "--direct")
     assert result.exit_code == ExitCode.BAD_INPUT
     assert f"'{context}' is not one of 'none', 'all', 'signatures'" in result.stderr
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_choice_names_one_kind_or_leaves_it_out(choice: str) -> None:
+    alone, others = choice, set(KINDS) - {choice.removeprefix("no-")}
+    options = chunk_options(choice, None)
+    if choice == "none":
+        assert options is None
+    else:
+        assert options is not None
+        assert options.kinds == ({alone} if alone in KINDS else others)
+        assert options.budget_tokens == ChunkOptions().budget_tokens
+
+
+def test_the_number_of_tokens_can_be_limited() -> None:
+    options = chunk_options("all", 100)
+    assert options is not None and options.budget_tokens == 100

@@ -113,12 +113,6 @@ async def test_above_is_asked_unless_there_is_a_sure_offer_below(ready: Ready) -
     assert bold is not None and bold.is_exact
 
 
-async def test_only_so_many_places_are_asked_for(ready: Ready) -> None:
-    rules = [rule("line 11", "new 11"), rule("line 14", "new 14")]
-    async with ready(*rules, max_places=1) as finder:
-        assert len((await row_of(finder)).first.places) == 1
-
-
 async def test_an_edit_that_is_none_to_the_product_is_asked_nothing(ready: Ready) -> None:
     large = edit_case(hunk(1, 1, *(f"new {n}" for n in range(9))), hunk(11, 1, "new 11"))
     async with ready(rule("line 11", "new 11")) as finder:

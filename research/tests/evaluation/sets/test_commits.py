@@ -130,9 +130,7 @@ def test_the_folder_of_a_tree_has_the_name_that_the_model_reads(clone: Clone) ->
     assert bare.name == "shop"
 
 
-def test_two_runs_may_write_the_same_tree(
-    clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_runs_may_write_the_same_tree(clone: Clone, tmp_path: Path, monkeypatch):
     """Else a second copy of each file would have the text of its holes."""
     history, tree = GitHistory(clone.folder), tmp_path / "tree"
     texts = history.texts

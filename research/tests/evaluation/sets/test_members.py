@@ -89,19 +89,6 @@ def test_holes_begin_after_a_receiver_whose_class_is_in_another_file(archives: A
         assert case.filled(case.truth) == (case.root / case.path).read_text()
 
 
-def test_the_same_seed_gives_the_same_holes(archives: Archives) -> None:
-    ids = [case.id for case in archives.cases()]
-    assert len(set(ids)) == len(ids)
-    assert [case.id for case in archives.cases("elsewhere")] == ids
-    assert [case.id for case in archives.cases(limit=2)] == ids[:2]
-
-
-def test_languages_and_kinds_are_chosen(archives: Archives) -> None:
-    assert {case.language for case in archives.cases(languages=["ts"])} == {"typescript"}
-    with pytest.raises(EvaluationFault, match="the set `members` has no such hole"):
-        archives.cases(kinds=["block"])
-
-
 def test_a_package_without_such_a_receiver_gives_none(tmp_path: Path) -> None:
     archives = Archives(tmp_path, MEMBERS)
     archives.add("small", "python", tar_bytes({"small-1.0/small/session.py": SESSION}))

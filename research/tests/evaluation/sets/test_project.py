@@ -11,10 +11,7 @@ from small_packages import tar_bytes, zip_bytes
 from intarsia_research.corpus.members import MAX_MEMBER_BYTES
 from intarsia_research.errors import CorpusFault, EvaluationFault
 from intarsia_research.evaluation.sets.package_cases import PROJECT
-from intarsia_research.evaluation.sets.project_packages import (
-    read_table,
-    without_copies,
-)
+from intarsia_research.evaluation.sets.project_packages import read_table, without_copies
 
 USES = "\n\n".join(
     f"def step_{number}(value):\n    result = scale_{number}(value, {number})\n    return result"
@@ -170,7 +167,7 @@ def test_what_is_too_large_or_no_text_is_left_out(tmp_path: Path) -> None:
     (case, *_) = archives.cases()
     assert case.root is not None
     assert sorted(path.name for path in case.root.rglob("*.py")) == [
-        *("__init__.py", "helpers.py", "steps.py", "test_steps.py"),
+        *("__init__.py", "helpers.py", "steps.py", "test_steps.py")
     ]
 
 

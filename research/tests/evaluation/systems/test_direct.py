@@ -1,4 +1,4 @@
-"""Cases asked of the engine straight: what its faults come to."""
+"""Cases asked of the engine straight: each as if it were the first; its faults."""
 
 import pytest
 from rule_engine import rule_engine_launch
@@ -7,7 +7,12 @@ from sample_cases import case
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan
+from intarsia.lsp.fill_options import options_of
+from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings_in_force import resolve_settings
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.systems.client import patient, plan_case, server_options
 from intarsia_research.evaluation.systems.direct import Direct
 
 
@@ -48,3 +53,22 @@ async def test_a_hole_that_the_engine_refuses_is_a_failure(runtime: Address) -> 
     assert (answer.text, answer.is_failure) == ("", True)
     assert answer.reason is not None
     assert "max_tokens must be 1 or more" in answer.reason
+
+
+def is_fresh(options: FillOptions) -> bool:
+    plan = plan_case(case("y = "), options)
+    assert isinstance(plan, FillPlan)
+    return plan.request(options).fresh
+
+
+def test_no_case_starts_from_the_answer_to_another() -> None:
+    asked = patient(FillOptions())
+    settings, problems = resolve_settings(server_options(asked))
+    assert problems == ()
+    assert is_fresh(asked)
+    assert is_fresh(options_of(settings, 1_000))
+
+
+def test_what_a_user_types_does() -> None:
+    assert not is_fresh(FillOptions())
+    assert not is_fresh(options_of(Settings(), 1_000))

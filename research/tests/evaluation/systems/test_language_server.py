@@ -1,6 +1,8 @@
 """Cases asked of a real server: where the cursor stands, and what a server's fault comes to."""
 
 import itertools
+import os
+from pathlib import Path
 
 import pytest
 from faulty_server import faulty_server_command
@@ -17,6 +19,7 @@ from intarsia.infill.syntax.lines import splits_line_end
 from intarsia.lsp.documents.positions import line_starts, position_at
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import MAX_IN_A_ROW
+from intarsia_research.evaluation.server_process import serving
 from intarsia_research.evaluation.systems import language_server
 from intarsia_research.evaluation.systems.language_server import LanguageServer, position_of
 
@@ -145,3 +148,22 @@ async def test_a_cursor_within_a_crlf_cannot_be_asked_for(runtime: Address) -> N
 def test_what_an_editor_cannot_ask_for_is_refused(options: FillOptions) -> None:
     with pytest.raises(EvaluationFault):
         LanguageServer(options)
+
+
+INITIALIZE = {"processId": None, "rootUri": None, "capabilities": {}}
+
+
+@pytest.mark.parametrize("python_path", ["", f"{os.pathsep}/none"])
+async def test_a_module_in_the_users_folder_is_not_run(
+    python_path: str, runtime: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty part of PYTHONPATH is the working folder, which is therefore not the user's."""
+    hostile = f"open({str(tmp_path / 'was_run')!r}, 'w').close()\n"
+    for module in ("intarsia", "msgspec"):
+        (tmp_path / f"{module}.py").write_text(hostile)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", python_path)
+    async with serving(runtime.as_environment()) as server:
+        answer = await server.request("initialize", INITIALIZE)
+    assert answer["serverInfo"]["name"] == "intarsia"
+    assert not (tmp_path / "was_run").exists()

@@ -1,4 +1,4 @@
-"""A training hole reads code of other files exactly as a fill in an opened folder reads it."""
+"""Training holes are drawn from a corpus, and read other files as a fill does."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,11 +23,9 @@ from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.own_index import open_index
-from intarsia_research.corpus.corpus_file import CorpusFile
-from intarsia_research.training.holes.project_holes import (
-    BUDGET_TOKENS,
-    draw_holes_in_projects,
-)
+from intarsia_research.corpus.corpus_file import CorpusFile, write_files
+from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
+from intarsia_research.training.holes.project_holes import BUDGET_TOKENS, draw_holes_in_projects
 
 PRICES = '''"""Prices."""
 
@@ -167,9 +165,7 @@ def test_no_chunk_is_of_the_file_with_the_hole(holes: list[TrainingHole]) -> Non
         assert hole.path not in [path for path, _ in hole.chunks]
 
 
-def test_many_holes_begin_with_a_name_of_another_file(
-    holes: list[TrainingHole],
-) -> None:
+def test_many_holes_begin_with_a_name_of_another_file(holes: list[TrainingHole]):
     names = ("PriceList", "rounded_price", "price_of", "cheapest_name")
     read = [hole for hole in holes if hole.chunks and hole.path == "shop/cart.py"]
     named = [hole for hole in read if hole.hole.startswith(names)]
@@ -202,12 +198,9 @@ def test_a_package_never_reads_another_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["../outside.py", "/tmp/outside.py", "a/../../outside.py", "a\0b.py", "x" * 300 + ".py"],
+    "path", ["../outside.py", "/tmp/outside.py", "a/../../outside.py", "a\0b.py", "x" * 300 + ".py"]
 )
-def test_a_path_of_an_archive_never_leaves_the_folder(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_of_an_archive_never_leaves_the_folder(path: str, tmp_path: Path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     costs = corpus_file(PRICES.replace("price", "cost"), path=path, package="shop")
     for hole in draw_holes_in_projects([*shop(), costs], seed=1, per_file=2, share=1.0):
@@ -233,3 +226,38 @@ def test_packed_holes_keep_the_code_of_other_files(
         == sum(bool(one.project) for one in encoded)
         > 0
     )
+
+
+NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    files = [
+        corpus_file(functions(name, *NAMES[:2]), path=f"{name}.py", package=name[0])
+        for name in sorted(NAMES)
+    ]
+    write_files(tmp_path, sorted(files, key=lambda file: file.package_name))
+    return tmp_path
+
+
+def paths(corpus: Path, draw: HoleDraw) -> list[str]:
+    return [hole.path for hole in draw_from_corpus(corpus, draw, lambda text, share: None)]
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_holes_are_drawn_in_every_file_or_in_some(corpus: Path, share: float) -> None:
+    every = HoleDraw(seed=1, per_file=2, project_share=share)
+    some = HoleDraw(seed=1, per_file=2, project_share=share, max_holes=6)
+    assert {path.removesuffix(".py") for path in paths(corpus, every)} == set(NAMES)
+    assert len(paths(corpus, every)) == 2 * len(NAMES)
+    assert len(paths(corpus, some)) == 6
+    assert len(set(paths(corpus, some))) == 3
+    assert paths(corpus, some) == paths(corpus, some)
+
+
+def test_a_seed_draws_its_own_files(corpus: Path) -> None:
+    drawn = {
+        tuple(paths(corpus, HoleDraw(seed=seed, per_file=1, max_holes=3))) for seed in range(5)
+    }
+    assert len(drawn) > 1

@@ -1,18 +1,23 @@
-"""Calibration error, and what the levels show, on suggestions with a known outcome."""
+"""The collected answers, the fit to them, and what the levels then show."""
 
+import random
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from intarsia.infill.calibration.calibration import Calibration, Evidence
 from intarsia.infill.calibration.threshold import LEVELS
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan
-from intarsia_research.calibration.answers import fill_options
-from intarsia_research.calibration.examples import Suggested
-from intarsia_research.calibration.fit import fit
+from intarsia_research.calibration.answers import fill_options, read_answers
+from intarsia_research.calibration.cases import all_cases, sample
+from intarsia_research.calibration.examples import Suggested, suggested
+from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds
 from intarsia_research.calibration.held_out import NUM_BINS, HeldOut, calibration_error, measure
 from intarsia_research.calibration.results import as_text, draw, fitted_module
+from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import plan_case
 
@@ -95,9 +100,7 @@ def test_the_written_module_has_the_calibration(figures: HeldOut) -> None:
     assert str(found)[:20] == str(calibration)[:20]
 
 
-def test_the_figures_are_told_and_drawn_the_same_way_each_time(
-    figures: HeldOut, tmp_path: Path
-) -> None:
+def test_the_figures_are_told_and_drawn_the_same_way_each_time(figures: HeldOut, tmp_path: Path):
     assert "expected calibration error" in as_text(figures)
     pictures = [tmp_path / name for name in ("one.svg", "other.svg")]
     for picture in pictures:
@@ -105,3 +108,79 @@ def test_the_figures_are_told_and_drawn_the_same_way_each_time(
     one, other = (picture.read_bytes() for picture in pictures)
     assert one == other
     assert b"<svg" in one
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return all_cases()
+
+
+def test_the_first_holes_are_a_sample_of_both_sets(cases: list[Case]) -> None:
+    first = sample(cases)[:70]
+    assert {case.set for case in first} == {"builtin", "humaneval-single-line"}
+    assert len({case.group for case in first}) >= 20
+    assert len({case.language for case in first}) >= 4
+
+
+def test_the_holes_of_a_file_follow_each_other(cases: list[Case]) -> None:
+    groups = [group for group, _ in groupby(sample(cases), key=lambda it: (it.set, it.group))]
+    assert len(groups) == len(set(groups))
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"set": "builtin"}\n')
+    with pytest.raises(EvaluationFault, match=r"answers\.jsonl"):
+        list(read_answers(file))
+
+
+def test_a_hole_of_another_set_is_told(tmp_path: Path, cases: list[Case]) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"set": "builtin", "case": "no such hole", "filled": null}\n')
+    with pytest.raises(EvaluationFault, match="no such hole"):
+        list(suggested(read_answers(file), cases))
+
+
+TRUE = Calibration(bias=2.0, total=0.8, weakest=0.5, end=1.5)
+
+
+def drawn(number: int) -> tuple[list[Evidence], list[bool]]:
+    """Return evidence as it could be, and what becomes of it by ``TRUE``."""
+    order = random.Random(1)
+    evidence = []
+    for _ in range(number):
+        weakest = -order.expovariate(0.5)
+        total = weakest - order.expovariate(0.5)
+        evidence.append(Evidence(total=total, weakest=weakest, end=-order.expovariate(1)))
+    return evidence, [order.random() < TRUE.probability(it) for it in evidence]
+
+
+def test_the_probabilities_of_the_data_are_found() -> None:
+    evidence, kept = drawn(2_000)
+    found = fit(evidence, kept)
+    errors = [abs(found.probability(it) - TRUE.probability(it)) for it in evidence]
+    assert sum(errors) / len(errors) < 0.03
+
+
+def test_the_same_data_give_the_same_coefficients() -> None:
+    assert fit(*drawn(300)) == fit(*drawn(300))
+
+
+def test_no_weight_is_negative_though_the_data_would_have_it() -> None:
+    evidence, kept = drawn(300)
+    found = fit(evidence, [not it for it in kept])
+    assert min(found.total, found.weakest, found.end) >= 0
+
+
+def test_texts_of_one_kind_tell_nothing() -> None:
+    evidence, _ = drawn(3)
+    with pytest.raises(ValueError, match="both kinds"):
+        fit(evidence, [True, True, True])
+
+
+def test_a_group_is_held_out_as_a_whole_and_folds_are_even() -> None:
+    groups = [f"file {number // 3}" for number in range(60)]
+    fold_of = folds(groups, seed=1)
+    assert len(set(zip(groups, fold_of, strict=True))) == len(set(groups))
+    assert {fold_of.count(number) for number in range(NUM_FOLDS)} == {12}
+    assert fold_of != folds(groups, seed=2)

@@ -1,0 +1,113 @@
+"""Sections of the benchmark, with engines that fill by rules, and on real servers."""
+
+import os
+from pathlib import Path
+from typing import cast
+
+import pytest
+from rule_engine import rule_engine_launch
+
+from intarsia.engine.ipc.address import Address, resolve_address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.infill.filling.options import FillOptions
+from intarsia_research.benchmark import index
+from intarsia_research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
+from intarsia_research.benchmark.determinism import measure_determinism, same_percent
+from intarsia_research.benchmark.figures import Bench
+from intarsia_research.benchmark.machine_energy import energy_meter
+from intarsia_research.benchmark.start import measure_server
+
+
+async def test_engines_that_write_the_same_are_told_to(address: Address):
+    client = EngineClient(name="test", start=False, address=address)
+    bench = Bench(
+        client=client,
+        address=address,
+        options=FillOptions(),
+        repeats=2,
+        launch=rule_engine_launch(text="return value"),
+    )
+    figures = await measure_determinism(bench)
+    await client.close()
+    assert {it.name: it.value for it in figures} == {
+        "same_likeliest_again_share": 100,
+        "same_likeliest_fresh_share": 100,
+        "same_drawn_again_share": 100,
+        "same_drawn_fresh_share": 100,
+    }
+    assert all("2 lines" in it.method for it in figures)
+
+
+def test_texts_are_the_same_in_every_sign_or_they_are_not():
+    assert same_percent(["a", "b", "c", "d"], ["a", "b ", "c", "D"]) == 50
+
+
+async def test_a_cancelled_fill_holds_the_next_one_up_for_a_step_and_not_for_all_of_them(
+    address: Address,
+):
+    step_s, num_steps = 0.04, 25
+    launch = rule_engine_launch(text="value " * 40, step_seconds=step_s, num_steps=num_steps)
+    async with EngineClient(name="test", launch=launch, address=address) as client:
+        await client.preload()
+        bench = Bench(client=client, address=address, options=FillOptions(), repeats=2)
+        figures = {it.name: it for it in await measure_cancel(bench)}
+    p50 = figures["cancel_writing_p50_ms"]
+    assert f"{2 * CANCELS_A_HOLE} fills" in p50.method
+    assert 1000 * step_s <= (figures["cancel_pass_ms"].value or 0) < 1000 * step_s * num_steps
+    assert 0 <= (p50.value or 0) < 1000 * step_s * num_steps / 4
+
+
+async def test_each_figure_is_measured_and_nothing_is_left(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(index, "SIZES", (20, 60))
+    monkeypatch.setattr(index, "IDLE_S", 0.5)
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", "/kept")
+    figures = {it.name: it.value for it in await index.measure_index(cast(Bench, None))}
+    assert {"index_change_ms", "index_choice_p95_ms", "index_idle_percent"} <= figures.keys()
+    assert None not in figures.values()
+    assert os.environ["INTARSIA_CACHE_DIR"] == "/kept"
+
+
+async def test_servers_are_started_and_answer() -> None:
+    client = EngineClient(name="test", start=False)
+    figures = await measure_server(
+        Bench(client=client, address=resolve_address(), options=FillOptions(), repeats=1)
+    )
+    assert [figure.name for figure in figures] == ["initialize_s"]
+    assert 0 < figures[0].value < 60
+    await client.close()
+
+
+def package(folder: Path, name: str, microjoules: int) -> Path:
+    path = folder / name
+    path.mkdir()
+    (path / "max_energy_range_uj").write_text("10000000\n")
+    (path / "energy_uj").write_text(f"{microjoules}\n")
+    return path / "energy_uj"
+
+
+def test_all_packages_are_summed_and_their_parts_are_not(tmp_path: Path):
+    first = package(tmp_path, "intel-rapl:0", 1_000_000)
+    second = package(tmp_path, "intel-rapl:1", 2_000_000)
+    part = package(tmp_path, "intel-rapl:0:0", 0)
+    meter = energy_meter(tmp_path)
+    assert meter is not None
+    first.write_text("1500000")
+    second.write_text("5000000")
+    part.write_text("9000000")
+    assert meter.joules() == 3.5
+    assert meter.joules() == 0
+
+
+def test_a_counter_that_has_begun_anew_goes_on(tmp_path: Path):
+    counter = package(tmp_path, "intel-rapl:0", 9_000_000)
+    meter = energy_meter(tmp_path)
+    assert meter is not None
+    counter.write_text("500000")
+    assert meter.joules() == 1.5
+
+
+def test_a_machine_without_counters_has_no_meter(tmp_path: Path):
+    assert energy_meter(tmp_path) is None
+    assert energy_meter(tmp_path / "missing") is None
+    (tmp_path / "intel-rapl:0").mkdir()
+    assert energy_meter(tmp_path) is None
