@@ -8,6 +8,7 @@ from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import NoEngine
 from intarsia.engine.ipc.handshake import open_stream
 from intarsia.engine.service.endpoint import hold_address
@@ -35,6 +36,16 @@ async def in_process_engine(
         finally:
             service.request_stop()
             await running
+
+
+@contextlib.asynccontextmanager
+async def engine_client(address: Address, filler: Filler) -> AsyncIterator[EngineClient]:
+    """Run a service with this filler, and yield a client of it."""
+    async with (
+        in_process_engine(address, always(filler)),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        yield client
 
 
 def always(filler: Filler) -> LoadFiller:

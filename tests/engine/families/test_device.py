@@ -5,11 +5,7 @@ import torch
 
 from intarsia.engine.config import Device
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import (
-    choose_device,
-    choose_dtype,
-    require_memory,
-)
+from intarsia.engine.families.device import choose_device, choose_dtype, require_memory
 from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 
 _CPU = torch.device("cpu")
@@ -21,21 +17,16 @@ def having(patch: pytest.MonkeyPatch, *, cuda: bool = False, mps: bool = False) 
 
 
 @pytest.mark.parametrize(
-    ("cuda", "mps", "chosen"),
-    [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+    ("cuda", "mps", "chosen"), [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")]
 )
-def test_auto_takes_the_fastest(
-    cuda: bool, mps: bool, chosen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_takes_the_fastest(cuda: bool, mps: bool, chosen: str, monkeypatch):
     having(monkeypatch, cuda=cuda, mps=mps)
     assert choose_device("auto").type == chosen
     assert choose_device("cpu").type == "cpu"
 
 
 @pytest.mark.parametrize(("wanted", "name"), [("cuda", "CUDA"), ("mps", "Apple")])
-def test_a_device_that_is_not_there_is_said(
-    wanted: Device, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_is_not_there_is_said(wanted: Device, name: str, monkeypatch):
     having(monkeypatch)
     with pytest.raises(ModelError, match=f"no {name}.*leave `--device` out"):
         choose_device(wanted)
@@ -48,9 +39,7 @@ def test_a_named_format_is_taken() -> None:
 
 @pytest.mark.parametrize("avx", [True, False])
 @pytest.mark.parametrize("amx", [True, False])
-def test_a_cpu_runs_bfloat16_only_where_it_can(
-    avx: bool, amx: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cpu_runs_bfloat16_only_where_it_can(avx: bool, amx: bool, monkeypatch):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
     expected = torch.bfloat16 if avx or amx else torch.float32
@@ -59,9 +48,7 @@ def test_a_cpu_runs_bfloat16_only_where_it_can(
 
 
 @pytest.mark.parametrize("is_supported", [True, False])
-def test_a_gpu_runs_bfloat16_only_where_it_can(
-    is_supported: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_runs_bfloat16_only_where_it_can(is_supported: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: is_supported)
     expected = torch.bfloat16 if is_supported else torch.float32
     assert choose_dtype("auto", torch.device("cuda")) == expected

@@ -1,10 +1,12 @@
-"""The engine's folder belongs to the user; its socket's path is short enough for every system."""
+"""The engine's folder is the user's alone; its socket's path is short enough for every system."""
 
 import os
 from pathlib import Path
 
 import pytest
+from second_user import as_root
 
+from intarsia.engine.ipc import ownership
 from intarsia.engine.ipc.address import (
     MAX_SOCKET_PATH_BYTES,
     Address,
@@ -12,6 +14,7 @@ from intarsia.engine.ipc.address import (
     resolve_address,
 )
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.ownership import make_own_folder, weakness_of
 
 on_unix = pytest.mark.skipif(os.name == "nt", reason="file modes are Unix's")
 
@@ -87,3 +90,125 @@ def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match="set INTARSIA_RUNTIME_DIR"):
         prepare_directory(tmp_path / "file")
+
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+
+STRANGER = 54_321
+"""A user id, and a group id, of no one here."""
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Path:
+    folder = tmp_path / "parent"
+    folder.mkdir(mode=0o755)
+    return folder
+
+
+@pytest.fixture
+def own(parent: Path) -> Path:
+    folder = parent / "own"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def test_a_folder_in_ones_own_folders_is_ours(own: Path) -> None:
+    assert weakness_of(own) is None
+    assert weakness_of(own, is_private=True) is None
+
+
+def test_the_folder_of_all_temporary_files_may_be_on_the_way(own: Path) -> None:
+    assert any(folder.stat().st_mode & 0o1002 == 0o1002 for folder in own.parents)
+    assert weakness_of(own) is None
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o702])
+def test_a_parent_where_others_may_write_is_named(own: Path, parent: Path, mode: int) -> None:
+    parent.chmod(mode)
+    weakness = weakness_of(own)
+    assert weakness is not None
+    assert str(weakness) == f"{parent} can be written by other users"
+    assert weakness.remedy == f"run chmod go-w {parent}"
+
+
+def test_a_sticky_parent_is_safe_only_on_the_way(own: Path, parent: Path) -> None:
+    parent.chmod(0o1777)
+    assert weakness_of(own) is None
+    assert str(weakness_of(parent)) == f"{parent} can be written by other users"
+
+
+@pytest.mark.parametrize(("mode", "remedy"), [(0o755, "700"), (0o710, "700"), (0o704, "700")])
+def test_a_private_folder_is_closed(own: Path, mode: int, remedy: str) -> None:
+    own.chmod(mode)
+    assert weakness_of(own) is None
+    weakness = weakness_of(own, is_private=True)
+    assert weakness is not None
+    assert weakness.remedy == f"run chmod {remedy} {own}"
+
+
+def test_the_links_on_the_way_are_followed_and_looked_at(own: Path, parent: Path) -> None:
+    (parent / "link").symlink_to("own/../own")
+    (own / "file").write_text("")
+    assert weakness_of(parent / "link" / "file") is None
+    own.chmod(0o777)
+    assert str(weakness_of(parent / "link" / "file")).startswith(f"{own} can be written")
+
+
+def test_what_is_missing_or_endless_is_an_error(own: Path) -> None:
+    (own / "loop").symlink_to("loop")
+    for name in ("missing", "loop"):
+        with pytest.raises(OSError, match=name):
+            weakness_of(own / name)
+
+
+def test_missing_folders_are_made_for_this_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert make_own_folder(tmp_path / "a" / "b") is None
+        assert make_own_folder(tmp_path / "c" / "d", is_private=False) is None
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b", "c", "c/d")]
+    assert modes == [0o700, 0o700, 0o755, 0o755]
+    with pytest.raises(OSError, match="exists"):
+        (tmp_path / "file").touch()
+        make_own_folder(tmp_path / "file")
+
+
+@as_root
+def test_an_owner_who_is_neither_root_nor_this_user_is_named(own: Path, parent: Path) -> None:
+    os.chown(parent, STRANGER, 0)
+    assert str(weakness_of(own)) == f"{parent} belongs to another user"
+
+
+@as_root
+def test_a_link_of_another_user_is_not_followed(own: Path, parent: Path) -> None:
+    link = parent / "link"
+    link.symlink_to(own)
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    assert str(weakness_of(link)) == f"{link} belongs to another user"
+
+
+@as_root
+def test_the_write_permission_of_a_strangers_group_counts(own: Path) -> None:
+    own.chmod(0o770)
+    assert weakness_of(own) is None, "root's own group has no other member"
+    os.chown(own, 0, STRANGER)
+    assert str(weakness_of(own)) == f"{own} can be written by other users"
+
+
+@as_root
+def test_the_write_permission_of_an_access_list_counts(own: Path, monkeypatch: pytest.MonkeyPatch):
+    own.chmod(0o770)
+    monkeypatch.setattr(os, "listxattr", lambda path: ["system.posix_acl_access"])
+    assert str(weakness_of(own)) == f"{own} can be written by other users"
+
+
+@as_root
+def test_owners_outside_a_user_namespace_may_be_on_the_way(own: Path, parent: Path, monkeypatch):
+    os.chown(parent, 65_534, 65_534)
+    assert weakness_of(own) is not None
+    monkeypatch.setattr(ownership, "_unknown_uid", lambda: 65_534)
+    assert weakness_of(own) is None
+    os.chown(own, 65_534, 65_534)
+    assert str(weakness_of(own)) == f"{own} belongs to another user"

@@ -46,10 +46,7 @@ async def test_a_watched_fill_shows_its_steps_in_order(address: Address):
     steps: list[Step] = []
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         await client.fill(hole(watch=True), steps.append)
-        await client.fill(
-            hole(watch=False),
-            lambda _: pytest.fail("not watched"),
-        )
+        await client.fill(hole(watch=False), lambda _: pytest.fail("not watched"))
     assert [step.step for step in steps] == [1, 2, 3]
     assert [token.is_settled for token in steps[1].tokens] == [True, True, False]
 
@@ -195,7 +192,5 @@ def test_the_engine_process_imports_no_torch_before_a_model_is_loaded():
     ("tokens_per_s", "budget"),
     [(None, 500), (1.0, 150), (600.0, 540), (1_100.0, 990), (90_000.0, 4_000)],
 )
-def test_it_is_what_is_read_in_nine_tenths_of_a_second(
-    tokens_per_s: float | None, budget: int
-) -> None:
+def test_it_is_what_is_read_in_nine_tenths_of_a_second(tokens_per_s: float | None, budget: int):
     assert context_budget(tokens_per_s) == budget

@@ -19,7 +19,7 @@ from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig, parse_arguments
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable
 from intarsia.engine.ipc.detached import start_detached
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
 from intarsia.engine.ipc.messages import Fill
@@ -200,23 +200,6 @@ async def test_a_start_that_takes_too_long_is_an_error(address: Address):
     async with a_client(address, replace(launch, start_timeout_s=0.5)) as client:
         with pytest.raises(EngineUnavailable, match=r"did not start within 0.5 s: see .*log"):
             await client.fill(HOLE)
-
-
-async def test_a_wrong_model_fails_the_request_and_the_engine_runs_on(address: Address):
-    launch = rule_engine_launch(text="text", model="missing-model")
-    async with a_client(address, launch) as client:
-        with pytest.raises(FillFailed, match="no model 'missing-model': run") as caught:
-            await client.fill(HOLE)
-        assert caught.value.code == "model"
-        answer = await client.fill(Fill(id=0, prefix="", suffix="", model="other"))
-        assert (answer.text, answer.model) == ("text", "other")
-
-
-async def test_out_of_memory_at_load_fails_the_request(address: Address):
-    async with a_client(address, rule_engine_launch(model="huge-model")) as client:
-        with pytest.raises(FillFailed, match="smaller model") as caught:
-            await client.fill(HOLE)
-    assert caught.value.code == "out_of_memory"
 
 
 async def test_a_cancelled_first_request_does_not_stop_the_start(address: Address):

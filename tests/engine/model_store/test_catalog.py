@@ -60,9 +60,7 @@ def test_the_bundled_files_are_complete() -> None:
         ("+/a/t.safetensors", "+/a/t.safetensors", None),
     ],
 )
-def test_the_text_after_the_plus_is_a_full_path_or_none(
-    model: str, plain: str, added: str | None
-) -> None:
+def test_the_text_after_the_plus_is_a_full_path_or_none(model: str, plain: str, added: str | None):
     assert split_tuning(model) == (plain, added)
 
 

@@ -16,8 +16,7 @@ WEIGHTS = "model.safetensors"
 Damage = Callable[[Path], None]
 
 
-def quiet(stage: str, fraction: float | None) -> None:
-    """Ignore progress."""
+def quiet(*_: object) -> None: ...
 
 
 @pytest.fixture(autouse=True)
@@ -103,9 +102,7 @@ def test_a_file_in_place_of_the_folder_is_replaced(folder: Path, gguf: Path) -> 
     assert problem_of_conversion(folder) is None
 
 
-def test_weights_that_were_only_copied_are_hashed_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_that_were_only_copied_are_hashed_once(folder: Path, monkeypatch):
     shutil.copy(folder / WEIGHTS, folder / "copy")
     (folder / "copy").replace(folder / WEIGHTS)
     assert problem_of_conversion(folder) is None
@@ -118,9 +115,7 @@ def test_weights_that_were_only_copied_are_hashed_once(
     assert WEIGHTS not in hashed
 
 
-def test_damage_that_the_system_did_not_note_is_found_by_the_doctor(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_that_the_system_did_not_note_is_found_by_the_doctor(folder: Path, monkeypatch):
     """As of a disk that returns other bits than were written."""
     identity = "intarsia.engine.model_store.gguf.conversion_seal._identity"
     monkeypatch.setattr(identity, lambda path: (1,))
@@ -138,9 +133,7 @@ def test_a_cache_that_others_may_write_is_refused_with_the_remedy(folder: Path, 
     folder.parent.chmod(0o755)
 
 
-def test_without_a_place_for_a_key_the_path_alone_must_do(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_place_for_a_key_the_path_alone_must_do(folder: Path, monkeypatch):
     without_seal(folder)
     monkeypatch.setattr("intarsia.engine.model_store.gguf.conversion_seal.open_seals", lambda: None)
     assert problem_of_conversion(folder) is None

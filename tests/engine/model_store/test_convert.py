@@ -9,18 +9,28 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
+from toy_causal import adapter_tensors
 from toy_gguf import SPECIAL_TOKENS, Architecture, ToyGguf, toy_model, toy_tokens, write_gguf
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone import load as load_module
+from intarsia.engine.families.masked_causal.backbone.choose_format import ChosenFormat, Format
+from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.gguf.convert import convert, converted_folder
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
-def quiet(stage: str, fraction: float | None) -> None:
-    """Ignore progress."""
+def quiet(*_: object) -> None: ...
 
 
 def converted(
@@ -79,13 +89,8 @@ def unfused(folder: Path, architecture: Architecture) -> dict[str, Tensor]:
     return state
 
 
-# -- tensors ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
-def test_every_weight_is_the_models_own_as_stored(
-    tmp_path: Path, architecture: Architecture
-) -> None:
+def test_every_weight_is_the_models_own_as_stored(tmp_path: Path, architecture: Architecture):
     folder = converted(tmp_path, architecture, is_tied=False)
     state = unfused(folder, architecture)
     original = toy_model(architecture, is_tied=False).state_dict()
@@ -113,9 +118,7 @@ def test_transformers_computes_from_the_folder_what_the_model_computes(
     assert torch.nn.functional.cosine_similarity(logits, expected, dim=-1).min() > 0.99
 
 
-def test_a_tied_matrix_that_was_stored_twice_is_kept_once_in_its_finer_form(
-    tmp_path: Path,
-) -> None:
+def test_a_tied_matrix_that_was_stored_twice_is_kept_once_in_its_finer_form(tmp_path: Path):
     folder = converted(tmp_path, "qwen2", repeats_tied_output=True)
     tensors = load_file(folder / "model.safetensors")
     assert "output" not in tensors
@@ -136,9 +139,6 @@ def test_the_file_names_its_layout_and_can_be_mapped_at_aligned_addresses(tmp_pa
     with safe_open(path, "pt") as file:
         assert file.metadata() == {"format": "intarsia-fused-1"}
         assert all(file.get_tensor(name).data_ptr() % 64 == 0 for name in file.keys())  # noqa: SIM118
-
-
-# -- config and tokenizer --------------------------------------------------------------------------
 
 
 def test_the_config_is_the_models_own(tmp_path: Path) -> None:
@@ -164,9 +164,6 @@ def test_the_tokenizer_merges_splits_and_knows_its_special_tokens(tmp_path: Path
     assert tokenizer.token_to_id("[PAD264]") is None
 
 
-# -- once, whole or not at all ---------------------------------------------------------------------
-
-
 def test_a_sealed_conversion_is_left_alone(tmp_path: Path) -> None:
     folder = converted(tmp_path, "qwen2")
     before = [path.stat() for path in sorted(folder.iterdir())]
@@ -176,9 +173,7 @@ def test_a_sealed_conversion_is_left_alone(tmp_path: Path) -> None:
 
 def test_an_interrupted_conversion_leaves_no_folder(tmp_path: Path) -> None:
     file = write_gguf(
-        tmp_path / "toy.gguf",
-        toy_model("qwen2", is_tied=True),
-        ToyGguf(architecture="qwen2"),
+        tmp_path / "toy.gguf", toy_model("qwen2", is_tied=True), ToyGguf(architecture="qwen2")
     )
 
     def interrupt(stage: str, fraction: float | None) -> None:
@@ -194,9 +189,7 @@ def test_an_interrupted_conversion_leaves_no_folder(tmp_path: Path) -> None:
 
 def test_progress_ends_at_one(tmp_path: Path) -> None:
     file = write_gguf(
-        tmp_path / "toy.gguf",
-        toy_model("qwen2", is_tied=True),
-        ToyGguf(architecture="qwen2"),
+        tmp_path / "toy.gguf", toy_model("qwen2", is_tied=True), ToyGguf(architecture="qwen2")
     )
     reports: list[tuple[str, float | None]] = []
     convert(file, tmp_path / "folder", lambda *report: reports.append(report))
@@ -210,21 +203,14 @@ def test_the_folder_of_a_key_is_in_the_cache(cache: Path) -> None:
     assert converted_folder("abc") == cache / "converted" / "abc-v1"
 
 
-# -- what is refused -------------------------------------------------------------------------------
-
-
-def test_a_disk_too_small_is_refused_before_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_too_small_is_refused_before_the_work(tmp_path: Path, monkeypatch):
     usage = namedtuple("usage", "total used free")(10_000, 9_000, 1_000)
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     assert "not enough space on the disk" in refusal(tmp_path)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is full")
-def test_a_disk_that_fills_up_during_the_conversion_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_during_the_conversion_is_an_error(tmp_path: Path, monkeypatch):
     usual_open = Path.open
 
     def open_full(path: Path, *args: object, **options: object) -> object:
@@ -282,3 +268,57 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "toy.gguf").write_bytes(b"%PDF-1.7 and more, well over eight bytes")
     with pytest.raises(ModelError, match="is not a GGUF file"):
         convert(tmp_path / "toy.gguf", tmp_path / "folder", quiet)
+
+
+CPU = torch.device("cpu")
+FORMATS = [
+    pytest.param("packed", 0.02, marks=pytest.mark.skipif(not can_pack(torch.bfloat16), reason="")),
+    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not is_int8_supported(), reason="")),
+]
+
+
+@pytest.fixture
+def folder(toy_gguf: Path, cache: Path) -> ModelFolder:
+    """A converted model, in our own layout."""
+    found = locate_model(str(toy_gguf), lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
+    assert found.is_fused
+    return found
+
+
+@torch.inference_mode()
+def logits_of(backbone: CausalBackbone) -> torch.Tensor:
+    """Return the logits of rows of both kinds, causal and canvas."""
+    rows = canvas_rows([5, 6, 7], [backbone.mask_id] * 4, start=0, device=CPU)
+    return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()
+
+
+def backbone_of(
+    folder: ModelFolder, adapter: Path, matrices: Format, patch: pytest.MonkeyPatch
+) -> CausalBackbone:
+    patch.setattr(load_module, "choose_format", lambda *_, **__: ChosenFormat(matrices))
+    shape = read_shape(folder.config)
+    loaded = load_backbone(folder, shape, "bfloat16", CPU, adapter=adapter, mask_id=3)
+    assert loaded.format_name.endswith({"plain": "bfloat16"}.get(matrices, matrices))
+    return loaded.backbone
+
+
+@pytest.mark.parametrize(("matrices", "most"), FORMATS)
+def test_logits_are_those_of_plain_matrices_with_the_file_mapped_once(
+    folder: ModelFolder,
+    tmp_path: Path,
+    matrices: Format,
+    most: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter = tmp_path / "adapter.safetensors"
+    save_file(adapter_tensors(read_shape(folder.config), seed=0), adapter)
+    plain = backbone_of(folder, adapter, "plain", monkeypatch)
+    expected = logits_of(plain)
+    del plain
+    backbone = backbone_of(folder, adapter, matrices, monkeypatch)
+    found = logits_of(backbone)
+    assert (found - expected).norm() < most * expected.norm()
+    if Path("/proc/self/maps").exists():
+        (weights,) = folder.weights
+        maps = Path("/proc/self/maps").read_text().splitlines()
+        assert len([line for line in maps if line.endswith(str(weights.resolve()))]) == 1

@@ -25,8 +25,7 @@ from intarsia.engine.model_store.locate import ModelFolder, locate_model
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
 
 
-def quiet(stage: str, fraction: float | None) -> None:
-    """Ignore progress."""
+def quiet(*_: object) -> None: ...
 
 
 def refusal(model: str | Path) -> str:
@@ -50,9 +49,6 @@ def folder(tmp_path: Path) -> Path:
 
 def write_config(folder: Path, **config: Any) -> None:
     (folder / "config.json").write_text(json.dumps(config))
-
-
-# -- a folder --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -117,9 +113,7 @@ def test_a_folder_with_a_gguf_file_points_at_it(toy_gguf: Path) -> None:
         ("tokenizer.json", "other", "has no tokenizer.json"),
     ],
 )
-def test_a_folder_that_lacks_a_part_is_refused(
-    folder: Path, renamed: str, to: str, said: str
-) -> None:
+def test_a_folder_that_lacks_a_part_is_refused(folder: Path, renamed: str, to: str, said: str):
     (folder / renamed).rename(folder / to)
     assert said in refusal(folder)
 
@@ -175,9 +169,6 @@ def test_transformers_runs_what_our_own_passes_would_compute_wrongly(
     assert is_run_by_transformers(found.config) == is_other
 
 
-# -- damaged weights -------------------------------------------------------------------------------
-
-
 def test_cut_off_weights_are_refused(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-7])
@@ -202,9 +193,6 @@ def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: byt
     assert refusal(folder).startswith(f"{path} is damaged (")
 
 
-# -- the catalog, GGUF files, the hub --------------------------------------------------------------
-
-
 @pytest.fixture
 def toy_catalog(
     toy_gguf: Path, index: Path, cache: Path, closed_hub: None, monkeypatch: pytest.MonkeyPatch
@@ -212,8 +200,7 @@ def toy_catalog(
     """A catalog with one model, which comes from wheels and has the default model's adapter."""
     content = toy_gguf.read_bytes()
     row = replace(
-        toy_row(write_wheels(index, content), content),
-        adapter_file=catalog.CATALOG[0].adapter_file,
+        toy_row(write_wheels(index, content), content), adapter_file=catalog.CATALOG[0].adapter_file
     )
     monkeypatch.setattr(catalog, "CATALOG", (row,))
     return row
@@ -252,9 +239,7 @@ def test_a_download_that_was_damaged_on_the_disk_is_replaced(
     assert has_digest(path, toy_catalog.sha256)
 
 
-def test_a_damaged_adapter_is_refused(
-    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_adapter_is_refused(toy_catalog: catalog.CatalogModel, tmp_path, monkeypatch):
     adapter = tmp_path / "adapter.safetensors"
     save_file({"mask": torch.zeros(8)}, adapter)
     adapter.write_bytes(adapter.read_bytes()[:-1])
@@ -330,10 +315,7 @@ def test_another_bundled_tuning_is_another_conversion(
 
 
 def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
-    toy_catalog: catalog.CatalogModel,
-    cache: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    toy_catalog: catalog.CatalogModel, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = locate("toy", quiet)
     tuning = write_tuning(tmp_path / "tuning.safetensors", plain, hidden=3)
@@ -343,9 +325,7 @@ def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
     assert [path for path in (cache / "converted").iterdir() if path.is_dir()] == [plain.path]
 
 
-def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
-    cache: Path, toy_gguf: Path
-) -> None:
+def test_a_gguf_file_is_converted_once_and_again_when_it_changes(cache: Path, toy_gguf: Path):
     found = locate(str(toy_gguf), quiet)
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
     assert found.path.parent == cache / "converted"
@@ -360,9 +340,7 @@ def test_any_other_file_is_refused(tmp_path: Path) -> None:
     assert "is not a .gguf file" in refusal(tmp_path / "notes.txt")
 
 
-def test_a_hub_that_cannot_be_reached_is_an_error(
-    closed_hub: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     message = refusal("owner/model")
     assert message.startswith(

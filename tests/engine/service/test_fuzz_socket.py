@@ -93,9 +93,7 @@ def engine() -> Iterator[FuzzedEngine]:
 
 
 @settings(
-    max_examples=150,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=150, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.lists(chunks, max_size=5).map(b"".join), is_greeted=st.booleans())
 def test_any_bytes_leave_the_engine_answering(engine: FuzzedEngine, data: bytes, is_greeted: bool):

@@ -10,14 +10,13 @@ from contextlib import suppress
 from typing import NoReturn
 
 import pytest
-from in_process_engine import always, in_process_engine
+from in_process_engine import always, engine_client
 from rule_filler import RuleFiller
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, FindNextEdits, Prefetch
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Job
@@ -51,10 +50,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 async def test_a_pause_is_used_once(address: Address):
     prepared: list[float] = []
     filler = RuleFiller(lambda _: "1", prepare=lambda _: prepared.append(time.monotonic()))
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         for num_pauses in (1, 2):
             await client.fill(hole())
             await until(lambda: len(prepared) == num_pauses)  # noqa: B023 awaited at once
@@ -69,10 +65,7 @@ async def test_a_request_ends_the_preparation(address: Address):
         begun.set()
         work_until_cancelled(control)
 
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", prepare=prepare)) as client:
         await client.fill(hole())
         await until(begun.is_set)
         async with asyncio.timeout(5):
@@ -83,10 +76,7 @@ async def test_its_fault_is_no_requests(address: Address, caplog: pytest.LogCapt
     def prepare(control: FillControl) -> None:
         raise MemoryError("no room")
 
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", prepare=prepare)) as client:
         await client.fill(hole())
         await until(lambda: "no room" in caplog.text)
         assert (await client.fill(hole())).text == "1"
@@ -101,10 +91,7 @@ async def test_an_engine_stops_in_the_midst_of_it(address: Address):
             work_until_cancelled(control)
         ended.set()
 
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", prepare=prepare)) as client:
         await client.fill(hole())
         await until(begun.is_set)
     assert ended.is_set()
@@ -117,10 +104,7 @@ def places(number: int) -> Prefetch:
 async def test_an_idle_engine_prefetches_at_the_cursor(address: Address):
     read: list[str] = []
     filler = RuleFiller(lambda _: "1", prefetch=lambda place, _: read.append(place.prefix))
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         client.prefetch(places(0))  # not connected: nothing happens
         await client.status()
         client.prefetch(places(1))  # no model is loaded, and none is for that
@@ -145,10 +129,7 @@ async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Ad
         begun.release()
         work_until_cancelled(control)
 
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", prefetch=prefetch))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", prefetch=prefetch)) as client:
         await client.fill(hole())
         client.prefetch(places(1))
         await asyncio.to_thread(begun.acquire)
@@ -169,10 +150,7 @@ async def test_a_fill_in_the_background_only_delays_a_place(address: Address, is
         if len(seen) == 1 and is_running:
             work_until_cancelled(control)
 
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", prefetch=prefetch))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, RuleFiller(lambda _: "1", prefetch=prefetch)) as client:
         await client.fill(hole())
         client.prefetch(places(1))
         if is_running:
@@ -220,10 +198,7 @@ async def test_a_place_waits_for_a_pause(address: Address, monkeypatch: pytest.M
     monkeypatch.setattr(worker, "PAUSE_S", 60.0)
     read = threading.Event()
     filler = RuleFiller(lambda _: "1", prefetch=lambda *_: read.set())
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         await client.fill(hole())
         client.prefetch(places(1))
         await asyncio.sleep(0.3)
@@ -253,20 +228,13 @@ def test_a_cancel_between_waking_and_taking_ends_nothing():
     assert one.stop(10)
 
 
-async def test_the_model_rests_after_a_pause_once(
-    address: Address, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_model_rests_after_a_pause_once(address: Address, monkeypatch):
     monkeypatch.setattr(worker, "REST_PAUSE_S", 0.2)
     done: list[str] = []
     filler = RuleFiller(
-        lambda _: "1",
-        prefetch=lambda *_: done.append("prefetch"),
-        rest=lambda: done.append("rest"),
+        lambda _: "1", prefetch=lambda *_: done.append("prefetch"), rest=lambda: done.append("rest")
     )
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
+    async with engine_client(address, filler) as client:
         await client.fill(hole())
         client.prefetch(places(1))
         await until(lambda: len(done) == 2)

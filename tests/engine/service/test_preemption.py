@@ -185,9 +185,7 @@ def test_a_fill_of_a_quick_client_is_not_suspended_for_a_slow_one(
     assert engine.log[8:] == ["a1", "a1", "a1", "a1.", "b1", "b1", "b1", "b1."]
 
 
-def test_a_short_fill_is_suspended_within_many_long_ones(
-    short_and_long: Engine, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_short_fill_is_suspended_within_many_long_ones(short_and_long: Engine, monkeypatch):
     """Where no more long ones may be suspended, a short one still goes first."""
     engine = short_and_long
 

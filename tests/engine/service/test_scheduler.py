@@ -33,15 +33,6 @@ def test_the_queue_served_least_recently_goes_first():
     assert in_order(jobs) == ["a2", "b3", "c2", "b2"]
 
 
-def test_a_flooding_queue_is_served_as_often_as_one_that_does_not():
-    jobs = waiting(*(f"a{number}" for number in range(100)))
-    served = []
-    for number in range(10):
-        jobs.add("b", f"b{number}")
-        served += [jobs.pop(), jobs.pop()]
-    assert sorted(str(job)[0] for job in served) == ["a"] * 10 + ["b"] * 10
-
-
 def test_the_oldest_job_of_a_flooding_queue_is_served():
     jobs = waiting("a0")
     served = []

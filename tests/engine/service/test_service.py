@@ -1,19 +1,20 @@
 """The engine over its socket: order of requests, models, memory, faults of clients and models."""
 
 import asyncio
+import contextlib
 import gc
 import struct
 import threading
 import weakref
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from in_process_engine import always, in_process_engine
-from raw_client import greeted_client, raw_client
+from raw_client import RawClient, greeted_client
 from rule_engine import RuleFiller
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
@@ -68,27 +69,20 @@ async def receive_answers(client, ids: set[int]) -> dict[int, object]:
     return answers
 
 
+@contextlib.asynccontextmanager
+async def greeted_engine(address: Address, rule: Callable[[Fill], str]) -> AsyncIterator[RawClient]:
+    async with (
+        in_process_engine(address, always(RuleFiller(rule))),
+        greeted_client(address) as client,
+    ):
+        yield client
+
+
 async def status_of(client) -> Status:
     client.send(GetStatus(id=1000))
     while not isinstance(message := await client.receive(), Status):
         pass
     return message
-
-
-async def test_the_newest_waiting_request_goes_first(address: Address):
-    gate = Gate()
-    async with (
-        in_process_engine(address, always(RuleFiller(gate))),
-        greeted_client(address) as client,
-    ):
-        client.send(hole(1, "hold"))
-        await gate.until_held()
-        for id, prefix in enumerate(["oldest", "older", "newest"], start=2):
-            client.send(hole(id, prefix))
-        await status_of(client)  # so all three wait
-        gate.open.set()
-        await receive_answers(client, {1, 2, 3, 4})
-    assert gate.order == ["hold", "newest", "older", "oldest"]
 
 
 async def test_many_requests_of_one_client_do_not_delay_one_of_another(address: Address):
@@ -115,10 +109,7 @@ async def test_a_waiting_fill_that_is_cancelled_is_answered_at_once_and_never_ru
     address: Address,
 ):
     gate = Gate()
-    async with (
-        in_process_engine(address, always(RuleFiller(gate))),
-        greeted_client(address) as client,
-    ):
+    async with greeted_engine(address, gate) as client:
         client.send(hole(1, "hold"))
         await gate.until_held()
         client.send(hole(2, "waits"))
@@ -132,10 +123,7 @@ async def test_a_waiting_fill_that_is_cancelled_is_answered_at_once_and_never_ru
 
 
 async def test_cancel_of_an_unknown_id_is_ignored(address: Address):
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "x"))),
-        greeted_client(address) as client,
-    ):
+    async with greeted_engine(address, lambda _: "x") as client:
         client.send(Cancel(id=77))
         client.send(hole(1))
         assert isinstance((await receive_answers(client, {1}))[1], Filled)
@@ -143,10 +131,7 @@ async def test_cancel_of_an_unknown_id_is_ignored(address: Address):
 
 async def test_an_id_in_flight_cannot_be_used_again(address: Address):
     gate = Gate()
-    async with (
-        in_process_engine(address, always(RuleFiller(gate))),
-        greeted_client(address) as client,
-    ):
+    async with greeted_engine(address, gate) as client:
         client.send(hole(1, "hold"))
         client.send(hole(1, "again"))
         answer = (await receive_answers(client, {1}))[1]
@@ -204,17 +189,6 @@ async def test_a_bad_frame_is_answered_and_ends_that_connection_only(
         assert (await other.fill(hole())).text == "fine"
 
 
-async def test_a_client_without_a_hello_loses_its_connection_only(any_address: Address):
-    async with (
-        in_process_engine(any_address, always(RuleFiller(lambda _: "fine"))),
-        raw_client(any_address) as bad,
-    ):
-        bad.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
-        assert isinstance(await bad.receive(), Failed)
-        async with a_client(any_address) as other:
-            assert (await other.fill(hole())).text == "fine"
-
-
 async def test_another_model_replaces_the_one_in_memory(address: Address):
     loaded: list[tuple[str, int]] = []
     alive: list[weakref.ref[RuleFiller]] = []
@@ -233,25 +207,6 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
         ]
     assert texts == ["first", "first", "second", "second", "first"]
     assert loaded == [("first", 0), ("second", 0), ("first", 0)]  # never two in memory
-
-
-async def test_a_wrong_model_fails_its_request_and_the_previous_one_returns(address: Address):
-    loaded: list[str] = []
-
-    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
-        if model == "wrong":
-            raise ModelError("no model 'wrong': looked for a config.json")
-        loaded.append(model)
-        return RuleFiller(lambda _: model, name=model)
-
-    async with in_process_engine(address, load, model="default"), a_client(address) as client:
-        await client.fill(hole(model="former"))
-        with pytest.raises(FillFailed, match="looked for") as caught:
-            await client.fill(hole(model="wrong"))
-        assert caught.value.code == "model"
-        assert (await client.status()).state == "idle"
-        assert (await client.fill(hole())).text == "former"
-    assert loaded == ["former", "former"]
 
 
 class OutOfMemoryError(RuntimeError):
@@ -373,10 +328,3 @@ async def test_only_the_user_can_reach_the_engine(any_address: Address):
         assert any_address.directory.stat().st_mode & 0o777 == 0o700
     way_in = "engine.sock" if any_address.transport == "unix" else "engine.port"
     assert modes[way_in] == 0o600
-
-
-async def test_an_ended_engine_leaves_no_socket(any_address: Address):
-    async with in_process_engine(any_address, always(RuleFiller(lambda _: ""))):
-        pass
-    left = {path.name for path in any_address.directory.iterdir()}
-    assert left <= {"engine.lock"}

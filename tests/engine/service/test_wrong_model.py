@@ -11,7 +11,6 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.model_store.catalog import without_tuning
 from intarsia.engine.service.failures import LoadFailure
 from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot
 
@@ -150,17 +149,3 @@ def test_the_tuning_that_an_engine_was_started_with_is_for_every_request() -> No
     for _ in range(3):
         slot.take(None)
     assert loaded == [TUNED]
-
-
-@pytest.mark.parametrize(
-    ("model", "plain"),
-    [
-        (TUNED, "base"),
-        ("base", "base"),
-        ("base+none", "base+none"),
-        ("/home/c++/model.gguf", "/home/c++/model.gguf"),
-        ("+a.safetensors", "+a.safetensors"),
-    ],
-)
-def test_only_a_full_path_in_the_name_is_a_tuning(model: str, plain: str) -> None:
-    assert without_tuning(model) == plain

@@ -13,9 +13,6 @@ from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads, folded_attention
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 
-# transformers' own import of a torch module warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
-
 PAD = 0
 
 
@@ -131,9 +128,7 @@ def test_same_tokens_over_seeds_and_canvas_lengths(canvas_length: int, seed: int
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("num_canvases", [2, 3])
 @pytest.mark.parametrize("canvas_length", [5, 16])
-def test_same_tokens_over_several_canvases(
-    canvas_length: int, num_canvases: int, seed: int
-) -> None:
+def test_same_tokens_over_several_canvases(canvas_length: int, num_canvases: int, seed: int):
     model = several_canvases_model(canvas_length=canvas_length, seed=seed)
     check_parity(model, prompt_length=21, num_canvases=num_canvases, seed=seed, **SETTINGS)
 
@@ -170,14 +165,9 @@ def test_same_tokens_in_bfloat16() -> None:
         check_parity(model, prompt_length=6, num_canvases=1, seed=seed, **SETTINGS)
 
 
-# transformers' own import of a torch module warns.
-
-
 @pytest.mark.parametrize("is_masked", [False, True])
 @pytest.mark.parametrize("num_key_heads", [1, 2, 4])
-def test_folded_attention_is_attention_with_repeated_keys(
-    num_key_heads: int, is_masked: bool
-) -> None:
+def test_folded_attention_is_attention_with_repeated_keys(num_key_heads: int, is_masked: bool):
     random = torch.Generator().manual_seed(num_key_heads)
     queries = torch.randn(3, 4, 5, 8, generator=random)
     keys, values = torch.randn(2, 3, num_key_heads, 11, 8, generator=random)

@@ -34,9 +34,6 @@ from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 
-# transformers' own import of a torch module warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
-
 CPU = torch.device("cpu")
 
 

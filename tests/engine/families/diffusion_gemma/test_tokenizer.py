@@ -47,9 +47,7 @@ def test_special_tokens_in_a_file_are_plain_text(text: GemmaTokenizer) -> None:
     assert not {PAD, EOS, BOS, 3} & set(text.encode("a<eos><pad><turn|>"))
 
 
-def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(
-    text: GemmaTokenizer,
-) -> None:
+def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(text: GemmaTokenizer):
     near = text.context("x = ", "")
     assert near == [BOS, *text.encode("x = ")]
     far = text.context("x = ", "print(x)\n")

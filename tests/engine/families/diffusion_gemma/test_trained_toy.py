@@ -16,9 +16,6 @@ from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
 from intarsia.engine.fill_control import NO_CONTROL
 
-# transformers' own import of a torch module warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
-
 NUM_FREE = 5
 
 

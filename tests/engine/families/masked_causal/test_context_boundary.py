@@ -105,9 +105,7 @@ class TestFind:
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_typing_reads_neither_prefix_nor_suffix_again(
-    decoding: Decoding, toy: Path, adapter: Path
-) -> None:
+def test_typing_reads_neither_prefix_nor_suffix_again(decoding: Decoding, toy: Path, adapter: Path):
     filler = toy_filler(toy, adapter)
     typed = "    y = 1\n    z"
     first = run_fill(filler, toy_fill(prefix=HEAD, suffix=SUFFIX * 20, decoding=decoding))

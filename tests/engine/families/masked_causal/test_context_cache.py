@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 from cancel_when import cancelling
@@ -12,9 +13,10 @@ from toy_causal_fill import run_fill
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.context_cache import ContextCache
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.ipc.messages import Decoding
+from intarsia.engine.ipc.messages import Decoding, Fill
 
 
 @pytest.mark.parametrize("decoding", ["speculative", "entropy", "autoregressive"])
@@ -31,14 +33,6 @@ def test_another_first_token_reads_nothing_again(toy: Path, adapter: Path) -> No
     filler = toy_filler(toy, adapter)
     run_fill(filler, toy_fill())
     assert run_fill(filler, toy_fill(alternative=1)).num_prefilled == 0
-
-
-def test_typing_on_reads_only_what_follows_the_edit(toy: Path) -> None:
-    filler = toy_filler(toy)
-    prefix = "x = 1\n" * 20
-    first = run_fill(filler, toy_fill(prefix + "y", ")\n"))
-    second = run_fill(filler, toy_fill(prefix + "y=", ")\n"))
-    assert second.num_prefilled < 8 < first.num_prefilled
 
 
 def edited(ids: list[int], chance: random.Random) -> list[int]:
@@ -207,3 +201,90 @@ def test_no_more_than_needed_is_shared() -> None:
     assert common_prefix_length(long, tuple(long)) == 600
     for place in (0, 255, 256, 511, 512, 599):
         assert common_prefix_length(long, [*long[:place], -1, *long[place + 1 :], 7]) == place
+
+
+WINDOW = 110
+"""Characters of a file before and after the hole that a request has, as the server cuts them."""
+
+
+def source(name: str, num_functions: int = 30) -> str:
+    return "".join(
+        f"def {name}_{n}(a, b):\n    c = a * {n} + b\n    return c - {n}\n\n\n"
+        for n in range(num_functions)
+    )
+
+
+def at(text: str, function: int, *, typed: str = "") -> Fill:
+    """Return the request at the end of a function's first line; windows begin at a function."""
+    start = text.index("\n    return", _offset(text, function))
+    first = text.rfind("def ", 0, max(0, start - WINDOW) + 4)
+    return toy_fill(text[max(0, first) : start] + typed, text[start:][:WINDOW], max_tokens=2)
+
+
+def _offset(text: str, function: int) -> int:
+    offset = 0
+    for _ in range(function):
+        offset = text.index("def ", offset) + 4
+    return text.index("def ", offset)
+
+
+@pytest.fixture
+def filler(toy: Path) -> MaskedCausalFiller:
+    return toy_filler(toy, max_context_tokens=500, cache_tokens=6_000)
+
+
+def num_read(filler: MaskedCausalFiller, request: Fill) -> int:
+    return run_fill(filler, request).num_prefilled
+
+
+def test_back_in_the_same_place_nothing_is_read(filler: MaskedCausalFiller) -> None:
+    text = source("f")
+    assert num_read(filler, at(text, 5)) > 60
+    assert num_read(filler, at(text, 20)) > 60, "another part of the file"
+    assert num_read(filler, at(text, 6)) > 0, "a place nearby"
+    for function in (5, 20, 6, 5):
+        assert num_read(filler, at(text, function)) == 0
+
+
+def test_nor_is_anything_after_typing_and_undoing_elsewhere(filler: MaskedCausalFiller) -> None:
+    text = source("f")
+    num_read(filler, at(text, 5))
+    for typed in ("", "\n    d", "\n    d = c\n    e", "\n    d = c\n    e = d", "\n    d"):
+        num_read(filler, at(text, 20, typed=typed))
+    assert num_read(filler, at(text, 5)) == 0
+
+
+def test_back_in_a_file_after_much_work_in_another_nothing_is_read(filler: MaskedCausalFiller):
+    """Each change of the other file's suffix is a boundary of its own: these put out no other."""
+    text, other = source("f"), source("other")
+    num_read(filler, at(text, 5))
+    for n in range(80):
+        num_read(filler, at(other.replace("- 21", f"- {n}"), 20))
+    assert filler.cached_tokens() <= 6_000
+    assert num_read(filler, at(text, 5)) == 0
+
+
+def test_an_edit_below_costs_the_suffix_only(filler: MaskedCausalFiller) -> None:
+    text = source("f")
+    whole = num_read(filler, at(text, 5))
+    edited = text.replace("return c - 6", "return c + 6")
+    assert 0 < num_read(filler, at(edited, 5)) < 0.75 * whole
+    assert num_read(filler, at(text, 5)) == 0, "and going back costs nothing"
+
+
+def test_a_jump_of_some_lines_reads_what_differs(filler: MaskedCausalFiller) -> None:
+    text = source("f")
+    whole = num_read(filler, at(text, 5))
+    above, below = at(text, 5), at(text, 6)
+    lines = text[text.index(above.suffix) : text.index(below.suffix)]
+    with_the_same_start = msgspec.structs.replace(below, prefix=above.prefix + lines)
+    assert num_read(filler, with_the_same_start) < 0.9 * whole
+
+
+@pytest.mark.parametrize("num_files", [3, 12])
+def test_a_tour_of_files_reads_each_once(num_files: int, filler: MaskedCausalFiller) -> None:
+    texts = [source(f"name{n}") for n in range(num_files)]
+    for text in texts:
+        assert num_read(filler, at(text, 5)) > 60
+    for text in [*reversed(texts), *texts]:
+        assert num_read(filler, at(text, 5)) == 0

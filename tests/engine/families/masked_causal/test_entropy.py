@@ -148,24 +148,6 @@ def test_each_canvas_follows_the_tokens_before_it(toy: Path, adapter: Path) -> N
     assert len(held) > 20
 
 
-@pytest.mark.parametrize("given", ["d", "de", "def", "return", "    "])
-def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given: str) -> None:
-    """Healing may need several tokens; a canvas follows these once, not two copies."""
-    filler = toy_filler(toy, adapter)
-    text = toy_text(toy)
-    for alternative in range(4):
-        request = toy_fill(given=given, decoding="entropy", alternative=alternative)
-        run_fill(filler, request)
-        ids, _ = text.split_given(given)
-        context = text.context(text.encode("def f("), text.encode("):\n")) + ids
-        held = filler._context.cache.ids[len(context) :]
-        joined = b"".join(text.bytes_of(i) for i in held)
-        whole = given.encode()
-        first = b"".join(text.bytes_of(i) for i in ids) + joined
-        assert first[: len(whole)] == whole[: len(first)]
-        assert not first[len(whole) :].startswith(whole), "given text is held twice"
-
-
 def test_a_canvas_needs_an_open_position() -> None:
     with pytest.raises(ValueError, match="open position"):
         EntropyPolicy(num_free=0)

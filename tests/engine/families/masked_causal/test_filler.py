@@ -40,9 +40,6 @@ def context_ids(filler: MaskedCausalFiller) -> list[int]:
     return filler._context.cache.ids[: filler._context.length]
 
 
-# -- where a fill ends ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("max_tokens", [1, 2, 7, 30])
 def test_no_more_tokens_than_asked_for(
@@ -64,14 +61,6 @@ def test_a_stop_text_ends_the_fill_before_it(
         assert filled.finish_reason == "end_of_hole"
         assert "".join(token.text for token in filled.tokens) == filled.text
         assert filled.num_forwards <= long_fill.num_forwards or decoding == "autoregressive"
-
-
-def test_the_first_of_several_stop_texts_counts(
-    filler: MaskedCausalFiller, long_fill: Filled
-) -> None:
-    late, early = long_fill.text[20:22], long_fill.text[5:7]
-    filled = run_fill(filler, toy_fill(max_tokens=40, stop=(late, early)))
-    assert filled.text == long_fill.text[: min(map(long_fill.text.find, (late, early)))]
 
 
 def test_an_entropy_fill_stops_there_too(filler: MaskedCausalFiller) -> None:
@@ -143,9 +132,6 @@ def test_a_loop_takes_no_further_passes(tmp_path: Path) -> None:
     assert filled.num_forwards <= len(filled.tokens)
 
 
-# -- how sure it is of its text and its end -------------------------------------------------------
-
-
 def decoded(filler: MaskedCausalFiller, request: Fill, rank: int = 0) -> HoleTokens:
     """Return the ids that are decoded for a request, the end token among them."""
     task = filler._reader.read(request, NO_CONTROL)
@@ -185,9 +171,6 @@ def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(
     assert all(hole.typed_log_p < -1 for hole in firsts)
 
 
-# -- where a fill starts -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("given", "number"), [("", 20), ("de", 3)])
 def test_alternatives_differ_in_their_first_token(
     filler: MaskedCausalFiller, given: str, number: int
@@ -224,9 +207,6 @@ def test_any_text_may_stand_round_a_hole(
     assert sum(i in text.end_ids for i in ids) == 3, "no mark but our own"
 
 
-# -- contexts that are too long ------------------------------------------------------------------
-
-
 def parts_kept(toy: Path, prefix: str, suffix: str) -> tuple[str, str]:
     filler, text = toy_filler(toy, max_context_tokens=40), toy_text(toy)
     run_fill(filler, toy_fill(prefix, suffix, max_tokens=1))
@@ -253,9 +233,6 @@ def test_a_short_prefix_leaves_its_share_to_the_suffix(toy: Path) -> None:
 
 def test_no_prefix_leaves_all_to_the_suffix(toy: Path) -> None:
     assert parts_kept(toy, "", "c" * 40 + "d" * 50) == ("", "c" * 40)
-
-
-# -- what is shown and measured ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
@@ -290,21 +267,13 @@ def test_a_deadline_in_the_past_still_gives_a_text(filler: MaskedCausalFiller) -
     assert filled.text
 
 
-def test_a_deadline_that_passes_while_the_context_is_read_ends_the_fill(
-    filler: MaskedCausalFiller,
-) -> None:
+def test_a_deadline_that_passes_while_the_context_is_read_ends_the_fill(filler: MaskedCausalFiller):
     def be_late() -> None:
         raise DeadlinePassed
 
     late = run_fill(filler, toy_fill("class Unread", deadline_ms=60_000), checkpoint=be_late)
     assert (late.text, late.finish_reason) == ("", "deadline")
     assert run_fill(filler, toy_fill()).text
-
-
-def test_much_text_costs_no_more_than_the_context_holds(filler: MaskedCausalFiller) -> None:
-    much = toy_fill(prefix="x = 1\n" * 100_000, suffix="y = 2\n" * 100_000, given="z" * 100_000)
-    filled = run_fill(filler, much)
-    assert filled.num_prefilled + filled.num_reused < 2_000
 
 
 def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> None:

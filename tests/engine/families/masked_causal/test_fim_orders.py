@@ -72,11 +72,7 @@ FAMILIES: dict[str, tuple[Callable[[], Tokenizer], str, str]] = {
         "<s> <|fim_prefix|> P <|fim_suffix|> S <|fim_middle|>",
         "<|file_separator|>",
     ),
-    "codestral": (
-        sentencepiece(*_MISTRAL, adds_blank=True),
-        "<s> [SUFFIX] S [PREFIX] P",
-        "</s>",
-    ),
+    "codestral": (sentencepiece(*_MISTRAL, adds_blank=True), "<s> [SUFFIX] S [PREFIX] P", "</s>"),
 }
 SENTENCEPIECE = ("codegemma", "codestral")
 
@@ -121,9 +117,7 @@ def _id(make: Callable[[], Tokenizer], token: str) -> int:
 
 @pytest.mark.parametrize("name", SENTENCEPIECE)
 @given(st.text() | st.text(alphabet="def x▁😀\n\t<0A>"))
-def test_no_text_is_changed_by_sentencepiece(
-    folders: dict[str, Path], name: str, written: str
-) -> None:
+def test_no_text_is_changed_by_sentencepiece(folders: dict[str, Path], name: str, written: str):
     text = read_fim_tokenizer(folders[name])
     ids = text.encode(written)
     expected = written.encode("utf-8", "replace").decode()
@@ -132,9 +126,7 @@ def test_no_text_is_changed_by_sentencepiece(
 
 
 @pytest.mark.parametrize("name", SENTENCEPIECE)
-def test_marks_in_a_file_are_text_and_tags_are_no_marks(
-    folders: dict[str, Path], name: str
-) -> None:
+def test_marks_in_a_file_are_text_and_tags_are_no_marks(folders: dict[str, Path], name: str):
     text = read_fim_tokenizer(folders[name])
     for mark in (*FAMILIES[name][1].split(), "<table>", "</s>", "<0x0A>"):
         ids = text.encode(f"x{mark}y")
@@ -175,9 +167,7 @@ def test_the_first_token_may_be_named_in_the_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_hole_is_filled_token_for_token_as_by_transformers(
-    folders: dict[str, Path], name: str
-) -> None:
+def test_a_hole_is_filled_token_for_token_as_by_transformers(folders: dict[str, Path], name: str):
     folder = folders[name]
     text, filler = read_fim_tokenizer(folder), toy_filler(folder)
     prefix, suffix = "import os\n\n\ndef f(x):\n    y = 1\n    return default(x", ")\n\nf(2)\n"
@@ -200,9 +190,7 @@ def test_a_hole_is_filled_token_for_token_as_by_transformers(
     assert len(ids) > 2
 
 
-def test_a_prompt_that_begins_with_the_suffix_is_not_trained(
-    folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_prompt_that_begins_with_the_suffix_is_not_trained(folders: dict[str, Path], tmp_path):
     from toy_causal import save_toy, toy_causal_model
 
     folder = save_toy(tmp_path / "toy", toy_causal_model("llama"))

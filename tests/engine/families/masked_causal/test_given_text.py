@@ -94,23 +94,12 @@ def test_an_alternative_is_another_first_token_and_no_more(
         assert second == max(allowed, key=lambda token: float(logits[token]))
 
 
-def test_fewer_tokens_than_the_given_text_needs_give_nothing(
-    filler: MaskedCausalFiller,
-) -> None:
+def test_fewer_tokens_than_the_given_text_needs_give_nothing(filler: MaskedCausalFiller):
     for alternative in range(8):
         request = toy_fill(given="return", max_tokens=1, alternative=alternative)
         filled = run_fill(filler, request)
         assert not filled.text.startswith("r")
         assert filled.finish_reason in ("max_tokens", "end_of_hole")
-
-
-def test_only_the_last_given_token_is_open(filler: MaskedCausalFiller, text: FimTokenizer) -> None:
-    request = toy_fill(given="val return")
-    run_fill(filler, request)
-    head, healed = text.split_given(request.given)
-    start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
-    assert filler._context.cache.ids[start : start + len(head)] == head
-    assert healed == b" return"
 
 
 def test_a_stop_text_counts_only_behind_the_given_text(filler: MaskedCausalFiller) -> None:
@@ -134,9 +123,7 @@ def test_a_stop_text_counts_only_behind_the_given_text(filler: MaskedCausalFille
         ("é", "e)", ")"),
     ],
 )
-def test_after_a_word_that_differs_the_rest_is_kept(
-    typed: str, written: str, rest: str | None
-) -> None:
+def test_after_a_word_that_differs_the_rest_is_kept(typed: str, written: str, rest: str | None):
     found = rest_after(typed.encode(), written.encode())
     assert found == (None if rest is None else rest.encode())
 

@@ -12,7 +12,6 @@ import psutil
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models
 from toy_causal import (
     adapter_tensors,
     save_adapter,
@@ -61,9 +60,6 @@ def change_config(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-# -- sound folders -------------------------------------------------------------------------------
-
-
 def test_a_folder_without_adapter_is_noted(toy: Path) -> None:
     info = toy_filler(toy).info
     assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
@@ -89,9 +85,7 @@ def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
         load_filler(config, str(toy), lambda stage, fraction: None)
 
 
-def test_a_load_that_must_fail_is_refused_without_the_weights(
-    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_load_that_must_fail_is_refused_without_the_weights(toy: Path, tmp_path, monkeypatch):
     monkeypatch.setattr(load_filler_module, "load_backbone", None)
     config = EngineConfig(model=str(toy), device="cpu")
     check_model(config, str(toy), lambda stage, fraction: None)
@@ -108,11 +102,6 @@ def test_the_configured_adapter_is_not_another_models(
     assert filler.info.notes != ()
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama", "llama3"])
-def test_every_kind_fills(kind: str, toys: dict[str, Path]) -> None:
-    assert run_fill(toy_filler(toys[kind]), toy_fill()).num_forwards > 0
-
-
 def test_shards_are_read_as_one(toy: Path, tmp_path: Path) -> None:
     model = toy_causal_model("qwen2")
     model.save_pretrained(tmp_path, max_shard_size="100KB")
@@ -127,9 +116,6 @@ def test_a_context_leaves_room_for_the_hole(toy: Path) -> None:
     filler = toy_filler(toy, max_context_tokens=8192)
     filled = run_fill(filler, toy_fill("x" * 5000, max_tokens=2))
     assert filled.num_prefilled < 512, "the toy was made for 512 positions"
-
-
-# -- faults of the adapter -----------------------------------------------------------------------
 
 
 def test_an_adapter_of_another_width(toy: Path, tmp_path: Path) -> None:
@@ -153,9 +139,7 @@ def test_an_adapter_with_a_missing_tensor(toy: Path, tmp_path: Path, name: str) 
 
 @pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
 @pytest.mark.parametrize("size", [(), (3,), (3, 5), (4, 64, 1)])
-def test_an_adapter_with_a_misshapen_tensor(
-    toy: Path, tmp_path: Path, name: str, size: tuple[int, ...]
-) -> None:
+def test_an_adapter_with_a_misshapen_tensor(toy: Path, tmp_path, name: str, size: tuple[int, ...]):
     path = save_adapter(tmp_path / "a", toy)
     change_tensors(path, lambda tensors: tensors.update({name: torch.zeros(size)}))
     check_refused(toy, "of another backbone", path)
@@ -170,8 +154,6 @@ def test_a_damaged_adapter(toy: Path, tmp_path: Path) -> None:
 def test_a_missing_adapter(toy: Path, tmp_path: Path) -> None:
     check_refused(toy, "the adapter nowhere cannot be read", tmp_path / "nowhere")
 
-
-# -- faults of the weights -----------------------------------------------------------------------
 
 _Q = "model.layers.1.self_attn.q_proj"
 
@@ -238,9 +220,6 @@ def test_a_damaged_file_of_weights(folder: Path) -> None:
     check_refused(folder, "damaged")
 
 
-# -- faults of config and tokenizer --------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("fields", "match"),
     [
@@ -260,27 +239,8 @@ def test_a_config_that_is_not_supported(folder: Path, fields: dict[str, Any], ma
     check_refused(folder, match)
 
 
-def test_a_tokenizer_without_marks(folder: Path) -> None:
-    toy_tokenizer(marks=("<|endoftext|>",)).save(str(folder / "tokenizer.json"))
-    check_refused(folder, "no fill-in-the-middle model")
-
-
-def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
-    tokenizer = Tokenizer(models.BPE(vocab={"x": 0}, merges=[]))
-    tokenizer.add_special_tokens(
-        ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
-    )
-    tokenizer.save(str(folder / "tokenizer.json"))
-    check_refused(folder, "neither a byte-level tokenizer")
-
-
-# -- too little memory ---------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
-def test_matrices_are_packed_only_where_memory_allows(
-    toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_matrices_are_packed_only_where_memory_allows(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
         choose_format, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
     )
@@ -294,8 +254,6 @@ def test_matrices_are_packed_only_where_memory_allows(
         assert run_fill(filler, toy_fill()).text
 
 
-def test_too_little_memory_is_refused_before_the_load(
-    toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_memory_is_refused_before_the_load(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000))
     check_refused(toy, "qwen2 needs .* of memory, .* free")

@@ -78,9 +78,7 @@ def fill(**fields: Any) -> Fill:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_hole_is_filled_token_for_token_as_by_transformers(
-    folders: dict[str, Path], name: str
-) -> None:
+def test_a_hole_is_filled_token_for_token_as_by_transformers(folders: dict[str, Path], name: str):
     folder = folders[name]
     filler, text = toy_filler(folder), toy_text(folder)
     # The context ends lines above the hole: what follows begins the middle.

@@ -192,13 +192,6 @@ def test_too_much_is_cut_to_its_share(filler: MaskedCausalFiller) -> None:
     assert 64 < filled.num_project <= 128
 
 
-def test_a_project_without_code_is_none(filler: MaskedCausalFiller) -> None:
-    empty = ProjectContext(repository="pkg", path="pkg/f.py", chunks=())
-    filler.prefetch(placed(project=empty), NO_CONTROL)
-    filled = run_fill(filler, fill(project=empty, project_use="always"))
-    assert (filled.num_project, filled.num_prefilled) == (0, 0)
-
-
 def test_an_answer_from_the_own_window_is_the_draft_in_the_larger_context(
     filler: MaskedCausalFiller, toy: Path, adapter: Path
 ) -> None:

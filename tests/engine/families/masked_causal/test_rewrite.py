@@ -69,9 +69,7 @@ def test_without_a_draft_noise_says_nothing(
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_all_noise_leaves_nothing_of_a_draft(
-    filler: MaskedCausalFiller, decoding: Decoding
-) -> None:
+def test_all_noise_leaves_nothing_of_a_draft(filler: MaskedCausalFiller, decoding: Decoding):
     plain = run_fill(filler, toy_fill(decoding=decoding))
     assert answer(run_fill(filler, toy_fill(decoding=decoding, draft="x", noise=1.0))) == answer(
         plain
@@ -120,9 +118,7 @@ def test_a_deadline_gives_the_draft_back(filler: MaskedCausalFiller) -> None:
     assert (filled.finish_reason, filled.text) == ("deadline", DRAFT)
 
 
-def test_a_cancel_ends_it_between_two_passes_and_harms_nothing(
-    filler: MaskedCausalFiller,
-) -> None:
+def test_a_cancel_ends_it_between_two_passes_and_harms_nothing(filler: MaskedCausalFiller):
     before = answer(run_fill(filler, rewriting()))
     steps: list[Step] = []
     with pytest.raises(Cancelled):
@@ -162,9 +158,7 @@ def test_a_draft_longer_than_its_answer_may_be_is_refused(filler: MaskedCausalFi
     noise=st.floats(0.01, 0.99),
     seed=st.integers(0, 3),
 )
-def test_any_text_may_be_a_draft(
-    filler: MaskedCausalFiller, draft: str, noise: float, seed: int
-) -> None:
+def test_any_text_may_be_a_draft(filler: MaskedCausalFiller, draft: str, noise: float, seed: int):
     filled = run_fill(filler, rewriting(draft=draft, noise=noise, seed=seed, max_tokens=200))
     assert "".join(token.text for token in filled.tokens) == filled.text
     assert "<|" not in filled.text or "<|" in draft

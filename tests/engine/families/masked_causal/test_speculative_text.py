@@ -7,14 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import (
-    Kind,
-    save_adapter,
-    toy_context,
-    toy_fill,
-    toy_filler,
-    toy_text,
-)
+from toy_causal import Kind, save_adapter, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM, PreTrainedModel
 

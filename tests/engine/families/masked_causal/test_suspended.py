@@ -86,9 +86,7 @@ def test_a_suspended_fill_returns_what_it_returns_alone(
 
 
 @pytest.mark.parametrize("cache_tokens", [4_096, 300])
-def test_what_is_read_of_a_context_is_not_read_again_after_others(
-    cache_tokens: int, toy: Path
-) -> None:
+def test_what_is_read_of_a_context_is_not_read_again_after_others(cache_tokens: int, toy: Path):
     filler = toy_filler(toy, cache_tokens=cache_tokens)
     expected = run_fill(toy_filler(toy), work("speculative"))
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
@@ -97,18 +95,6 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(
     assert run_fill(filler, work("speculative")).num_prefilled == 0
     if cache_tokens > 300:
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
-
-
-def test_only_the_context_of_an_inner_fill_is_held(toy: Path) -> None:
-    filler, held = toy_filler(toy), list[int]()
-    others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
-
-    def checkpoint() -> None:
-        others.checkpoint()
-        held.append(filler.cached_tokens())
-
-    found = run_fill(filler, work("speculative"), checkpoint=checkpoint)
-    assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
 
 
 def test_another_fill_of_the_same_file_copies_the_suspended_context(toy: Path) -> None:

@@ -9,11 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 from cancel_when import cancel_when
-from toy_causal import toy_fill, toy_filler
+from toy_causal import toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
+from intarsia.engine.families.masked_causal.warm_start import PastAnswers
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 
 _PREFIX = "def default(val):\n    return val\n\n\ndef main(val):\n    val ="
@@ -81,9 +85,6 @@ def first_sign(text: str) -> str:
     return text[:1] if text[:1] != "\ufffd" else ""
 
 
-# -- one edit ------------------------------------------------------------------------------------
-
-
 def test_a_remembered_answer_takes_no_pass(typist: Typist) -> None:
     assert typist.fill().num_forwards > 0
     assert typist.fill().num_forwards == 0
@@ -131,9 +132,6 @@ def test_another_limit_holds_in_what_is_remembered(typist: Typist) -> None:
     assert typist.fill().finish_reason == "end_of_hole"
 
 
-# -- scripts of edits ----------------------------------------------------------------------------
-
-
 def edit_anyhow(typist: Typist, answer: str, chance: random.Random) -> str:
     """Type along mostly, at times something else or elsewhere. Return what is left to type."""
     kind = chance.random()
@@ -157,9 +155,7 @@ def edit_anyhow(typist: Typist, answer: str, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_script_of_edits_gives_warm_what_it_gives_cold(
-    seed: int, toy: Path, adapter: Path
-) -> None:
+def test_any_script_of_edits_gives_warm_what_it_gives_cold(seed: int, toy: Path, adapter: Path):
     chance = random.Random(seed)
     typist = Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX))
     answer = ""
@@ -171,3 +167,22 @@ def test_any_script_of_edits_gives_warm_what_it_gives_cold(
             answer = typist.fill().text
     assert typist.num_more <= 1
     assert typist.passes["warm"] < 0.9 * typist.passes["cold"], "though a toy's text is chaotic"
+
+
+def test_where_a_bracket_is_typed_that_held_the_end_off_the_rest_is_open(toy: Path) -> None:
+    """After a given "(" alone the model might have ended the hole."""
+    text = toy_text(toy)
+    past = PastAnswers(text)
+    reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=256)
+
+    def task(given: str = "") -> FillTask:
+        return reader.read(toy_fill(_PREFIX, _SUFFIX, given=given, max_open=0), NO_CONTROL)
+
+    ids = text.encode(task().healed.decode() + "(val\nval)")
+    sure, num = [0.5] * len(ids), len(ids)
+    hole = HoleTokens(ids=ids, confidences=sure, entropies=sure, num_committed=num)
+    past.remember(task(), hole, None)
+    along, bracket = past.find(task()), past.find(task("("))
+    assert along is not None and bracket is not None
+    assert len(along.committed) == len(along.draft.ids)
+    assert len(bracket.committed) < len(bracket.draft.ids)

@@ -74,9 +74,7 @@ def test_an_answer_that_is_the_replacement_is_given_once(
     assert found == [Correction(change=BY_WORDS, log_p=-1.0)]
 
 
-def test_another_answer_is_given_first(
-    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_answer_is_given_first(backbone: CausalBackbone, text: FimTokenizer, monkeypatch):
     found, _ = written(backbone, text, "a = 1\nc = 3\n", monkeypatch)
     other = LineChange(first=1, num_lines=1, new_lines=["c = 3\n"])
     assert [it.change for it in found] == [other, BY_WORDS]
@@ -90,9 +88,7 @@ def test_an_edit_that_replaces_nothing_there_leaves_the_models_answer_alone(
     assert (found, draft) == ([], "a = 1\nb = old(2)\n")
 
 
-def test_real_answers_come_with_their_likelihoods(
-    backbone: CausalBackbone, text: FimTokenizer
-) -> None:
+def test_real_answers_come_with_their_likelihoods(backbone: CausalBackbone, text: FimTokenizer):
     found = list(CorrectionWriter(backbone, text).write(REGION, RENAME, NO_CONTROL))
     assert BY_WORDS in [it.change for it in found]
     assert all(it.log_p < 0 for it in found)

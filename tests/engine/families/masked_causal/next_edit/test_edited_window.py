@@ -91,8 +91,7 @@ def test_a_text_without_an_edit_is_scored_from_its_first_open_line(text: FimToke
 
 def test_above_an_edit_the_edit_is_read_first(text: FimTokenizer) -> None:
     window = read_window(
-        request(kept("x = a\n"), edit("a = 1\n", "b = 1\n"), kept("end\n"), direction="above"),
-        text,
+        request(kept("x = a\n"), edit("a = 1\n", "b = 1\n"), kept("end\n"), direction="above"), text
     )
     assert window.after.text == b"x = a\n" == window.before.text
     read_first = b"".join(map(text.bytes_of, window.after.ids[: window.after.num_before]))
@@ -102,9 +101,7 @@ def test_above_an_edit_the_edit_is_read_first(text: FimTokenizer) -> None:
 
 
 @given(below=LINES.filter(len), num=st.integers(1, 60))
-def test_a_beginning_has_the_first_lines_in_both_windows(
-    below: list[str], num: int, toy: Path
-) -> None:
+def test_a_beginning_has_the_first_lines_in_both_windows(below: list[str], num: int, toy: Path):
     text = toy_text(toy)
     window = read_window(request(edit("a\n", "bb\n"), kept(joined(below))), text)
     near = window.beginning(num)
@@ -175,9 +172,7 @@ def test_removed_lines_are_between_two_lines() -> None:
         ("", "x\n", False, 1),
     ],
 )
-def test_an_example_says_whether_it_adds_lines(
-    before: str, after: str, adds: bool, num_added: int
-) -> None:
+def test_an_example_says_whether_it_adds_lines(before: str, after: str, adds: bool, num_added: int):
     example = EditExample(before=before, after=after)
     assert (only_adds(example), num_added_lines(example)) == (adds, num_added)
 

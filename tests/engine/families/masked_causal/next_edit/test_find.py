@@ -64,9 +64,7 @@ def test_edits_are_found_above(finder: NextEditFinder) -> None:
 
 
 @pytest.mark.parametrize("is_clear", [True, False])
-def test_lines_near_the_edit_are_tried_first(
-    finder: NextEditFinder, is_clear: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_near_the_edit_are_tried_first(finder: NextEditFinder, is_clear: bool, monkeypatch):
     asked = request()
     whole = finder.find(asked, NO_CONTROL)
     monkeypatch.setattr(find, "NEAR_TOKENS", 60)
@@ -128,9 +126,7 @@ def test_a_filler_finds_next_edits(toy: Path, monkeypatch: pytest.MonkeyPatch) -
     check(toy_filler(toy).find_next_edits(asked, NO_CONTROL), asked, places=range(4, 10))
 
 
-def test_contexts_and_fills_are_as_without_it(
-    toy: Path, adapter: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_contexts_and_fills_are_as_without_it(toy: Path, adapter: Path, monkeypatch):
     """A fill runs at each of the first checkpoints, as the worker lets it."""
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
     filler, calm = (toy_filler(toy, adapter, max_context_tokens=512) for _ in range(2))

@@ -4,20 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.families.masked_causal.next_edit.drop import (
-    LineDrop,
-    best_first,
-    largest_drops,
-)
+from intarsia.engine.families.masked_causal.next_edit.drop import best_first, largest_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedLines,
     WindowLine,
     read_lines,
 )
-from intarsia.engine.families.masked_causal.next_edit.region import (
-    region_of,
-    smallest_change,
-)
+from intarsia.engine.families.masked_causal.next_edit.region import region_of, smallest_change
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=7)
@@ -52,9 +45,7 @@ def test_a_region_ends_where_the_edit_is(moved: tuple[int, int, int]) -> None:
 
 
 @given(old=LINES, new=LINES, place=st.integers(0, 6))
-def test_one_change_leaves_the_other_lines_alone(
-    old: list[str], new: list[str], place: int
-) -> None:
+def test_one_change_leaves_the_other_lines_alone(old: list[str], new: list[str], place: int):
     change = smallest_change(old, new, place)
     if change is None:
         assert old == new
@@ -92,13 +83,6 @@ def ranked(losses: dict[int, list[float]], example: EditExample = RENAME) -> lis
     lines = window()
     tokens = [(lines.lines[n], loss) for n, own in losses.items() for loss in own]
     return [it.line.number for it in best_first(largest_drops(tokens), lines.after, example)]
-
-
-def test_the_drop_of_a_line_is_its_largest_and_the_net_drop_the_sum() -> None:
-    line: WindowLine = window().lines[0]
-    found = largest_drops([(line, 1.5), (line, -0.5), (line, 2.0)])
-    assert found == [LineDrop(line=line, drop=2.0, net_drop=3.0)]
-    assert largest_drops([(line, -1.0)]) == []
 
 
 def test_the_larger_drop_comes_first_where_nothing_else_differs() -> None:

@@ -1,5 +1,6 @@
-"""What is read for a score, the drop of lines, and the gain of a correction."""
+"""What is read for a score, the drop of lines, and the gain of a correction or a text."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,12 +20,14 @@ from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     read_window,
+    window_below,
 )
 from intarsia.engine.families.masked_causal.next_edit.judge import Replacement, gain_of
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
+from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, ScoreTexts, TextPart
 
 ABOVE = "import os\n" * 8
 BELOW = "".join(f"    y{i} = old(x, {i})\n" for i in range(8))
@@ -72,9 +75,7 @@ def test_what_an_earlier_window_has_is_not_read_again(
     torch.testing.assert_close(two.hidden, fresh.hidden)
 
 
-def test_the_beginning_of_a_fills_context_is_copied(
-    backbone: CausalBackbone, window: EditedWindow
-) -> None:
+def test_the_beginning_of_a_fills_context_is_copied(backbone: CausalBackbone, window: EditedWindow):
     ids = list(window.after.ids)
     whole = WindowReader(backbone, nothing_held).read(ids, 50, NO_CONTROL)
     reader = WindowReader(backbone, lambda asked: (whole.cache, len(asked)))
@@ -97,10 +98,7 @@ def test_reading_ends_within_a_chunk(backbone: CausalBackbone, window: EditedWin
 
 @pytest.mark.parametrize("share", [1.0, 0.1])
 def test_a_drop_is_the_largest_loss_of_a_token(
-    backbone: CausalBackbone,
-    window: EditedWindow,
-    share: float,
-    monkeypatch: pytest.MonkeyPatch,
+    backbone: CausalBackbone, window: EditedWindow, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drop_module, "_SHARE_SCORED", share)
     monkeypatch.setattr(drop_module, "_MIN_SCORED", 4)
@@ -160,3 +158,86 @@ def test_a_gain_is_the_difference_of_two_log_probabilities(
         sum(log_p(backbone, [*kept, *text.encode(part)])[start - 1 :]) for part in (replaced, old)
     ]
     assert gain == pytest.approx(sums[0] - sums[1], abs=2e-3)
+
+
+SCORED = ScoreTexts(
+    id=7,
+    prefix="import os\n\n\ndef area(width, height):\n    return ",
+    present="width * height)",
+    texts=("width * height", "(width * height)", "width * height)", "height * width * 2"),
+    suffix="\n\nx\n",
+)
+
+
+@pytest.fixture
+def scorer(backbone: CausalBackbone, text: FimTokenizer) -> TextScorer:
+    return TextScorer(backbone, text, WindowReader(backbone, nothing_held), max_tokens=500)
+
+
+def whole(text: FimTokenizer, request: ScoreTexts, middle: str) -> list[int]:
+    return window_below(text, request.prefix + middle + request.suffix)
+
+
+def test_a_gain_is_the_difference_of_whole_texts(
+    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
+):
+    answer = scorer.score(SCORED, NO_CONTROL)
+    present = sum(log_p(backbone, whole(text, SCORED, SCORED.present)))
+    expected = [sum(log_p(backbone, whole(text, SCORED, it))) - present for it in SCORED.texts]
+    assert answer.gains == pytest.approx(expected, abs=1e-3)
+    assert answer.gains[2] == 0.0
+    assert answer.id == 7
+
+
+def test_text_far_after_the_change_is_not_scored(
+    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
+):
+    long = ScoreTexts(
+        id=1, prefix="x = ", present="1", texts=("2", "f("), suffix="\n" + "y = x\n" * 40
+    )
+    ids = whole(text, long, "1")
+    counted = []
+    forward = backbone.forward
+    backbone.forward = lambda rows, cache: counted.append(len(rows.ids)) or forward(rows, cache)
+    try:
+        gains = scorer.score(long, NO_CONTROL).gains
+    finally:
+        del backbone.forward
+    assert all(gain is not None and math.isfinite(gain) for gain in gains)
+    assert sum(counted) < len(ids) + 2 * 40
+
+
+def test_only_the_texts_that_begin_likeliest_are_scored(scorer: TextScorer):
+    every = scorer.score(SCORED, NO_CONTROL).gains
+    few = ScoreTexts(
+        id=1,
+        prefix=SCORED.prefix,
+        present=SCORED.present,
+        texts=SCORED.texts,
+        suffix=SCORED.suffix,
+        max_scored=2,
+    )
+    some = scorer.score(few, NO_CONTROL).gains
+    assert some.count(None) == 2
+    known = [(one, other) for one, other in zip(some, every, strict=True) if one is not None]
+    assert [one for one, _ in known] == pytest.approx([other for _, other in known], abs=1e-4)
+
+
+def test_scoring_ends_within_a_chunk(scorer: TextScorer):
+    passes = iter(range(9))
+    with pytest.raises(Cancelled):
+        scorer.score(SCORED, cancelling(lambda: next(passes) >= 2))
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"texts": ()}, "the number of texts"),
+        ({"max_scored": 0}, "max_scored"),
+        ({"prefix": "x = 1\n" * 400}, "the number of tokens"),
+    ],
+)
+def test_a_bad_request_is_named(scorer: TextScorer, fields: dict[str, object], named: str):
+    asked = {name: getattr(SCORED, name) for name in SCORED.__struct_fields__} | fields
+    with pytest.raises(ValueError, match=named):
+        scorer.score(ScoreTexts(**asked), NO_CONTROL)
