@@ -22,7 +22,7 @@ from intarsia.engine.ipc.address import Address
 pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
 
 PATIENT = {"debounceMs": 0, "deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
-ALONE = {**PATIENT, "fillAhead": "never", "nextEdit": "off"}
+ALONE = {**PATIENT, "fillAhead": "off", "nextEdit": "off"}
 """No work in idle time, which could have the context while the other client asks for it."""
 
 SOURCE = '''"""Plain arithmetic."""
