@@ -32,9 +32,11 @@ class _Version(msgspec.Struct, frozen=True):
 def registry_url() -> str:
     """Return the registry that npm is set up for; without npm, its own."""
     npm = shutil.which("npm")
+    if npm is None:
+        return _DEFAULT_REGISTRY
     words = [npm, "config", "get", "registry"]
-    found = subprocess.run(words, capture_output=True, text=True, check=False) if npm else None
-    return ((found.stdout.strip() if found else "") or _DEFAULT_REGISTRY).rstrip("/")
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
+    return (found.stdout.strip() or _DEFAULT_REGISTRY).rstrip("/")
 
 
 def find_release(row: PackageRow, read: ReadPage) -> Release:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,7 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
+from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     quantize_gemma,
     require_low_bit,
@@ -117,7 +118,7 @@ def _pass(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> Callable
 
 
 @torch.no_grad()
-def _load(sizes: dict[str, int], weights: str, device: torch.device) -> Any:
+def _load(sizes: dict[str, int], weights: LowBit | Literal["bf16"], device: torch.device) -> Any:
     """Return transformers' model with random weights; encoder and decoder share theirs."""
     from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
     from transformers import DiffusionGemmaTextConfig as TextConfig
