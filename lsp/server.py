@@ -8,6 +8,7 @@ on standard error, editors would show them as errors.
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from threading import Event
@@ -56,11 +57,9 @@ class IntarsiaServer(LanguageServer):
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
         """Serve one client until ``exit`` or the end of the input."""
-        self.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        self.protocol.set_writer(ClientOutput(stdout or sys.stdout.buffer))
         try:
             asyncio.run(self.serve(StdinAsyncReader(stdin or sys.stdin.buffer, self.thread_pool)))
-        except BrokenPipeError:
-            logger.error("the client has gone")
         except (KeyboardInterrupt, SystemExit):
             pass
         finally:
@@ -126,6 +125,21 @@ class BoundedInput:
             )
             return b""
         return self._source.read(size)
+
+
+class ClientOutput(StdoutWriter):
+    """Writes to the client. Once it reads no more, all that is sent to it goes nowhere.
+
+    An error would be logged, the log is sent to the client, and that would be another error.
+    """
+
+    def write(self, data: bytes) -> None:
+        try:
+            super().write(data)
+        except OSError:
+            # What is left in the buffer would raise again, at the exit too.
+            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+                os.dup2(nowhere.fileno(), self._stdout.fileno())
 
 
 class ClientLogHandler(logging.Handler):

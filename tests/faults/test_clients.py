@@ -46,6 +46,20 @@ async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
     assert (await ground.engine("ready")).pid == engine.pid  # the fill was cancelled
 
 
+async def test_the_editor_dies_and_reads_nothing_more(ground: Ground) -> None:
+    """What the server still has to say, its log too, is no reason to go on."""
+    server = await start_server(ground, fault_server_command(**SLOW))
+    assert server.stdin is not None
+    server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
+    server.stdin.write(request_frame(2, line=0, character=4))
+    await ground.engine("filling")
+    server._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+    for number in range(3, 12):
+        server.stdin.write(request_frame(number, line=0, character=4))
+    server.stdin.close()
+    assert await asyncio.wait_for(server.wait(), PATIENCE_S) == 1  # without a shutdown
+
+
 async def test_the_server_is_killed_in_the_middle_of_a_fill(ground: Ground) -> None:
     async with editor_on(ground, fault_server_command(**SLOW), options=PATIENT) as editor:
         asking = asyncio.create_task(editor.fill("x = "))
