@@ -56,7 +56,7 @@ async def test_a_draft_is_something_to_see_before_the_whole_answer(address: Addr
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.preload()
         bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
-        figures = {it.name: it.value for it in await measure_typing(bench, pace=2)}
+        figures = {it.name: it.value for it in await measure_typing(bench, pace=0.5)}
     assert (figures["typing_shown_share"] or 0) > (figures["typing_text_share"] or 0)
     assert (figures["typing_shown_p50_ms"] or 0) > 0
 
