@@ -1,7 +1,7 @@
 """Tells whether an import is made of plain names: a project's files are data, never code to copy.
 
 What another file has between quotes is text of any kind. An import line is written of modules,
-names and aliases that pass here, so that none can end its string or its statement.
+names and aliases that pass here: none of them can end its string or its statement.
 """
 
 import keyword
