@@ -3,18 +3,21 @@
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import damaged
 
 from intarsia.engine.errors import RemoteError
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.generation import AnswerForm, ServerBusy, UnusableAnswer
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.dialects.sglang import Sglang
-from intarsia.engine.remote.dialects.text_servers import LmStudio, Ollama
+from intarsia.engine.remote.dialects.text_servers import LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.fill.link import pieces
@@ -33,6 +36,7 @@ READERS: Mapping[str, tuple[AnswerForm, Callable[[bytes], Any]]] = {
     "LM Studio": ("events", LmStudio("m").parse),
     "Ollama": ("lines", Ollama("m").parse),
 }
+MLX = Mlx("m", cast(FimTokenizer, None))  # what is refused before its tokens are read
 EVENTS = (
     b'{"tokens":[1,2],"stop":true,"stop_type":"word","timings":{"prompt_n":3,"prompt_ms":-1.5},'
     b'"completion_probabilities":[{"id":1,"logprob":-0.5},{"id":2,"logprob":null}]}',
@@ -75,6 +79,20 @@ def test_an_answer_says_the_same_in_any_pieces(
     body = mark + event + b"\n\n" + mark + other + b"\n"
     cut = [body[at : at + piece_bytes] for at in range(0, len(body), piece_bytes)]
     assert said(kind, cut) == said(kind, [body])
+
+
+@pytest.mark.parametrize("data", [b"{]", b'{"model":"\xff"}', b'{"other":' + b"[" * 100_000])
+@pytest.mark.parametrize("parse", [*(parse for _, parse in READERS.values()), MLX.parse])
+def test_what_is_no_json_is_unusable(parse: Callable[[bytes], Any], data: bytes) -> None:
+    with pytest.raises(UnusableAnswer):
+        parse(data)
+
+
+def test_a_line_that_comes_byte_by_byte_costs_its_length() -> None:
+    """Joining it again for each byte would take longer than the time limit of tests."""
+    body = chain(repeat(b"x", 3_000_000), [b"\n"])
+    (line,) = pieces(REMOTE, "/fill", Answer(status=200, headers={}, body=body), "lines")
+    assert line == b"x" * 3_000_000
 
 
 def said(kind: str, body: Sequence[bytes]) -> str:

@@ -4,18 +4,11 @@ from pathlib import Path
 
 import pytest
 from exported_model import exported
-from remote_settings import RemoteSettings
+from remote_settings import settings
 
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteSettings:
-    """The user's settings file for this test, without any remote."""
-    folder = tmp_path / "config"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("INTARSIA_CONFIG_DIR", str(folder))
-    return RemoteSettings(folder / "remotes.toml")
+__all__ = ["settings"]
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,13 @@ class FaultyServer:
     num_connections: int = 0
     num_closed_early: int = 0  # answers during which the client closed its connection
 
+    def until_closed_early(self, number: int) -> None:
+        """Wait until the client has closed so many connections during their answers."""
+        end = time.monotonic() + 20
+        while self.num_closed_early != number:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
     def paths(self) -> list[str]:
         return [head.split(b" ", 2)[1].decode() for head in self.heads]
 

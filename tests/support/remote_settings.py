@@ -1,8 +1,13 @@
-"""The user's remotes.toml as a test writes it."""
+"""The user's remotes.toml as a test writes it, and a small hole to be filled there."""
 
 from pathlib import Path
 
+import pytest
+
+from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.settings.remotes import Remote, find_remote
+
+HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 
 
 class RemoteSettings:
@@ -18,6 +23,15 @@ class RemoteSettings:
         self.path.write_text("[there]\n" + "\n".join(lines) + "\n")
         self.path.chmod(0o600)
         return find_remote("there", self.path)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteSettings:
+    """The user's settings file for this test, without any remote."""
+    folder = tmp_path / "config"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("INTARSIA_CONFIG_DIR", str(folder))
+    return RemoteSettings(folder / "remotes.toml")
 
 
 def _toml(value: object) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from http_server import Respond, serving
 from llama_cpp import SERVER_PYTHON, LlamaCppServer, llama_cpp_server
-from remote_settings import RemoteSettings
+from msgspec.structs import replace
+from remote_settings import HOLE, RemoteSettings, settings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.config import EngineConfig
@@ -15,14 +16,7 @@ from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.engine.remote.filler import load_remote
 
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteSettings:
-    """The user's settings file for this test, without any remote."""
-    folder = tmp_path / "config"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("INTARSIA_CONFIG_DIR", str(folder))
-    return RemoteSettings(folder / "remotes.toml")
+__all__ = ["settings"]
 
 
 @pytest.fixture(scope="session")
@@ -45,14 +39,26 @@ FillBy = Callable[..., Filled]
 
 
 @pytest.fixture
-def fill(settings: RemoteSettings, toy_folder: Path) -> FillBy:
+def ask(settings: RemoteSettings, toy_folder: Path) -> FillBy:
+    """Return a function that fills a hole on the server at an address, with these settings."""
+
+    def ask(
+        url: str, control: FillControl = NO_CONTROL, hole: Fill = HOLE, **options: object
+    ) -> Filled:
+        settings.write(url, **{"tokenizer": toy_folder, "timeout_s": 1} | options)
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        return filler.fill(hole, control)
+
+    return ask
+
+
+@pytest.fixture
+def fill(ask: FillBy) -> FillBy:
     """Return a function that fills a hole on a server that answers so, with these fields."""
 
     def fill(respond: Respond, control: FillControl = NO_CONTROL, **fields: Any) -> Filled:
-        options = {"prefix": "def f():\n", "suffix": "\n", "stop": ("\n",)} | fields
         with serving(respond) as server:
-            settings.write(server.url, tokenizer=toy_folder, timeout_s=5)
-            filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-            return filler.fill(Fill(id=1, **options), control)
+            hole = replace(HOLE, **{"max_tokens": 64} | fields)
+            return ask(server.url, control, hole, timeout_s=5)
 
     return fill

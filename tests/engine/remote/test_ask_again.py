@@ -6,32 +6,27 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 import pytest
 from http_server import FaultyServer, Respond, answer, begin_events, serving, silence
 from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
-from remote_settings import RemoteSettings
+from remote_settings import HOLE
+from scripted_engine import filled_with
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
-from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     CanvasToken,
     Failed,
-    Fill,
     Filled,
     Step,
-    Timing,
 )
 from intarsia.engine.remote.fill.link import WAITS_S
-from intarsia.engine.remote.filler import load_remote
 
-HOLE = Fill(id=4, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 NUM_TRIES = 1 + len(WAITS_S)
 
 Answer: TypeAlias = Callable[[socket.socket], None]
@@ -91,18 +86,7 @@ def token(text: str) -> CanvasToken:
 
 def filled_by_a_team(connection: socket.socket) -> None:
     """Send the answer of a team's engine."""
-    message = Filled(
-        id=HOLE.id,
-        text="return val",
-        tokens=(token("return val"),),
-        num_forwards=1,
-        ms=Timing(queue=0, prefill=1, denoise=1, total=2),
-        mean_entropy=0,
-        finish_reason="end_of_hole",
-        model="toy",
-        num_prefilled=1,
-        num_reused=0,
-    )
+    message = filled_with("return val", id=HOLE.id, tokens=(token("return val"),))
     answer(connection, msgspec.json.encode(message))
 
 
@@ -150,21 +134,7 @@ WAYS = [
     *((SYSTEMS[1], end) for end in ENDS_OF_EVENTS),
 ]
 
-Fills: TypeAlias = Callable[..., Filled]
-
-
-@pytest.fixture
-def fill(settings: RemoteSettings, toy_folder: Path) -> Fills:
-    """Return a function that fills one hole on a server."""
-
-    def fill(
-        server: FaultyServer, control: FillControl = NO_CONTROL, request: Fill = HOLE
-    ) -> Filled:
-        settings.write(server.url, tokenizer=toy_folder, timeout_s=1)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-        return filler.fill(request, control)
-
-    return fill
+Ask: TypeAlias = Callable[..., Filled]
 
 
 def num_fills(server: FaultyServer, path: str) -> int:
@@ -176,30 +146,30 @@ def num_fills(server: FaultyServer, path: str) -> int:
     [pytest.param(*one.values, end, id=f"{one.id}-{end.__name__}") for one, end in WAYS],
 )
 def test_the_user_sees_no_server_that_ended(
-    fill: Fills,
+    ask: Ask,
     system: Callable[[list[Answer]], Respond],
     path: str,
     complete: Answer,
     end: Answer,
 ) -> None:
     with serving(system([end, end, complete])) as server:
-        assert fill(server).text == "return val"
+        assert ask(server.url).text == "return val"
         assert num_fills(server, path) == 3
 
 
 @pytest.mark.parametrize(("system", "path", "complete"), SYSTEMS)
 def test_a_server_that_always_ends_is_told_after_three_tries(
-    fill: Fills, system: Callable[[list[Answer]], Respond], path: str, complete: Answer
+    ask: Ask, system: Callable[[list[Answer]], Respond], path: str, complete: Answer
 ) -> None:
     with serving(system([end_without_a_word])) as server:
         with pytest.raises(RemoteError, match="unusable") as caught:
-            fill(server)
+            ask(server.url)
         assert num_fills(server, path) == NUM_TRIES
     assert caught.value.code == "unavailable"
 
 
 @pytest.mark.parametrize("end", ENDS_OF_EVENTS)
-def test_the_steps_begin_again(fill: Fills, end: Answer) -> None:
+def test_the_steps_begin_again(ask: Ask, end: Answer) -> None:
     steps: list[Step] = []
 
     def all_events(connection: socket.socket) -> None:
@@ -209,7 +179,7 @@ def test_the_steps_begin_again(fill: Fills, end: Answer) -> None:
 
     with serving(team([events_of_a_team, end, all_events])) as server:
         with pytest.raises(RemoteError, match="a fault of its own"):
-            fill(server, FillControl(on_step=steps.append))
+            ask(server.url, FillControl(on_step=steps.append))
         assert num_fills(server, "/v1/fill") == 3
     assert [step.tokens[0].text for step in steps] == ["return", "return"]
 
@@ -233,7 +203,7 @@ FAILED = {"type": "failed", "id": HOLE.id, "code": "out_of_memory", "message": "
     ],
 )
 def test_a_server_that_refuses_is_not_asked_again(
-    fill: Fills,
+    ask: Ask,
     system: Callable[[list[Answer]], Respond],
     path: str,
     complete: Answer,
@@ -241,11 +211,11 @@ def test_a_server_that_refuses_is_not_asked_again(
 ) -> None:
     with serving(system([refuses, complete])) as server:
         with pytest.raises(RemoteError):
-            fill(server)
+            ask(server.url)
         assert num_fills(server, path) == 1
 
 
-def test_a_cancelled_fill_is_not_asked_again(fill: Fills) -> None:
+def test_a_cancelled_fill_is_not_asked_again(ask: Ask) -> None:
     ended = threading.Event()
 
     def end(connection: socket.socket) -> None:
@@ -257,21 +227,21 @@ def test_a_cancelled_fill_is_not_asked_again(fill: Fills) -> None:
 
     with serving(team([end, filled_by_a_team])) as server:
         with pytest.raises(Cancelled):
-            fill(server, FillControl(checkpoint=checkpoint))
+            ask(server.url, FillControl(checkpoint=checkpoint))
         assert num_fills(server, "/v1/fill") == 1
 
 
-def test_after_its_deadline_a_fill_is_not_asked_again(fill: Fills) -> None:
+def test_after_its_deadline_a_fill_is_not_asked_again(ask: Ask) -> None:
     def end_late(connection: socket.socket) -> None:
         time.sleep(0.3)
 
     with serving(team([end_late, filled_by_a_team])) as server:
         with pytest.raises(RemoteError):
-            fill(server, FillControl(deadline=time.monotonic() + 0.2))
+            ask(server.url, FillControl(deadline=time.monotonic() + 0.2))
         assert num_fills(server, "/v1/fill") == 1
 
 
-def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(fill: Fills) -> None:
+def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(ask: Ask) -> None:
     ends = [page_of_a_proxy]
     answers = team([filled_by_a_team])
 
@@ -282,5 +252,5 @@ def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(fill: Fi
             answers(path, body, connection)
 
     with serving(respond) as server:
-        assert fill(server).text == "return val"
+        assert ask(server.url).text == "return val"
     assert json.dumps(server.paths()[:2]) == '["/v1/models", "/v1/models"]'

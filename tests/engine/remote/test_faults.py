@@ -13,33 +13,20 @@ import pytest
 from checkout import ROOT
 from http_server import Respond, answer, begin_events, serving, silence
 from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
-from remote_settings import RemoteSettings
+from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.ipc.messages import Filled
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.filler import load_remote
 from intarsia.engine.remote.http import wire
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
-HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 
-Ask = Callable[..., str]
-
-
-@pytest.fixture
-def ask(settings: RemoteSettings, toy_folder: Path) -> Ask:
-    """Return a function that fills one hole on a server, and returns its text."""
-
-    def ask(url: str, control: FillControl = NO_CONTROL, **options: object) -> str:
-        settings.write(url, **{"tokenizer": toy_folder, "timeout_s": 2} | options)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-        return filler.fill(HOLE, control).text
-
-    return ask
+Ask = Callable[..., Filled]
 
 
 def refusal(run: Callable[[], object]) -> RemoteError:
@@ -54,13 +41,6 @@ def refusal(run: Callable[[], object]) -> RemoteError:
 
 def saying(status: int, body: bytes = b"{}", headers: str = "") -> Respond:
     return lambda path, _, connection: answer(connection, body, status=status, headers=headers)
-
-
-def test_an_answer_as_llama_cpp_sends_it_is_a_text(ask: Ask) -> None:
-    ids = toy_tokenizer().encode("return val").ids
-    complete = writing(event(ids[:1]), event(ids[1:]), last_event())
-    with serving(llama_cpp_answers(complete)) as server:
-        assert ask(server.url) == "return val"
 
 
 def test_a_server_that_is_gone(ask: Ask) -> None:
@@ -155,7 +135,7 @@ def test_a_stream_of_something_else(ask: Ask, pieces: list[bytes]) -> None:
 
 def test_an_id_beyond_the_vocabulary_is_no_text(ask: Ask) -> None:
     with serving(llama_cpp_answers(writing(event([10**9]), last_event()))) as server:
-        assert ask(server.url) == ""
+        assert ask(server.url).text == ""
 
 
 def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
@@ -167,8 +147,8 @@ def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
             connection.sendall(event(ids))
 
     with serving(llama_cpp_answers(endless)) as server:
-        assert ask(server.url) == "x1" * (HOLE.max_tokens // 2)
-        _until(lambda: server.num_closed_early == 1)
+        assert ask(server.url).text == "x1" * (HOLE.max_tokens // 2)
+        server.until_closed_early(1)
 
 
 def test_it_is_busy_within_its_answer(ask: Ask) -> None:
@@ -214,7 +194,7 @@ def test_a_certificate_of_the_users_authority_is_accepted(ask: Ask) -> None:
     ids = toy_tokenizer().encode("val").ids
     answers = llama_cpp_answers(writing(event(ids), last_event()))
     with serving(answers, tls("valid")) as server:
-        assert ask(server.url, ca=CERTIFICATES / "authority.pem") == "val"
+        assert ask(server.url, ca=CERTIFICATES / "authority.pem").text == "val"
 
 
 def test_an_unknown_authority(ask: Ask) -> None:
@@ -276,14 +256,14 @@ def test_a_cancelled_fill_closes_its_connection(ask: Ask, slow: Respond) -> None
         control = FillControl(on_step=steps.append, checkpoint=checkpoint)
         with pytest.raises(Cancelled):
             ask(server.url, control, timeout_s=60)
-        _until(lambda: server.num_closed_early == 1)
+        server.until_closed_early(1)
     assert len(steps) == 1
 
 
 def test_at_the_deadline_the_text_so_far_is_the_answer(ask: Ask, slow: Respond) -> None:
     with serving(slow) as server:
         control = FillControl(deadline=time.monotonic() + 1)
-        assert ask(server.url, control, timeout_s=60) == "val"
+        assert ask(server.url, control, timeout_s=60).text == "val"
 
 
 ENDLESS = {
@@ -318,13 +298,13 @@ def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kin
     with serving(endless(kind)) as server:
         with pytest.raises(Cancelled):
             ask(server.url, FillControl(checkpoint=checkpoint))
-        _until(lambda: server.num_closed_early == 1)
+        server.until_closed_early(1)
 
 
 @pytest.mark.parametrize("kind", ["head", "comments", "body"])
 def test_what_comes_without_end_is_left_at_the_deadline(ask: Ask, kind: str) -> None:
     with serving(endless(kind)) as server:
-        assert ask(server.url, FillControl(deadline=time.monotonic() + 0.3)) == ""
+        assert ask(server.url, FillControl(deadline=time.monotonic() + 0.3)).text == ""
 
 
 @pytest.mark.parametrize("kind", ["head", "comments", "body"])
@@ -377,10 +357,3 @@ def test_a_changed_settings_file_counts_at_once(settings: RemoteSettings, toy_fo
         settings.path.unlink()
         error = refusal(lambda: filler.fill(HOLE, NO_CONTROL))
         assert (error.code, "no remote 'there'" in str(error)) == ("model", True)
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)

@@ -1,7 +1,6 @@
 """A remote engine beside the model of this machine, inside the engine's service."""
 
 import asyncio
-import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -51,6 +50,7 @@ class Server:
     """A server that writes one word, or is busy."""
 
     def __init__(self) -> None:
+        self.url = ""
         self.is_busy = False
         self.bodies: list[dict[str, Any]] = []
         self.paths: list[str] = []
@@ -82,7 +82,8 @@ class Server:
 def server(settings: RemoteSettings, toy_folder: Path) -> Iterator[Server]:
     server = Server()
     with serving(server.respond()) as running:
-        settings.write(running.url, tokenizer=toy_folder)
+        server.url = running.url
+        settings.write(server.url, tokenizer=toy_folder)
         yield server
 
 
@@ -163,8 +164,9 @@ async def test_a_busy_server_is_not_asked_again_what_it_is(
 async def test_the_local_model_answers_where_the_user_wants_it(
     client: EngineClient, server: Server, settings: RemoteSettings
 ) -> None:
-    url = json.loads(f'"{_url(settings)}"')
-    settings.write(url, tokenizer=settings.path.parent.parent / "tokenizer.json", fallback=True)
+    settings.write(
+        server.url, tokenizer=settings.path.parent.parent / "tokenizer.json", fallback=True
+    )
     assert (await client.fill(hole(REMOTE))).text == "val"
     server.is_busy = True
     filled = await client.fill(hole(REMOTE))
@@ -199,8 +201,3 @@ async def test_a_workspace_cannot_name_a_host(client: EngineClient, server: Serv
         await client.fill(hole("remote:https://example.com"))
     assert caught.value.code == "model"
     assert server.bodies == []
-
-
-def _url(settings: RemoteSettings) -> str:
-    lines = settings.path.read_text().splitlines()
-    return next(line.partition("'")[2].rstrip("'") for line in lines if line.startswith("url"))

@@ -1,9 +1,12 @@
 """A connection carries the next request after a whole answer, and after no other."""
 
+import fcntl
+import resource
 import socket
 import ssl
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +14,12 @@ import pytest
 from checkout import ROOT
 from http_server import Respond, answer, serving
 from llama_cpp_double import event, last_event, llama_cpp_answers
-from remote_settings import RemoteSettings
+from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.filler import load_remote
 from intarsia.engine.remote.http.connection import MAX_IDLE_S, MAX_KEPT, KeptConnections
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
@@ -27,12 +29,8 @@ from intarsia.engine.remote.settings.remotes import Remote, find_remote
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 
 
-def no_checkpoint() -> None:
-    """Let every exchange go on."""
-
-
 def watch() -> Watch:
-    return Watch(checkpoint=no_checkpoint, silence_s=10, total_s=20)
+    return Watch(checkpoint=lambda: None, silence_s=10, total_s=20)
 
 
 def remote_at(settings: RemoteSettings, url: str, **options: object) -> Remote:
@@ -256,16 +254,38 @@ def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, toy_fo
     def complete(request: dict[str, Any], connection: socket.socket) -> None:
         events(connection, event(ids), last_event())
 
-    hole = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
     with serving(llama_cpp_answers(complete), keeps_open=True) as server:
         settings.write(server.url, tokenizer=toy_folder)
         filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-        filler.fill(hole, NO_CONTROL)
+        filler.fill(HOLE, NO_CONTROL)
         num_before = server.num_connections
         for _ in range(3):
-            assert filler.fill(hole, NO_CONTROL).text == "return val"
+            assert filler.fill(HOLE, NO_CONTROL).text == "return val"
         assert server.num_connections == num_before
         filler.rest()
-        assert filler.fill(hole, NO_CONTROL).text == "return val"
+        assert filler.fill(HOLE, NO_CONTROL).text == "return val"
         assert server.num_connections == num_before + 1
         filler.rest()
+
+
+MOST_OF_SELECT = 1_024
+
+
+@pytest.fixture
+def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Yield two ends of a connection, the first with a number that ``select`` does not take."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2 * MOST_OF_SELECT, limits[1]))
+    with ExitStack() as opened:
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        one, other = (opened.enter_context(it) for it in socket.socketpair())
+        high = fcntl.fcntl(one, fcntl.F_DUPFD, MOST_OF_SELECT)
+        yield opened.enter_context(socket.socket(fileno=high)), other
+
+
+def test_many_open_files_are_no_obstacle(sockets: tuple[socket.socket, socket.socket]) -> None:
+    high, other = sockets
+    other.send(b"x")
+    watch().wait(high)
+    assert high.recv(1) == b"x"
+    watch().wait(high, for_write=True)

@@ -1,15 +1,13 @@
 """Holes on servers that take text: half-typed words, ends, parts, and marks in the user's code."""
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from cancel_when import cancelling
 from http_server import Respond
 from text_double import last_line, line, mlx_answer, mlx_answers, ollama_answers
 
-from intarsia.engine.errors import Cancelled, RemoteError
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Filled, ProjectContext, Step
 
@@ -139,17 +137,6 @@ def test_another_answer_is_drawn(fill: FillBy) -> None:
     fill(server, alternative=2)
     options = script.requests[0]["options"]
     assert options["temperature"] > 0 and options["seed"] == 2
-
-
-def test_a_cancelled_fill_closes_its_connection(fill: FillBy) -> None:
-    began = threading.Event()
-
-    def write(request: dict[str, Any]) -> list[bytes]:
-        began.set()
-        return [line("val")]  # no last line: the client has to wait
-
-    with pytest.raises(Cancelled):
-        fill(ollama_answers(write), cancelling(began.is_set))
 
 
 # -- marks in the user's code ----------------------------------------------------------------------

@@ -368,7 +368,7 @@ def test_cancelling_closes_all_connections(
         with pytest.raises(Cancelled):
             fill(filler, FillControl(checkpoint=checkpoint))
         assert time.monotonic() - ends_at[0] < 2
-        _until(lambda: server.num_closed_early == num_open)
+        server.until_closed_early(num_open)
 
 
 def test_at_the_deadline_there_is_no_text_without_a_canvas(
@@ -406,10 +406,3 @@ def test_answers_come_in_the_order_of_their_requests() -> None:
     assert ask_at_once(asks, lambda: num_checked.append(1)) == [0.1, 0.0, 0.05]
     assert num_checked
     assert ask_at_once([], lambda: None) == []
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
