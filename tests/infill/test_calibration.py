@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.infill.calibration.calibration import (
-    CALIBRATIONS,
     Calibration,
     Evidence,
     ShownPart,
@@ -16,8 +15,8 @@ from intarsia.infill.calibration.calibration import (
     keep_probability,
     shown_part,
 )
-from intarsia.infill.calibration.threshold import IMPROBABLE, LEVELS, improbable, percent_of
-from intarsia.infill.confidence import ConfidentToken, without_start
+from intarsia.infill.calibration.threshold import percent_of
+from intarsia.infill.confidence import ConfidentToken, sure_start, without_end, without_start
 
 EVEN = Calibration(bias=0, total=1, weakest=0, end=1)
 
@@ -102,10 +101,6 @@ def test_a_beginning_is_never_less_probable_than_the_whole(
         beginning = keep_probability(text[:length], None, calibration)
         assert beginning is not None
         assert beginning >= whole - 1e-12
-
-
-def test_the_default_model_has_a_calibration() -> None:
-    assert "qwen2.5-coder-0.5b" in CALIBRATIONS
 
 
 class Product(Calibration):
@@ -208,21 +203,11 @@ def test_a_higher_percentage_never_shows_more(
     assert len(shown(parts, max(one, other))) <= len(shown(parts, min(one, other)))
 
 
-def test_the_levels_ask_for_more_one_after_the_other() -> None:
-    assert list(LEVELS) == ["eager", "balanced", "subtle"]
-    assert 0 < LEVELS["eager"] < LEVELS["balanced"] < LEVELS["subtle"] < 100
-
-
 @pytest.mark.parametrize(
     ("threshold", "percent"), [("0", 0), ("7", 7), (45, 45), ("100", 100), (100, 100)]
 )
 def test_a_percentage_is_itself(threshold: str | int, percent: int) -> None:
     assert percent_of(threshold) == percent
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_level_stands_for_a_percentage(level: str) -> None:
-    assert percent_of(level) in LEVELS.values()
 
 
 @pytest.mark.parametrize("threshold", ["", "bold", "101", -1, 101, "07", "5.5", "50 %", "50\n"])
@@ -231,8 +216,59 @@ def test_nothing_else_is_a_threshold(threshold: str | int) -> None:
         percent_of(threshold)
 
 
-def test_the_reason_tells_both_percentages_and_is_counted() -> None:
-    refusal = improbable(0.234, 40)
-    assert "23 %" in refusal.reason
-    assert "40 %" in refusal.reason
-    assert refusal.kind == IMPROBABLE
+tokens_of_any_kind = st.lists(
+    st.builds(ConfidentToken, st.text("ab \n", max_size=4), st.floats(0, 1)), max_size=8
+)
+
+
+def joined(tokens: object) -> str:
+    assert isinstance(tokens, list | tuple)
+    return "".join(token.text for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("parts", "sure"),
+    [
+        ([("foo", 0.9), ("(", 0.9), ("bar", 0.4), (")", 0.9)], "foo("),
+        ([("foo", 0.9), ("()", 0.7)], "foo()"),
+        ([("foo", 0.2), ("()", 0.9)], ""),
+        ([("return", 1.0), (" ", 1.0), ("x", 0.1)], "return"),
+        ([("f()", 0.9), ("\n    ", 0.9), ("g()", 0.1)], "f()"),
+        ([("f()", 0.9), ("\n", 0.9)], "f()\n"),
+        ([("    ", 0.9), ("x", 0.1)], ""),
+        ([("f()", 0.9), (" + g()", None), (" + h()", 0.9)], "f()"),
+        ([], ""),
+    ],
+)
+def test_a_text_is_sure_up_to_its_first_unsure_token(
+    parts: list[tuple[str, float | None]], sure: str
+) -> None:
+    assert sure_start(spoken(*parts), 0.7) == sure
+
+
+@given(tokens_of_any_kind, st.floats(0, 1))
+def test_the_sure_start_ends_before_the_first_unsure_token_without_trailing_blanks(
+    tokens: list[ConfidentToken], least: float
+) -> None:
+    sure = sure_start(tokens, least)
+    assert joined(tokens).startswith(sure)
+    assert sure == joined(tokens) or sure == sure.rstrip()
+
+
+@given(tokens_of_any_kind, st.integers(0, 40))
+def test_taking_the_start_away_leaves_the_rest_and_each_confidence(
+    tokens: list[ConfidentToken], length: int
+) -> None:
+    left = without_start(tokens, length)
+    assert joined(left) == joined(tokens)[length:]
+    confidences = [token.confidence for token in tokens if token.text]
+    assert [token.confidence for token in left] == confidences[len(confidences) - len(left) :]
+
+
+@given(tokens_of_any_kind, st.integers(0, 20))
+def test_start_and_end_together_are_the_whole_text(
+    tokens: list[ConfidentToken], length: int
+) -> None:
+    start, rest = without_end(tokens, length), without_start(tokens, length)
+    assert joined(start) == joined(tokens)[:length]
+    assert joined(start) + joined(rest) == joined(tokens)

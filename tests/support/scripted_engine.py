@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from intarsia.engine.ipc.messages import (
     Candidate,
@@ -13,6 +14,22 @@ from intarsia.engine.ipc.messages import (
     Timing,
 )
 from intarsia.infill.suggestion import NoSuggestion
+
+
+def filled_with(text: str, **fields: Any) -> Filled:
+    """Return an answer of an engine, as if one pass had written the text in no time."""
+    usual: dict[str, Any] = {
+        "id": 1,
+        "tokens": (),
+        "num_forwards": 1,
+        "ms": Timing(queue=0, prefill=0, denoise=0, total=0),
+        "mean_entropy": 0.0,
+        "finish_reason": "end_of_hole",
+        "model": "script",
+        "num_prefilled": 0,
+        "num_reused": 0,
+    }
+    return Filled(text=text, **usual | fields)
 
 
 @dataclass
@@ -35,17 +52,12 @@ class ScriptedEngine:
         tokens = (CanvasToken(text, 1.0, True),)
         if on_step is not None:
             on_step(Step(id=request.id, step=1, tokens=tokens))
-        return Filled(
+        return filled_with(
+            text,
             id=request.id,
-            text=text,
             tokens=tokens,
-            num_forwards=1,
-            ms=Timing(queue=0.0, prefill=0.0, denoise=0.0, total=0.0),
             mean_entropy=entropy,
             finish_reason=self.finish_reason,
-            model="script",
-            num_prefilled=0,
-            num_reused=0,
             others=tuple(
                 Candidate(text=other, tokens=(), mean_entropy=0.5, finish_reason="end_of_hole")
                 for other in self.others

@@ -13,6 +13,14 @@ BOLD = {**BALANCED, "gain": 5.0, "log_p": -3.0}
 NOT_SHOWN = {**BOLD, "gain": 3.0}
 
 
+def correction(
+    first_line: int = 0, num_lines: int = 1, text: str = "x\n", **numbers: Any
+) -> NextEdit:
+    """Return an edit of an engine's answer, a sure one unless ``numbers`` say otherwise."""
+    place = {"first_line": first_line, "num_lines": num_lines, "text": text, "drop": 5.0}
+    return NextEdit(**place, **{**SURE, **numbers})
+
+
 def rule(old: str, new: str, numbers: Mapping[str, Any] = SURE) -> Mapping[str, Any]:
     """Return a rule: in lines that have ``old`` in them, it becomes ``new``."""
     return {"old": old, "new": new, **numbers}
@@ -60,5 +68,4 @@ def _edits(request: FindNextEdits, rules: Sequence[Mapping[str, Any]]) -> Iterat
 
 
 def _edit(number: int, line: str, rule: Mapping[str, Any]) -> NextEdit:
-    numbers = {key: rule[key] for key in ("gain", "gain_before", "log_p", "is_agreed")}
-    return NextEdit(first_line=number, num_lines=1, text=f"{line}\n", drop=9.0, **numbers)
+    return correction(number, 1, f"{line}\n", **{key: rule[key] for key in SURE})

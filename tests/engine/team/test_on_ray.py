@@ -7,13 +7,14 @@ import pytest
 from in_process_engine import always
 from prometheus_client.parser import text_string_to_metric_families
 from rule_filler import RuleFiller
+from scripted_engine import filled_with
 from starlette.testclient import TestClient
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Filled, Timing
+from intarsia.engine.ipc.messages import Timing
 from intarsia.engine.team.keys import line_of, new_key
 from intarsia.engine.team.metrics import TeamMetrics, merged
 from intarsia.engine.team.on_ray import (
@@ -103,20 +104,9 @@ def test_wrong_settings_are_told(args: dict[str, object], message: str) -> None:
 
 def metrics_with(num_fills: int) -> bytes:
     metrics = TeamMetrics({"ready": lambda: 1.0})
-    filled = Filled(
-        id=1,
-        text="a",
-        tokens=(),
-        num_forwards=2,
-        ms=Timing(queue=1, prefill=1, denoise=30, total=32),
-        mean_entropy=0,
-        finish_reason="end_of_hole",
-        model="m",
-        num_prefilled=5,
-        num_reused=7,
-    )
+    ms = Timing(queue=1, prefill=1, denoise=30, total=32)
     for _ in range(num_fills):
-        metrics.answered(filled)
+        metrics.answered(filled_with("a", ms=ms, num_prefilled=5, num_reused=7))
     return metrics.as_text()
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
 from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
-from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 
@@ -52,14 +51,6 @@ def test_a_todo_further_up_stays():
     text = "def f():\n    # TODO: the sum\n    x = 1\n    "
     canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
     assert hide_todo(canvas) == canvas
-
-
-def test_every_other_hole_of_a_text_can_be_hidden():
-    text = "def f():\n    ...\n\n\ndef g():\n    ...\n"
-    first, second = find_holes(text, PYTHON)
-    hole = hole_at(text, first.start)
-    seen, _ = hide_other_holes(text, hole, [(second.start, second.end)])
-    assert seen == "def f():\n    ...\n\n\n"
 
 
 @pytest.mark.parametrize(

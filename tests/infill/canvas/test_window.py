@@ -19,11 +19,6 @@ LINES = "".join(f"line_{number:02} = {number}\n" for number in range(50))
 DEFINITIONS = "".join(f"def f{it}():\n    a = {it}\n    return a\n\n\n" for it in range(40))
 
 
-def test_budget_is_estimated_in_characters():
-    assert budget_chars(0) == 0
-    assert budget_chars(1000) == 3200
-
-
 def test_a_text_within_the_budget_is_kept_whole():
     assert prefix_start(LINES, len(LINES), 10_000, None) == 0
     assert suffix_end(LINES, 0, 10_000, None) == len(LINES)

@@ -174,13 +174,6 @@ async def test_the_fills_have_the_line_ends_of_the_file():
 async def test_progress_is_reported_before_each_fill():
     told: list[FillProgress] = []
     await fill(by_prefix(ANSWERS), on_progress=told.append)
-    assert [one.description for one in told] == [
-        "hole 1 of 3",
-        "hole 2 of 3",
-        "hole 3 of 3",
-        "hole 1 of 3, seeing all the others",
-        "hole 2 of 3, seeing all the others",
-    ]
     assert [one.fraction for one in told] == [0.0, 0.2, 0.4, 0.6, 0.8]
 
 

@@ -32,10 +32,14 @@ async def rewrite(script, text=TEXT, start=START, end=END, options=None, on_step
     return engine, filling
 
 
-async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
-    engine = ScriptedEngine(lambda request: "    n = sum(xs)\n")
+async def select(script, *, on_step=None, **fields):
+    engine = ScriptedEngine(script, **fields)
     selection = Selection(start=START, end=END)
-    filling = await fill_selection(context_of(engine), TEXT, selection)
+    return engine, await fill_selection(context_of(engine, on_step=on_step), TEXT, selection)
+
+
+async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
+    engine, filling = await select(lambda request: "    n = sum(xs)\n")
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
     assert "for x" not in request.prefix + request.suffix
@@ -101,37 +105,31 @@ async def test_a_step_is_reported_with_the_text_and_the_hole():
 
 
 async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pass():
-    engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
     steps = []
-    context = context_of(engine, on_step=lambda *step: steps.append(step))
-    filling = await fill_selection(context, TEXT, Selection(start=START, end=END))
+    engine, filling = await select(
+        lambda request: "    n = sum(xs)\n" if request.alternative else "",
+        on_step=lambda *step: steps.append(step),
+    )
     assert len(steps) == 1  # the draft that was shown is not taken back
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     assert [request.alternative for request in engine.requests] == [0, 1]
 
 
 async def test_where_no_answer_passes_the_reason_is_the_first_ones():
-    engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
-    selection = Selection(start=START, end=END)
-    filling = await fill_selection(context_of(engine), TEXT, selection)
+    engine, filling = await select(lambda request: "  )\n" if request.alternative else "")
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 2
 
 
 async def test_no_alternative_is_asked_for_after_the_deadline():
-    engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
-    selection = Selection(start=START, end=END)
-    filling = await fill_selection(context_of(engine), TEXT, selection)
+    engine, filling = await select(lambda request: "", finish_reason="deadline")
     assert filling.refusal is not None
     assert len(engine.requests) == 1
 
 
 async def test_the_best_candidate_that_passes_is_taken():
-    engine = ScriptedEngine(
-        lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
-    )
-    selection = Selection(start=START, end=END)
-    filling = await fill_selection(context_of(engine), TEXT, selection)
+    others = ("  )\n", "    n = sum(xs)\n", "    n = 1\n")
+    engine, filling = await select(lambda request: "", others=others)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
     assert request.num_candidates == FillOptions().num_candidates > 1
@@ -147,8 +145,6 @@ async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
 
 
 async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
-    engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
-    selection = Selection(start=START, end=END)
-    filling = await fill_selection(context_of(engine), TEXT, selection)
+    engine, filling = await select(lambda request: "", others=("  )\n", ""))
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 1

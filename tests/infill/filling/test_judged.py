@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pytest
+from scripted_engine import filled_with
 
-from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled, Timing
+from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
 from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
@@ -34,20 +34,8 @@ def canvas(*parts: tuple[str, float | None], num_settled: int = 99) -> tuple[Can
 
 
 def answer(parts: Sequence[tuple[str, float | None]] = LINE, **changes: Any) -> Filled:
-    filled = Filled(
-        id=0,
-        text="".join(text for text, _ in parts),
-        tokens=canvas(*parts),
-        num_forwards=1,
-        ms=Timing(queue=0, prefill=0, denoise=0, total=0),
-        mean_entropy=0.1,
-        finish_reason="end_of_hole",
-        model=MODEL,
-        num_prefilled=0,
-        num_reused=0,
-        end_confidence=0.9,
-    )
-    return msgspec.structs.replace(filled, **changes)
+    fields = {"tokens": canvas(*parts), "model": MODEL, "end_confidence": 0.9} | changes
+    return filled_with("".join(text for text, _ in parts), **fields)
 
 
 def plan(text: str = "def f(rates, i):\n    total = 0\n    ") -> FillPlan:
@@ -67,18 +55,14 @@ def judged(filled: Filled, percent: int) -> Judged:
     return judge(at, filled, suggestion_of(filled, at), "speculative", percent)
 
 
-def percent_between(one: float | None, other: float | None) -> int:
-    assert one is not None
-    assert other is not None
-    return round(50 * (one + other))
-
-
 def test_what_is_improbable_is_cut_where_the_code_is_whole() -> None:
     tokens = [ConfidentToken(text, confidence) for text, confidence in LINE]
     calibration = CALIBRATIONS[MODEL]
     whole = keep_probability(tokens, 0.9, calibration)
     name = keep_probability(tokens[:1], None, calibration)
-    percent = percent_between(keep_probability(tokens[:3], None, calibration), name)
+    longer = keep_probability(tokens[:3], None, calibration)
+    assert name is not None and longer is not None
+    percent = round(50 * (longer + name))
     found = judged(answer(), percent)
     assert found.probability == whole
     assert found.shown_length == len("total"), "not 'total +=', which is no code"

@@ -7,9 +7,7 @@ import pytest
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_all import fill_all
-from intarsia.infill.filling.fill_in_order import fill_selection
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.outcome import Selection
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.nodes import num_errors
@@ -51,18 +49,3 @@ async def test_a_todo_of_a_rust_file(real_engine_runtime: Address) -> None:
     assert "self.width * self.height" in result
     syntax = parse(result, RUST)
     assert syntax is not None and num_errors(syntax) == 0
-
-
-async def test_a_selection_of_whole_lines_in_a_function(real_engine_runtime: Address) -> None:
-    text = (
-        "def count_vowels(text):\n    count = 0\n    for sign in text:\n"
-        "        pass\n    return count\n\n\nprint(count_vowels('intarsia'))\n"
-    )
-    start, end = text.index("    for"), text.index("    return")
-    async with EngineClient(name="test", address=real_engine_runtime) as client:
-        selection = Selection(start=start, end=end)
-        context = FillContext(ask=client.fill, language=PYTHON, options=FillOptions())
-        filling = await fill_selection(context, text, selection)
-    assert filling.refusal is None
-    ast.parse(filling.result)
-    assert filling.result.startswith(text[:start]) and filling.result.endswith(text[end:])

@@ -68,20 +68,18 @@ def test_nothing_is_inserted_before_a_byte_order_mark():
     assert isinstance(hole, Hole) and hole.start == hole.given_start == 1
 
 
-@pytest.mark.parametrize(("start", "end"), [(-1, -1), (3, 3), (0, 9), (-1, 2)])
-def test_a_position_outside_the_text_is_refused(start, end):
-    with pytest.raises(ValueError, match="outside the text, which has 2 characters"):
+@pytest.mark.parametrize(
+    ("start", "end", "problem"),
+    [
+        *((*at, "outside the text, which has 2 characters") for at in [(-1, -1), (3, 3), (0, 9)]),
+        (2, 1, "ends before it starts: 2 > 1"),
+    ],
+)
+def test_a_place_that_is_none_is_refused(start, end, problem):
+    with pytest.raises(ValueError, match=problem):
         hole_for_range("ab", start, end, PYTHON)
-
-
-def test_a_cursor_outside_the_text_is_refused():
     with pytest.raises(ValueError, match="position 3 is outside the text"):
         find_hole("ab", 3, PYTHON)
-
-
-def test_a_range_from_right_to_left_is_refused():
-    with pytest.raises(ValueError, match="ends before it starts: 2 > 1"):
-        hole_for_range("ab", 2, 1, PYTHON)
 
 
 def test_holes_may_touch_but_not_overlap():

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.infill.imports.binding import LANGUAGE_IDS
 from intarsia.infill.imports.unbound import MAX_CHARS, unbound_names
 from intarsia.infill.languages import language_for_id
 
@@ -22,10 +21,6 @@ def test_case(case: dict[str, str]) -> None:
     text = before + inserted + after
     found = unbound_names(text, len(before), len(before) + len(inserted), language)
     assert " ".join(".".join(it.path) for it in found) == case["unbound"]
-
-
-def test_the_cases_cover_the_languages() -> None:
-    assert {it["language"] for it in CASES} >= set(LANGUAGE_IDS) - {"javascriptreact"}
 
 
 def test_a_name_that_is_only_a_type_is_told() -> None:

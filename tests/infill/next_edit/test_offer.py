@@ -4,6 +4,7 @@ import pytest
 from code_like_text import PIECES, languages, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_next_edits import correction
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
@@ -20,19 +21,6 @@ def plan_of(before: str, after: str, language: object = PLAIN_TEXT) -> NextEditP
     assert isinstance(edit, Hunk)
     edited = EditedText(before=before, after=after, edit=edit, newest=edit.new_range)
     return plan_next_edits(edited, language)  # type: ignore[arg-type]
-
-
-def correction(first_line: int, num_lines: int, text: str, *, gain: float = 12.0) -> NextEdit:
-    return NextEdit(
-        first_line=first_line,
-        num_lines=num_lines,
-        text=text,
-        drop=5.0,
-        gain=gain,
-        gain_before=0.0,
-        log_p=-0.5,
-        is_agreed=True,
-    )
 
 
 def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TEXT) -> str:

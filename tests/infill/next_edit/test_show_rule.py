@@ -6,6 +6,7 @@ import pytest
 from code_like_text import texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_next_edits import correction
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.next_edit.offer import is_alike
@@ -16,24 +17,9 @@ from intarsia.infill.next_edit.settled_edit import (
     plain_lines,
     settled_edit,
 )
-from intarsia.infill.next_edit.show_rule import Level, double_difference, is_shown, level_of
+from intarsia.infill.next_edit.show_rule import Level, is_shown, level_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
-
-
-def correction(
-    gain: float = 12.0, gain_before: float = 0.0, log_p: float = -0.5, is_agreed: bool = True
-) -> NextEdit:
-    return NextEdit(
-        first_line=0,
-        num_lines=1,
-        text="x\n",
-        drop=5.0,
-        gain=gain,
-        gain_before=gain_before,
-        log_p=log_p,
-        is_agreed=is_agreed,
-    )
 
 
 @pytest.mark.parametrize(
@@ -58,10 +44,6 @@ def correction(
 )
 def test_the_level_of_a_correction(edit: NextEdit, is_deletion: bool, level: Level | None) -> None:
     assert level_of(edit, is_deletion=is_deletion) == level
-
-
-def test_the_double_difference_is_the_edits_own_share() -> None:
-    assert double_difference(correction(gain=3.0, gain_before=-2.0)) == 5.0
 
 
 def test_each_level_shows_those_that_are_surer() -> None:

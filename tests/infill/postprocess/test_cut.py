@@ -192,10 +192,6 @@ def test_lines_that_the_model_did_not_finish_go(source, fill, expected):
     assert drop_broken_tail(fill, drawn_hole(source).context()) == expected
 
 
-def test_plain_text_cannot_be_broken():
-    assert drop_broken_tail("a\n(b", drawn_hole("║║", "plaintext").context()) == "a\n(b"
-
-
 @pytest.mark.parametrize(
     ("fill", "expected"),
     [
@@ -209,11 +205,10 @@ def test_the_fence_of_a_chat_model_is_removed(fill, expected):
     assert drop_code_fence(fill, drawn_hole("║").context()) == expected
 
 
-def test_plain_text_may_have_fences():
-    assert (
-        drop_code_fence("```sh\nls\n```", drawn_hole("║", "plaintext").context())
-        == "```sh\nls\n```"
-    )
+def test_plain_text_may_have_fences_and_cannot_be_broken():
+    context = drawn_hole("║║", "plaintext").context()
+    for text, stage in (("```sh\nls\n```", drop_code_fence), ("a\n(b", drop_broken_tail)):
+        assert stage(text, context) == text
 
 
 def test_a_docstring_may_have_fences():

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_engine import filled_with
 
-from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores, Timing
+from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores
 from intarsia.infill.filling.options import FillOptions, OnStep
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.repair.error_places import error_on_lines
@@ -31,18 +32,7 @@ class Model:
 
     async def fill(self, request: Fill, on_step: OnStep | None = None) -> Filled | NoSuggestion:
         self.num_fills += 1
-        return Filled(
-            id=request.id,
-            text=self.answer,
-            tokens=(),
-            num_forwards=1,
-            ms=Timing(queue=0, prefill=0, denoise=0, total=0),
-            mean_entropy=0.0,
-            finish_reason="end_of_hole",
-            model="scripted",
-            num_prefilled=0,
-            num_reused=0,
-        )
+        return filled_with(self.answer, id=request.id)
 
     async def scores(self, request: ScoreTexts) -> TextScores | NoSuggestion:
         wholes = [request.prefix + text + request.suffix for text in request.texts]

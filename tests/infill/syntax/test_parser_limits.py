@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from intarsia.infill.holes.hole import Hole, find_hole
-from intarsia.infill.languages import language_for_id
+from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse
 from intarsia.infill.syntax.parser_limits import (
@@ -59,9 +59,12 @@ def test_a_text_that_cannot_be_parsed_still_has_holes():
     assert isinstance(find_hole(UNENDING, 100, SHELL), Hole)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def blocks_in_blocks(depth: int, indent: str = " ") -> str:
+    return "".join(indent * level + "if x:\n" for level in range(depth)) + indent * depth
+
+
+FRAGILE = {
+    RUBY: [
         ("x = <<~SQL\n  select 1\nSQL\n" * 50, False),
         ('puts "#{name}"\n' * 100, False),
         ("x << y\n" * 1000, False),
@@ -70,34 +73,13 @@ def test_a_text_that_cannot_be_parsed_still_has_holes():
         ('"#{' * 250, True),
         ("x = <<'" + "ü" * 200 + "'\n", True),
     ],
-)
-def test_ruby_texts_that_its_grammar_may_not_survive(text, expected):
-    assert is_beyond_grammar(text, RUBY) is expected
-    assert not is_beyond_grammar(text, SHELL)
-    assert (parse(text, RUBY) is None) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+    YAML: [
         ("a:\n  - b: c\n    d: [1, 2]\n" * 500, False),
         ("- " * 255, True),
         ("? " * 255, True),
         ("".join(" " * (6 * depth) + "- - -\n" for depth in range(90)), True),
     ],
-)
-def test_yaml_texts_that_its_grammar_may_not_survive(text, expected):
-    assert is_beyond_grammar(text, YAML) is expected
-    assert (parse(text, YAML) is None) is expected
-
-
-def blocks_in_blocks(depth: int, indent: str = " ") -> str:
-    return "".join(indent * level + "if x:\n" for level in range(depth)) + indent * depth
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+    PYTHON: [
         (blocks_in_blocks(100, "    ") + "x = 'a'\n", False),
         (blocks_in_blocks(40, "\t") + "x = 'a'\n", False),
         ("x = [\n" + "".join(" " * column + "1,\n" for column in range(300)) + "]\n", False),
@@ -107,10 +89,19 @@ def blocks_in_blocks(depth: int, indent: str = " ") -> str:
         ("if x:\n" + (" " * 20 + "\\\n") * 40 + "".join(BLANKS[:30]) + "x = '", True),
         ("if x and \\\n" + "        y:\n    z = 1 + \\\n        2\n" * 500, False),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [(language, *row) for language, rows in FRAGILE.items() for row in rows],
 )
-def test_python_texts_that_its_grammar_may_not_survive(text: str, expected: bool) -> None:
-    assert is_beyond_grammar(text, PYTHON) is expected
-    assert (parse(text, PYTHON) is None) is expected
+def test_texts_that_a_grammar_may_not_survive(
+    language: Language, text: str, expected: bool
+) -> None:
+    assert is_beyond_grammar(text, language) is expected
+    assert not is_beyond_grammar(text, SHELL)
+    assert (parse(text, language) is None) is expected
 
 
 @pytest.mark.parametrize(("num_open", "expected"), [(2_000, True), (20_000, False)])
