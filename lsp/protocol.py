@@ -52,14 +52,11 @@ class IntarsiaProtocol(LanguageServerProtocol):
         except JsonRpcException as error:
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
-            elif isinstance(id := data.get("id"), str):  # as in all requests of the server
-                self._fail_request(id)
+            elif isinstance(id := data.get("id"), str) and (
+                future := self._request_futures.pop(id, None)
+            ):  # its caller waits
+                future.set_exception(JsonRpcException("the client's answer cannot be read"))
             raise
-
-    def _fail_request(self, id: str) -> None:
-        """Fail our request if its answer cannot be read: its caller would wait for ever."""
-        if future := self._request_futures.pop(id, None):
-            future.set_exception(JsonRpcException("the client's answer cannot be read"))
 
     def handle_message(self, message: Any) -> None:
         method = getattr(message, "method", None)

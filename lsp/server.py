@@ -78,14 +78,11 @@ class IntarsiaServer(LanguageServer):
             )
         finally:
             if not self.protocol.is_shut_down:
-                await self._close_session()
-
-    async def _close_session(self) -> None:
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                await self.session.close()
-        except TimeoutError:
-            logger.error("the session does not end within %.0f s", CLOSE_S)
+                try:
+                    async with asyncio.timeout(CLOSE_S):
+                        await self.session.close()
+                except TimeoutError:
+                    logger.error("the session does not end within %.0f s", CLOSE_S)
 
     @property
     def position_encoding(self) -> PositionEncoding:

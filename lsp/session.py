@@ -11,7 +11,6 @@ from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import Folder
-from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.user_messages import EngineNotifier
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import AheadReport, ProjectContext
+    from intarsia.engine.ipc.messages import AheadReport
     from intarsia.infill.next_edit.show_rule import Level
     from intarsia.infill.suggestion import NoSuggestion
     from intarsia.lsp.manners.manners import Manners
@@ -48,7 +47,7 @@ class Session:
     """Documents, settings, cached suggestions, running requests, engine and index."""
 
     def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
-        self._in_force = SettingsInForce()
+        self.in_force = SettingsInForce()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
         self.windows = Windows()  # read whole, as the settings allow
@@ -84,10 +83,7 @@ class Session:
     @cached_property
     def next_edits(self) -> "NextEdits":
         """What edits have left to change in each document."""
-        from intarsia.lsp.next_edits.next_edits import (
-            NextEdits,  # not for `initialize`
-            Surroundings,
-        )
+        from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
 
         surroundings = Surroundings(
             level_of=self.next_edit_level,
@@ -126,18 +122,9 @@ class Session:
 
         return Repairs()
 
-    def _forget_repairs(self, uri: str | None = None) -> None:
-        if self._is_used("repairs"):
-            self.repairs.forget(uri)
-
     def _is_used(self, part: str) -> bool:
         """Whether a part that is made on first use has been made."""
         return part in self.__dict__
-
-    async def no_next_edit_due(self) -> None:
-        """Return once no search for next edits waits for the engine or has it."""
-        if self._is_used("next_edits"):
-            await self.next_edits.none_due()
 
     def next_edit_level(self, document: Document) -> "Level | None":
         """Return which next edits a document gets, None where it gets none, as notebooks do."""
@@ -158,30 +145,25 @@ class Session:
     @property
     def settings(self) -> Settings:
         """The window's settings; ``settings_of`` tells a document's."""
-        return self._in_force.window
+        return self.in_force.window
 
     @property
     def folders(self) -> Sequence[Folder]:
         """The folders that the client has opened."""
-        return self._in_force.folders
+        return self.in_force.folders
 
     @property
     def is_enabled(self) -> bool:
         """Whether suggestions are made in the window, or in one of its folders at least."""
-        return self._in_force.is_enabled
-
-    @property
-    def shows_project(self) -> bool:
-        """Whether code of other files is shown in the window, or in one of its folders."""
-        return self._in_force.shows_project
+        return self.in_force.is_enabled
 
     def settings_of(self, document: Document) -> Settings:
         """Return a document's settings, by its folder and its language."""
-        return self._in_force.of(document)
+        return self.in_force.of(document)
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
-        self._in_force.start_with(options, folders)
+        self.in_force.start_with(options, folders)
         self.status.set_enabled(self.is_enabled)
 
     def configure(
@@ -193,7 +175,7 @@ class Session:
         """
         window = self.settings
         before = {document: self.settings_of(document) for document in self.documents.opened()}
-        self._in_force.configure(options, of_folders)
+        self.in_force.configure(options, of_folders)
         self.status.set_enabled(self.is_enabled)
         if self.settings != window:
             self._forget_suggestions()
@@ -219,7 +201,7 @@ class Session:
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
         """Take the folders that the client has opened and closed."""
-        self._in_force.change_folders(added=added, removed=removed)
+        self.in_force.change_folders(added=added, removed=removed)
         self.status.set_enabled(self.is_enabled)
         self._forget_suggestions()
         self._open_index()
@@ -235,10 +217,6 @@ class Session:
         self.projects.forget_all()
         if self._is_used("next_edits"):
             self.next_edits.forget_all()
-
-    def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
-        """Return the code of other files for a cursor, None if none has been chosen yet."""
-        return self.projects.of(snapshot.document.uri)
 
     def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take a change of a document, and note the edited lines."""
@@ -301,7 +279,8 @@ class Session:
         self.projects.forget(uri)
         self.manners.forget(uri)
         self._forget_next_edits(uri)
-        self._forget_repairs(uri)
+        if self._is_used("repairs"):
+            self.repairs.forget(uri)
 
     def _forget_next_edits(self, uri: str) -> None:
         if self._is_used("next_edits"):
@@ -310,7 +289,7 @@ class Session:
     def _open_index(self) -> None:
         if self._has_file_events is None or self.settings_requests.is_open:
             return  # a new folder may exclude files, or want no index at all
-        self.index.open(self._in_force.of_roots(), has_file_events=self._has_file_events)
+        self.index.open(self.in_force.of_roots(), has_file_events=self._has_file_events)
 
     def preload(self) -> None:
         """Have the model loaded in the background, if the settings say so."""
@@ -343,12 +322,13 @@ class Session:
             self.projects.close()
         if self._is_used("next_edits"):
             self.next_edits.forget_all()
-        self._forget_repairs()
+        if self._is_used("repairs"):
+            self.repairs.forget()
         self.ahead.end()
         self.settings_requests.end_all()
         for task in self._background:
             task.cancel()
-        self._in_force.folders = ()  # an answer of the client may come late, and opens no index
+        self.in_force.folders = ()  # an answer of the client may come late, and opens no index
         if self._is_used("manners"):
             self.manners.close()
         if self._is_used("recorder"):

@@ -13,49 +13,41 @@ from msgspec import Meta
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.calibration.threshold import ABOUT_THRESHOLD, Threshold
 
-DECODING_DESCRIPTIONS: Mapping[Decoding, str] = {
-    "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
-    "autoregressive": "One token a pass, left to right, for comparison.",
-    "entropy": "Unmask the tokens that the model is sure of, and mask them again when it no longer "
-    "is.",
-}
-
 FillAhead: TypeAlias = Literal["always", "onPower", "off"]
-FILL_AHEAD_DESCRIPTIONS: Mapping[FillAhead, str] = {
-    "always": "Also on battery.",
-    "onPower": "Only while the computer does not run on battery.",
-    "off": "Never.",
-}
-
 NextEdit: TypeAlias = Literal["off", "sure", "balanced", "bold"]
-NEXT_EDIT_DESCRIPTIONS: Mapping[NextEdit, str] = {
-    "off": "Never.",
-    "sure": "Only what two ways to write it agree on.",
-    "balanced": "Also what is very likely due to your edit.",
-    "bold": "Also what is probably due to your edit, deletions included.",
-}
-
 InComments: TypeAlias = Literal["never", "documentation", "always"]
-IN_COMMENTS_DESCRIPTIONS: Mapping[InComments, str] = {
-    "never": "Not in comments and docstrings.",
-    "documentation": "Only in a docstring or documentation comment that has no word yet.",
-    "always": "In all comments and docstrings.",
-}
-
 UnderStrain: TypeAlias = Literal["same", "slower", "off"]
-_UNDER_STRAIN_DESCRIPTIONS: Mapping[UnderStrain, str] = {
+_UNDER_STRAIN = {
     "same": "As ever.",
     "slower": "After four times the pause of debounceMs.",
     "off": "Only when requested by a command.",
 }
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
-    "decoding": dict(DECODING_DESCRIPTIONS.items()),
-    "fillAhead": dict(FILL_AHEAD_DESCRIPTIONS.items()),
-    "nextEdit": dict(NEXT_EDIT_DESCRIPTIONS.items()),
-    "inComments": dict(IN_COMMENTS_DESCRIPTIONS.items()),
-    "onBattery": dict(_UNDER_STRAIN_DESCRIPTIONS.items()),
-    "whenBusy": dict(_UNDER_STRAIN_DESCRIPTIONS.items()),
+    "decoding": {
+        "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
+        "autoregressive": "One token a pass, left to right, for comparison.",
+        "entropy": "Unmask the tokens that the model is sure of, and mask them again when it no "
+        "longer is.",
+    },
+    "fillAhead": {
+        "always": "Also on battery.",
+        "onPower": "Only while the computer does not run on battery.",
+        "off": "Never.",
+    },
+    "nextEdit": {
+        "off": "Never.",
+        "sure": "Only what two ways to write it agree on.",
+        "balanced": "Also what is very likely due to your edit.",
+        "bold": "Also what is probably due to your edit, deletions included.",
+    },
+    "inComments": {
+        "never": "Not in comments and docstrings.",
+        "documentation": "Only in a docstring or documentation comment that has no word yet.",
+        "always": "In all comments and docstrings.",
+    },
+    "onBattery": _UNDER_STRAIN,
+    "whenBusy": _UNDER_STRAIN,
 }
 """The values that a setting may have, and what they do, by the key that clients send."""
 

@@ -48,11 +48,6 @@ class SettingsInForce:
         """Whether code of other files is shown in the window, or in one of its folders."""
         return any(it.project_context for it in self._all())
 
-    @property
-    def paths(self) -> Sequence[Path]:
-        """The opened folders that are on disk."""
-        return [folder.path for folder in self.folders if folder.path is not None]
-
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
         self.folders = folders
@@ -100,7 +95,7 @@ class SettingsInForce:
     def _resolve(self) -> None:
         merged = {**self._initial_options, **_as_options(self._options)}
         settings, problems = resolve_settings(merged)
-        choice = choose_model(settings, self.paths)
+        choice = choose_model(settings, [it.path for it in self.folders if it.path is not None])
         self.window = msgspec.structs.replace(settings, model=choice.model)
         if choice.note is not None and choice.note != self._model_note:
             logger.info("%s", choice.note)

@@ -33,11 +33,6 @@ class Folder:
         return _place(uri) == _place(self.uri) and uri_path(uri).is_relative_to(uri_path(self.uri))
 
 
-def folder_at(path: Path) -> Folder:
-    """Return the folder at this path."""
-    return Folder(uri=from_fs_path(str(path)) or path.as_uri())
-
-
 def opened_folders(params: types.InitializeParams) -> tuple[Folder, ...]:
     """Return the folders that the client has opened, in its order."""
     uris = [folder.uri for folder in params.workspace_folders or ()]

@@ -4,7 +4,6 @@ Code in a fence of Markdown gets them if its own language does too.
 """
 
 from collections.abc import Iterable
-from pathlib import PurePath
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
@@ -31,7 +30,13 @@ def ineligibility(
     uri = document.file_uri
     if scheme_of(uri) not in ("file", "untitled") and folder_of(uri, folders) is None:
         return NoSuggestion(reason="the document is not a file on disk", kind="excluded")
-    return _excluded(settings, uri_path(uri), is_on_disk=scheme_of(uri) == "file")
+    path, secrets = uri_path(uri), SECRETS if settings.exclude_secrets else ()
+    is_on_disk = scheme_of(uri) == "file"
+    find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern
+    if pattern := find_pattern(path, (*settings.exclude, *secrets)):
+        reason = f"{path.name} is excluded by the pattern {pattern!r}"
+        return NoSuggestion(reason=reason, kind="excluded")
+    return None
 
 
 def fence_ineligibility(
@@ -46,12 +51,3 @@ def fence_ineligibility(
         return None
     reason = f"{code.id} is among disabledLanguages, also in Markdown"
     return NoSuggestion(reason=reason, kind="language")
-
-
-def _excluded(settings: Settings, path: PurePath, *, is_on_disk: bool) -> NoSuggestion | None:
-    secrets = SECRETS if settings.exclude_secrets else ()
-    find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern
-    if pattern := find_pattern(path, (*settings.exclude, *secrets)):
-        reason = f"{path.name} is excluded by the pattern {pattern!r}"
-        return NoSuggestion(reason=reason, kind="excluded")
-    return None

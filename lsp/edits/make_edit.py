@@ -109,7 +109,7 @@ async def edit_progress(
     display = _ProgressDisplay(ls.work_done_progress, title)
     if token is not None:
         display.begin(token)
-    elif _accepts_new_tokens(ls.client_capabilities):
+    elif (window := ls.client_capabilities.window) is not None and window.work_done_progress:
         display.opening = asyncio.create_task(display.open())
     try:
         yield display.report
@@ -167,10 +167,6 @@ class _ProgressDisplay:
     def _on_cancel(self, _: "Future[Any]") -> None:
         if self._edit is not None:
             self._edit.cancel()
-
-
-def _accepts_new_tokens(capabilities: types.ClientCapabilities) -> bool:
-    return capabilities.window is not None and bool(capabilities.window.work_done_progress)
 
 
 def _percentage(share: float) -> int:

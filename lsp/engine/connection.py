@@ -6,9 +6,9 @@ wait for it.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine.user_messages import EngineNotifier
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         FindNextEdits,
         LoadProgress,
         NextEdits,
-        Prefetch,
         ProjectContext,
         ScoreTexts,
         Step,
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     )
 
 logger = logging.getLogger(__name__)
+
+_Answer = TypeVar("_Answer")
 
 _USER_FAILURES = ("model", "out_of_memory", "unavailable")
 """The user can do something about these; others are only logged."""
@@ -62,33 +63,35 @@ class EngineConnection:
 
         Ends the fill ahead of the user, if one runs.
         """
-        from intarsia.engine.ipc.client import EngineError
-
-        try:
-            async with self._awaited():
-                return await self._fill(request, on_step)
-        except EngineError as error:
-            self._notify_failure(error)
-            return NoSuggestion(reason=f"the engine gave no answer: {error}", kind="engine")
-
-    async def _fill(self, request: "Fill", on_step: "Callable[[Step], None] | None") -> "Filled":
-        with self._busy(request.model, is_fill=True) as client:
-            filled = await client.fill(request, on_step)
-        self._status.engine_answered(filled.model)
-        _log_figures(filled)
+        filled = await self._answer(request.model, lambda client: client.fill(request, on_step))
+        if not isinstance(filled, NoSuggestion):
+            self._status.engine_answered(filled.model)
+            logger.info(
+                "filled in %.0f ms, %d forward passes; context tokens: %d computed, %d reused; %s",
+                filled.ms.total,
+                filled.num_forwards,
+                filled.num_prefilled,
+                filled.num_reused,
+                filled.finish_reason,
+            )
         return filled
 
     async def score_texts(self, request: "ScoreTexts") -> "TextScores | NoSuggestion":
         """Return how much likelier texts are than the present one; the reason where none tells."""
+        return await self._answer(request.model, lambda client: client.score_texts(request))
+
+    async def _answer(
+        self, model: str | None, ask: "Callable[[EngineClient], Awaitable[_Answer]]"
+    ) -> "_Answer | NoSuggestion":
         from intarsia.engine.ipc.client import EngineError
 
         try:
             async with self._awaited():
-                with self._busy(request.model, is_fill=True) as client:
-                    return await client.score_texts(request)
+                with self._busy(model, is_fill=True) as client:
+                    return await ask(client)
         except EngineError as error:
             self._notify_failure(error)
-            return NoSuggestion(reason=f"the engine gave no answer: {error}")
+            return NoSuggestion(reason=f"the engine gave no answer: {error}", kind="engine")
 
     @property
     def can_fill_ahead(self) -> bool:
@@ -169,24 +172,19 @@ class EngineConnection:
         finally:
             self._num_awaited -= 1
 
-    def prefetch(self, request: "Prefetch") -> None:
-        """Have the engine read a context in idle time, if one is connected."""
-        if self._client is not None:
-            self._client.prefetch(request)
-
     def prefetch_hole(self, fill: "Fill", project: "ProjectContext | None") -> None:
-        """Have the engine read the context of a fill, and this code of other files before it."""
+        """Have a connected engine read a fill's context, and this code of other files before it."""
         from intarsia.engine.ipc.messages import Prefetch
 
-        self.prefetch(
-            Prefetch(
+        if self._client is not None:
+            place = Prefetch(
                 prefix=fill.prefix,
                 suffix=fill.suffix,
                 given=fill.given,
                 project=project,
                 model=fill.model,
             )
-        )
+            self._client.prefetch(place)
 
     async def context_budget(self) -> int:
         """Return how many tokens of other files this machine can read in idle time.
@@ -231,22 +229,18 @@ class EngineConnection:
 
     @contextmanager
     def _busy(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
-        client = self._connected()
-        is_connected = client.welcome is not None
-        with (
-            self._notifier.waiting(),
-            self._status.busy(model, is_connected=is_connected, is_fill=is_fill),
-        ):
-            yield client
-
-    def _connected(self) -> "EngineClient":
         from intarsia.engine.ipc.client import EngineClient
 
         if self._client is None:
             self._client = EngineClient(
                 name="lsp", launch=self._launch, on_load_progress=self._on_load_progress
             )
-        return self._client
+        client, is_connected = self._client, self._client.welcome is not None
+        with (
+            self._notifier.waiting(),
+            self._status.busy(model, is_connected=is_connected, is_fill=is_fill),
+        ):
+            yield client
 
     def _on_load_progress(self, progress: "LoadProgress") -> None:
         self._status.loading(progress)
@@ -261,14 +255,3 @@ class EngineConnection:
             self._status.failed(str(error))
         if code is None or code in _USER_FAILURES:
             self._notifier.notify_failure(str(error))
-
-
-def _log_figures(filled: "Filled") -> None:
-    logger.info(
-        "filled in %.0f ms, %d forward passes; context tokens: %d computed, %d reused; %s",
-        filled.ms.total,
-        filled.num_forwards,
-        filled.num_prefilled,
-        filled.num_reused,
-        filled.finish_reason,
-    )

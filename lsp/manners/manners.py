@@ -47,10 +47,6 @@ class Manners:
                 return silence
         return self.strain.silence(settings) or prose_silence(settings, snapshot)
 
-    def place_silence(self, snapshot: Snapshot) -> NoSuggestion | None:
-        """Return why an automatic request will get none at a place where the user may be next."""
-        return prose_silence(self.settings_of(snapshot.document), snapshot)
-
     def debounce_ms(self, document: Document) -> int:
         """Return how long a key waits for the next one, by the settings and the machine."""
         settings = self.settings_of(document)
@@ -133,7 +129,6 @@ def prose_silence(settings: Settings, snapshot: Snapshot) -> NoSuggestion | None
     """Return why the settings want nothing at a cursor, None where it is in code."""
     from intarsia.infill.syntax.parse import parse
     from intarsia.infill.syntax.prose import prose_at
-    from intarsia.lsp.fill_options import language_of
 
     if settings.in_strings and settings.in_comments == "always":
         return None

@@ -43,10 +43,6 @@ class Surroundings:
     offers_changed: Callable[[Document, Sequence[OpenOffer]], None]
     count: Callable[[NextEditCounts], None]
 
-    def windows_of(self, uri: str) -> "Sequence[Window]":
-        """Return what fills have shown of a document."""
-        return [window for windows in self.windows for window in windows.of(uri)]
-
 
 PAUSE_S = 0.4
 """After the last key: then its text is at rest."""
@@ -68,14 +64,11 @@ class NextEdits:
         self._documents = documents
         self._around = surroundings
         self._idle = IdleEngine(engine, surroundings.is_filling_ahead)
+        self.none_due = self._idle.none_due
         self._windows = Windows()  # that looks have shown
         self._of: dict[str, Watched] = {}  # by URI
         self._held = HeldChanges()
         self._read_until = 0.0  # time.monotonic(): then the newest suggestion has been read
-
-    async def none_due(self) -> None:
-        """Return once no look waits for the engine or has it."""
-        await self._idle.none_due()
 
     def offers_of(self, uri: str) -> Sequence[OpenOffer]:
         """Return the open offers of a document, best first; none while a rename changes it."""
@@ -307,4 +300,5 @@ class NextEdits:
         return lambda: max(watched.quiet_until, self._read_until)
 
     def _shown_before(self, uri: str) -> "Sequence[Window]":
-        return (*self._windows.of(uri), *self._around.windows_of(uri))
+        shown = (self._windows, *self._around.windows)
+        return [window for windows in shown for window in windows.of(uri)]

@@ -75,8 +75,12 @@ class IndexConnection:
         if (roots, has_file_events) == (self._roots, self._has_file_events):
             return
         self._roots, self._has_file_events = roots, has_file_events
-        if roots or self._client is not None:
-            self._connected().open_roots(roots, has_file_events=has_file_events)
+        if self._client is None and roots:
+            from intarsia.workspace.process.client import IndexClient
+
+            self._client = IndexClient(logger.warning)
+        if self._client is not None:
+            self._client.open_roots(roots, has_file_events=has_file_events)
 
     def root_of(self, path: str) -> str | None:
         """Return the innermost opened folder that a file is in, None if it is in none."""
@@ -153,10 +157,3 @@ class IndexConnection:
         if self._client is not None:
             await self._client.close()
             self._client = None
-
-    def _connected(self) -> "IndexClient":
-        from intarsia.workspace.process.client import IndexClient
-
-        if self._client is None:
-            self._client = IndexClient(logger.warning)
-        return self._client

@@ -4,7 +4,7 @@ Edits near each other are one region. A region moves with the lines above it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lsprotocol import types
 
@@ -76,7 +76,11 @@ class RecentEdits:
         for other in self._regions:
             moved = _after(other, edit)
             if _is_near(moved, region):
-                region = _union(moved, region)
+                region = Region(
+                    uri=region.uri,
+                    start_line=min(moved.start_line, region.start_line),
+                    end_line=max(moved.end_line, region.end_line),
+                )
             else:
                 kept.append(moved)
         self._regions = [*kept[-MAX_REGIONS + 1 :], region]
@@ -106,11 +110,3 @@ def _is_near(first: Region, second: Region) -> bool:
         return False
     gap = max(first.start_line, second.start_line) - min(first.end_line, second.end_line)
     return gap <= NEAR_LINES
-
-
-def _union(first: Region, second: Region) -> Region:
-    return replace(
-        second,
-        start_line=min(first.start_line, second.start_line),
-        end_line=max(first.end_line, second.end_line),
-    )

@@ -48,10 +48,6 @@ class _Search:
     task: "asyncio.Task[Repair | NoSuggestion]"
     rest: asyncio.Task[None]
 
-    @property
-    def is_resting(self) -> bool:
-        return not self.rest.done()
-
 
 class Repairs:
     """One search at a time: a newer place or version ends the one before."""
@@ -93,7 +89,7 @@ class Repairs:
     ) -> "Repair | None":
         """Return the repair of an error, None if there is none or it is not found soon."""
         search = self._search
-        if search is not None and (search.is_resting or _is_in_vain(search)):
+        if search is not None and (not search.rest.done() or _is_in_vain(search)):
             self.forget()  # the user does not wait for its rest, and may have mended what failed
         self.look(document, error, compute)
         search = self._search

@@ -1,7 +1,8 @@
 """``textDocument/codeAction`` and ``codeAction/resolve``: offer the inline edits where they apply.
 
 An action's edit is computed when the user chooses it. A client that cannot resolve actions gets
-the command ``intarsia.edit`` instead.
+the command ``intarsia.edit`` instead. LSP has no message for the cursor, but editors with a light
+bulb request actions wherever it rests: so the context there is read in idle time.
 """
 
 import asyncio
@@ -16,12 +17,13 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.long_texts import read_text
+from intarsia.lsp.documents.long_texts import parse_if_long, read_text
+from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.edits.edit_arguments import EditArguments, edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
-from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
     from intarsia.infill.holes.marked_hole import MarkedHole
@@ -225,3 +227,37 @@ def _can_resolve(client: types.CodeActionClientCapabilities) -> bool:
 def _shows_tag(client: types.CodeActionClientCapabilities) -> bool:
     tags = client.tag_support
     return tags is not None and types.CodeActionTag.LlmGenerated in tags.value_set
+
+
+async def prefetch(session: "Session", uri: str, position: types.Position) -> None:
+    """Have the engine read what a request at a position would send; log errors.
+
+    Only edited documents are read ahead, so that reading code costs nothing.
+    """
+    try:
+        await _prefetch(session, uri, position)
+    except Exception:  # the user did not request it
+        logger.exception("reading ahead failed")
+
+
+async def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
+    from intarsia.lsp.fill_options import language_of
+    from intarsia.lsp.requests.plan import plan_ahead, request_for
+
+    document = session.documents.current(uri)
+    if document is None or not document.is_edited or not session.settings.prefetch:
+        return
+    if session.settings_requests.is_open or session.refusal(document):
+        return
+    snapshot = take_snapshot(session.documents, uri, position)
+    if isinstance(snapshot, NoSuggestion):
+        return
+    await parse_if_long(snapshot.text, snapshot.offset, language_of(document))
+    if not snapshot.is_current(session.documents):
+        return
+    plan = plan_ahead(session, snapshot)
+    if isinstance(plan, NoSuggestion):
+        return
+    settings = session.settings_of(document)
+    fill = request_for(plan, settings, settings.deadline_ms)
+    session.engine.prefetch_hole(fill, session.projects.of(uri))

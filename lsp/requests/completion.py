@@ -68,7 +68,7 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     return types.CompletionItem(
         label=_label(first_line, has_more=first_line != text.strip()),
         kind=_kind(text.strip()),
-        detail=_detail(snapshot, ghost),
+        detail="; ".join(("intarsia", *shown_imports(snapshot, ghost))),
         documentation=text,
         filter_text=first_line,  # with the half word alone, the next letter would drop the item
         sort_text="!",  # before the items of other language servers
@@ -78,11 +78,6 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
         text_edit=types.TextEdit(range=snapshot.range_at_cursor(len(word)), new_text=text),
         additional_text_edits=import_text_edits(snapshot, ghost) or None,
     )
-
-
-def _detail(snapshot: Snapshot, ghost: GhostText) -> str:
-    """Return who wrote the text, and the imports that come along."""
-    return "; ".join(("intarsia", *shown_imports(snapshot, ghost)))
 
 
 def _half_word(snapshot: Snapshot) -> str:

@@ -1,7 +1,6 @@
 """Gives suggestions the imports that they need: found after a fill has passed, and kept with it."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, replace
 
 from lsprotocol import types
 
@@ -9,9 +8,6 @@ from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
-
-if TYPE_CHECKING:
-    from intarsia.infill.imports.binding import ImportBinding
 
 
 async def with_imports(
@@ -51,7 +47,7 @@ def imports_command(
     argument = {
         "textDocument": {"uri": snapshot.document.uri},
         "position": {"line": place.line, "character": place.character},
-        "imports": [as_json(it) for it in ghost.imports],
+        "imports": [asdict(it) for it in ghost.imports],
         "apply": True,
     }
     title = f"Add {'; '.join(shown_imports(snapshot, ghost))}"
@@ -76,13 +72,3 @@ def import_text_edits(snapshot: Snapshot, ghost: GhostText) -> list[types.TextEd
     document, at = snapshot.document, snapshot.offset - snapshot.document_start
     edits = import_edits(document.text, ghost.imports or (), at, language_of(document))
     return [text_edit(document, it) for it in edits]
-
-
-def as_json(binding: "ImportBinding") -> dict[str, str]:
-    """Return an import as the command's argument has it."""
-    return {
-        "module": binding.module,
-        "name": binding.name,
-        "local": binding.local,
-        "form": binding.form,
-    }

@@ -53,7 +53,14 @@ async def inline_completion(
     if session.extensions.confidence:
         return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
     can_apply = any(ghost.imports for ghost in outcome.ghosts) and _can_apply_edits(ls)
-    items = [_plain_item(snapshot, ghost, can_apply=can_apply) for ghost in outcome.ghosts]
+    items = [
+        types.InlineCompletionItem(
+            insert_text=snapshot.selected_text + ghost.text,
+            range=snapshot.range_at_cursor(),
+            command=imports_command(snapshot, ghost, can_apply=can_apply),
+        )
+        for ghost in outcome.ghosts
+    ]
     return types.InlineCompletionList(items)
 
 
@@ -71,16 +78,6 @@ def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> Sugge
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
         shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
         shows_improbable=is_invoked,
-    )
-
-
-def _plain_item(
-    snapshot: Snapshot, ghost: GhostText, *, can_apply: bool
-) -> types.InlineCompletionItem:
-    return types.InlineCompletionItem(
-        insert_text=snapshot.selected_text + ghost.text,
-        range=snapshot.range_at_cursor(),
-        command=imports_command(snapshot, ghost, can_apply=can_apply),
     )
 
 

@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
@@ -53,7 +55,7 @@ def look_ahead(
                 step,
                 begins_at=asked_at + PAUSE_S,
                 # Where nothing is shown to accept, what the edit has left to change comes first.
-                wait=None if outcome.ghosts else session.no_next_edit_due,
+                wait=None if outcome.ghosts else session.next_edits.none_due,
             )
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
@@ -129,13 +131,14 @@ async def _step(
 ) -> None:
     """Do one step of the chain: revise the answer to the request itself, or fill another place."""
     from intarsia.lsp.fill_options import language_of
+    from intarsia.lsp.manners.manners import prose_silence
     from intarsia.lsp.requests.plan import plan_ahead
 
     await parse_if_long(place.text, place.offset, language_of(place.document))
     if place is asked:
         await _revise(session, asked, may_gain=outcome.may_be_revised)
         return
-    if session.manners.place_silence(place):
+    if prose_silence(session.settings_of(place.document), place):
         return  # no automatic request is answered there
     plan = plan_ahead(session, place)
     if isinstance(plan, NoSuggestion):
@@ -159,7 +162,7 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     plan = plan_whole(session, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
-    may_gain = may_gain and session.project_of(asked) is not None
+    may_gain = may_gain and session.projects.of(uri) is not None
     if not may_gain and is_nearly_read(session, uri, plan):
         return
     attempts = await _attempt(session, asked, plan, is_revision=True)
@@ -195,16 +198,9 @@ async def _attempt(
     A revision may wait for the code of other files. It is not counted: its answer was there before.
     """
     from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.requests.plan import ahead_request_for, read_ghost_text
+    from intarsia.lsp.requests.plan import read_ghost_text, request_for
 
-    settings = session.settings_of(place.document)
-    request = partial(
-        ahead_request_for,
-        plan,
-        settings,
-        project=session.project_of(place),
-        project_use="always" if is_revision else "if_cached",
-    )
+    settings, project = session.settings_of(place.document), session.projects.of(place.document.uri)
     read = cache(partial(read_ghost_text, plan, settings))
     spent_s = 0.0
 
@@ -214,7 +210,16 @@ async def _attempt(
             return None
         started = time.monotonic()
         try:
-            filled = await session.engine.fill_ahead(request(alternative=alternative))
+            request = request_for(
+                plan, settings, settings.deadline_ms, alternative=alternative, project=project
+            )
+            request = msgspec.structs.replace(
+                request,
+                is_background=True,
+                is_ahead=True,
+                project_use="always" if is_revision else "if_cached",
+            )
+            filled = await session.engine.fill_ahead(request)
         finally:
             spent_s += time.monotonic() - started
         if filled is None or filled.finish_reason == "deadline":

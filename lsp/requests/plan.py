@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import msgspec
 
-from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse, Step
+from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, Step
 from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
@@ -31,25 +31,24 @@ def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSugges
 
     The document's next plan keeps the edges of this one where it can.
     """
-    whole = plan_whole(session, snapshot)
-    if isinstance(whole, NoSuggestion):
-        return whole
-    uri = snapshot.document.uri
-    if is_nearly_read(session, uri, whole):
-        session.windows.remember(uri, whole.canvas.window)
-        return whole
-    first = _plan_first(session, snapshot, whole)
-    if not isinstance(first, NoSuggestion):
-        session.first_windows.remember(uri, first.canvas.window)
-    return first
+    plan, is_whole = _plan(session, snapshot)
+    if not isinstance(plan, NoSuggestion):
+        windows = session.windows if is_whole else session.first_windows
+        windows.remember(snapshot.document.uri, plan.canvas.window)
+    return plan
 
 
 def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill as for a request, for a text that the document may have next; forget it."""
+    return _plan(session, snapshot)[0]
+
+
+def _plan(session: Session, snapshot: Snapshot) -> tuple[FillPlan | NoSuggestion, bool]:
+    """Return the plan, and whether it reads all that the settings allow."""
     whole = plan_whole(session, snapshot)
     if isinstance(whole, NoSuggestion) or is_nearly_read(session, snapshot.document.uri, whole):
-        return whole
-    return _plan_first(session, snapshot, whole)
+        return whole, True
+    return _plan_first(session, snapshot, whole), False
 
 
 def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
@@ -134,23 +133,6 @@ def request_for(
     options = options_of(settings, deadline_ms)
     request = plan.request(options, alternative=alternative, is_watched=is_watched)
     return msgspec.structs.replace(request, project=project)
-
-
-def ahead_request_for(
-    plan: FillPlan,
-    settings: Settings,
-    *,
-    alternative: int,
-    project: ProjectContext | None,
-    project_use: ProjectUse = "if_cached",
-) -> Fill:
-    """Return the message for a fill that the user does not wait for."""
-    request = request_for(
-        plan, settings, settings.deadline_ms, alternative=alternative, project=project
-    )
-    return msgspec.structs.replace(
-        request, is_background=True, is_ahead=True, project_use=project_use
-    )
 
 
 def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> GhostText | NoSuggestion:

@@ -89,7 +89,8 @@ async def _ask_engine(
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason, kind=plan.kind)
-    project, settings = session.project_of(snapshot), session.settings_of(snapshot.document)
+    settings = session.settings_of(snapshot.document)
+    project = session.projects.of(snapshot.document.uri)
     read = cache(partial(read_ghost_text, plan, settings))
     ends_at = time.monotonic() + options.deadline_ms / 1000
 

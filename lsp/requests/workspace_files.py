@@ -25,7 +25,7 @@ _EVENTS_A_TURN = 100
 
 async def watch_files(ls: IntarsiaServer) -> None:
     """Open the index, and ask the client to tell of changed files where it can."""
-    is_asked = _can_watch(ls.client_capabilities) and ls.session.shows_project
+    is_asked = _can_watch(ls.client_capabilities) and ls.session.in_force.shows_project
     has_file_events = is_asked and await _register_in_time(ls)
     ls.session.open_index(has_file_events=has_file_events)
 

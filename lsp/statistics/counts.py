@@ -62,11 +62,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         return Counts(languages=languages, not_shown=_sum_of_kinds(self.not_shown, other.not_shown))
 
 
-def not_shown(kind: str) -> Counts:
-    """Return one request without a suggestion as counts."""
-    return Counts(not_shown={kind: 1})
-
-
 def _sum_of_kinds(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     kinds: dict[str, int] = {}
     for kind, number in (*one.items(), *other.items()):

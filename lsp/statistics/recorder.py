@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import Counts, LanguageCounts, not_shown
+from intarsia.lsp.statistics.counts import Counts, LanguageCounts
 from intarsia.lsp.statistics.file import (
     add_counts,
     last_settings_file,
@@ -34,7 +34,7 @@ class Recorder:
 
     def count_reason(self, kind: str) -> None:
         """Count a request without a suggestion."""
-        self._add(not_shown(kind))
+        self._add(Counts(not_shown={kind: 1}))
 
     async def close(self) -> None:
         """Write what is left."""

@@ -5,7 +5,6 @@ At most 20 notifications a second; none after the request has ended or the docum
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,19 +40,13 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     revised: bool = False  # an answer that was given has become this one
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    snapshot: Snapshot
-    step: "Step"
-
-
 class Drafts:
     """Sends one client the drafts of its requests."""
 
     def __init__(self, notify: Callable[[str, object], None], documents: Documents) -> None:
         self._notify = notify
         self._documents = documents
-        self._throttle: Throttle[_Progress] = Throttle(self._send, INTERVAL_S)
+        self._throttle: Throttle[tuple[Snapshot, Step]] = Throttle(self._send, INTERVAL_S)
 
     @contextmanager
     def of(
@@ -63,7 +56,7 @@ class Drafts:
 
         def on_step(step: "Step") -> None:
             if may_show(step):
-                self._throttle.put(_Progress(snapshot, step))
+                self._throttle.put((snapshot, step))
 
         try:
             yield on_step
@@ -80,9 +73,9 @@ class Drafts:
             draft = _draft_at(snapshot, 0, drafted)
             self._notify(DRAFT, msgspec.structs.replace(draft, revised=True))
 
-    def _send(self, progress: _Progress) -> None:
-        if progress.snapshot.is_current(self._documents):
-            self._notify(DRAFT, _draft(progress.snapshot, progress.step))
+    def _send(self, progress: "tuple[Snapshot, Step]") -> None:
+        if progress[0].is_current(self._documents):
+            self._notify(DRAFT, _draft(*progress))
 
 
 def _draft(snapshot: Snapshot, step: "Step") -> Draft:

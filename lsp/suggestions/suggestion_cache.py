@@ -79,12 +79,11 @@ class SuggestionCache:
                 best = best if best and not found.ghosts else (place, found)
                 if found.ghosts:
                     break
-        return CachedSuggestions() if best is None else self._used(*best)
-
-    def _used(self, place: "_Place", found: CachedSuggestions) -> CachedSuggestions:
-        self._entries[place] = replace(self._entries[place], ahead_s=None)
-        self._entries.move_to_end(place)
-        return found
+        if best is None:
+            return CachedSuggestions()
+        self._entries[best[0]] = replace(self._entries[best[0]], ahead_s=None)
+        self._entries.move_to_end(best[0])
+        return best[1]
 
     def clear(self) -> None:
         self._entries.clear()

@@ -14,7 +14,6 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import (
     Folder,
     disk_path,
-    folder_at,
     folder_of,
     opened_folders,
 )
@@ -245,7 +244,7 @@ def test_opened_folders_are_read_from_what_clients_say(tmp_path: Path) -> None:
     who = neovim()
     assert opened_folders(who) == ()
     who.root_uri = tmp_path.as_uri()
-    assert opened_folders(who) == (folder_at(tmp_path),)
+    assert opened_folders(who) == (Folder(uri=tmp_path.as_uri()),)
     who.workspace_folders = [types.WorkspaceFolder(tmp_path.parent.as_uri(), "own")]
     (folder,) = opened_folders(who)
     assert folder.path == tmp_path.parent

@@ -19,7 +19,6 @@ from intarsia.lsp.statistics.counts import (
     MAX_KINDS,
     Counts,
     LanguageCounts,
-    not_shown,
 )
 from intarsia.lsp.statistics.file import (
     MAX_BYTES,
@@ -129,7 +128,7 @@ def test_counts_add_up(tmp_path: Path) -> None:
     path = tmp_path / "new" / "statistics.json"
     add_counts(path, shown())
     add_counts(path, Counts(languages={"python": LanguageCounts(accepted=1, ended=1)}))
-    add_counts(path, not_shown("deleted"))
+    add_counts(path, Counts(not_shown={"deleted": 1}))
     kept = read_counts(path)
     assert kept.counts.languages == {"python": LanguageCounts(shown=1, accepted=1, ended=1)}
     assert kept.counts.not_shown == {"deleted": 1}

@@ -13,7 +13,7 @@ from intarsia.engine.ipc.messages import Fill
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.requests.prefetch import prefetch
+from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

@@ -9,13 +9,14 @@ from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.ipc.messages import Filled, Prefetch
+from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.window import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.documents.windows import MAX_DOCUMENTS, MAX_WINDOWS, Windows
 from intarsia.lsp.requests import plan as plan_module
+from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.plan import (
     FIRST_BUDGET,
     is_first,
@@ -23,7 +24,6 @@ from intarsia.lsp.requests.plan import (
     plan_whole,
     request_for,
 )
-from intarsia.lsp.requests.prefetch import prefetch
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 
@@ -120,8 +120,8 @@ def test_a_short_file_is_read_whole(session: Session) -> None:
 async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places: list[Prefetch] = []
-    monkeypatch.setattr(session.engine, "prefetch", places.append)
+    places: list[Fill] = []
+    monkeypatch.setattr(session.engine, "prefetch_hole", lambda fill, _: places.append(fill))
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
     change = types.TextDocumentContentChangePartial(start, "# edited\n")
     document = types.VersionedTextDocumentIdentifier(2, URI)

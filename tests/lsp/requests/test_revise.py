@@ -54,7 +54,7 @@ async def session_with(
     server = IntarsiaServer(launch)
     server.protocol.client_capabilities = types.ClientCapabilities()
     session = server.session
-    session.project_of = lambda _snapshot: project
+    session.projects.of = lambda _uri: project
     session.configure({"fillAhead": "always"})
     session.extensions = Extensions(drafts=drafts)
     session.drafts = Drafts(notify, session.documents)

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 
 from intarsia.lsp import settings_in_force
-from intarsia.lsp.documents.folders import Folder, folder_at
+from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.features import build_server
 from intarsia.lsp.requests import workspace_files
 from intarsia.lsp.requests.configuration import load_configuration
@@ -44,7 +44,7 @@ async def test_a_flood_of_changed_files_holds_up_no_other_request() -> None:
 
 async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
     server = build_server()
-    server.session.start_with(None, [folder_at(tmp_path)])
+    server.session.start_with(None, [Folder(uri=tmp_path.as_uri())])
     await server.session.close()
     server.session.open_index(has_file_events=True)  # the client's answer came late
     await asyncio.sleep(0.2)
