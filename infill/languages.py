@@ -70,6 +70,8 @@ _FLUSH_SWITCH = r"\bswitch\b"
 
 PLAIN_TEXT = Language(id="plaintext")
 
+ECMASCRIPT_IDS = ("javascript", "javascriptreact", "typescript", "typescriptreact")
+
 _BRACES = Language(
     id="", block_style="closed", openers="{", flush_header=_FLUSH_SWITCH, ends=("*/",)
 )

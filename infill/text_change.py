@@ -172,15 +172,10 @@ def kind_of(change: TextChange, old: str, *, is_restored: bool) -> ChangeKind:
     if is_restored and not (is_of_a_key(change.removed) and is_of_a_key(change.inserted)):
         return "undone"
     if change.num_places > MOST_TYPED_PLACES and not change.is_alike:
-        return "blank" if _is_only_blank(change) else "several"
+        return "blank" if change.removed.split() == change.inserted.split() else "several"
     if is_deletion(change):
         return "deleted"
     return "pasted" if is_paste(change) else "typed"
-
-
-def _is_only_blank(change: TextChange) -> bool:
-    """Whether both texts are the same but for white space."""
-    return change.removed.split() == change.inserted.split()
 
 
 MAX_DISTANCE = 1_000
@@ -213,7 +208,9 @@ class Followed:
     def after(self, change: TextChange, old: str, new: str) -> "Followed | None":
         """Return how it is after a change; None where the document has become another one."""
         num_in = self.num_in + change.growth
-        if not 0 <= num_in <= len(self.text) or self._is_far(change):
+        nearest, farthest = self.start - MAX_DISTANCE, self.cursor + MAX_DISTANCE
+        is_far = change.start > farthest or change.old_end < nearest
+        if not 0 <= num_in <= len(self.text) or is_far:
             return None
         first, old_end = min(self.start, change.start), max(self.cursor, change.old_end)
         goes_on = old[first : self.start] + self.text[:num_in] + old[self.cursor : old_end]
@@ -227,13 +224,5 @@ class Followed:
         """
         if self.num_in - before.num_in < 2:
             return self.is_whole and self.num_in > before.num_in
-        return self.is_whole or not _is_within_word(self.text, self.num_in)
-
-    def _is_far(self, change: TextChange) -> bool:
-        return (
-            change.start > self.cursor + MAX_DISTANCE or change.old_end < self.start - MAX_DISTANCE
-        )
-
-
-def _is_within_word(text: str, at: int) -> bool:
-    return all(it.isalnum() or it == "_" for it in text[at - 1 : at + 1])
+        around = self.text[self.num_in - 1 : self.num_in + 1]
+        return self.is_whole or not all(it.isalnum() or it == "_" for it in around)

@@ -77,11 +77,6 @@ def is_specific(line: str) -> bool:
     return num_visible >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(beginning)
 
 
-def is_at_indentation(text: str, offset: int) -> bool:
-    """Whether there are only blanks before the offset on its line."""
-    return not text[line_start(text, offset) : offset].strip(" \t\ufeff")
-
-
 def _is_in_code(text: str, offset: int, syntax: Syntax | None) -> bool:
     """Whether an insertion continues code, and not a string or a comment."""
     start = line_start(text, offset)
@@ -112,9 +107,10 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
 
     It includes the line end where more could follow: "return x" is not "return xyz".
     """
+    before = text[line_start(text, hole.start) : hole.start]
     rest = text[hole.end : line_end(text, hole.end)]
-    if rest.strip() and is_at_indentation(text, hole.start):
-        line: str | None = text[line_start(text, hole.start) : hole.start] + rest
+    if rest.strip() and not before.strip(" \t\ufeff"):
+        line: str | None = before + rest
     else:
         line = next_non_blank_line(text, hole.end)
     if line is None or not is_specific(line):

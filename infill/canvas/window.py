@@ -126,8 +126,9 @@ def suffix_end(
     for window in earlier:
         end = start + len(window.suffix)
         is_long_enough = end == len(text) or end - start >= FEWEST_KEPT * max_chars
-        is_kept = is_long_enough and end - start <= MOST_KEPT * max_chars
-        if is_kept and text.startswith(window.suffix, start) and _may_end(text, end):
+        is_near = is_long_enough and end - start <= MOST_KEPT * max_chars
+        is_kept = is_near and text.startswith(window.suffix, start)
+        if is_kept and (end in (0, len(text)) or _may_cut(text, end)):
             return end
     latest = start + max_chars
     if latest >= len(text):
@@ -154,10 +155,6 @@ def _starts_again(text: str, end: int, earlier: Sequence[Window]) -> Iterator[in
             head_start = max(0, window.start - _CHARS_BEFORE_HEAD) - window.start + start
             if head_start >= 0 and start <= end and text.startswith(window.head, head_start):
                 yield start
-
-
-def _may_end(text: str, end: int) -> bool:
-    return end in (0, len(text)) or _may_cut(text, end)
 
 
 def _is_line_edge(text: str, offset: int) -> bool:

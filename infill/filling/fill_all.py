@@ -6,7 +6,6 @@ the filters, the model is at least as sure of it, and it copies no other fill: a
 surest of what it copies.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -126,7 +125,6 @@ class _State:
 
 async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     """Fill one hole of the current text."""
-    started = time.perf_counter()
     place, replacements = state.holes[index], state.replacements_except(index)
     text, moves = with_replaced(state.text, replacements), Moves(replacements)
     shift = moves.at(place.start)
@@ -136,9 +134,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
     plan = plan_placeholder(opened.shown, opened.hole, context.language, context.options, others)
     request = plan.request(context.options, is_watched=context.is_watched)
-    outcome = await run_plan(
-        context.ask, plan, request, bind_step(context, opened), started=started
-    )
+    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 

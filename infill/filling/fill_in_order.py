@@ -3,7 +3,6 @@
 Each function returns what became of a place. A place that gets no fill keeps its text.
 """
 
-import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -32,7 +31,6 @@ async def fill_place(
     context: FillContext, text: str, place: Place, *, shift: int = 0
 ) -> FilledPlace:
     """Fill a place of a text in which it has moved by ``shift`` characters."""
-    started = time.perf_counter()
     opened = open_place(place, text, context.language, shift=shift)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
@@ -42,9 +40,7 @@ async def fill_place(
         num_candidates=context.options.num_candidates if isinstance(place, Selection) else 1,
         is_watched=context.is_watched,
     )
-    outcome = await run_plan(
-        context.ask, plan, request, bind_step(context, opened), started=started
-    )
+    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
@@ -57,16 +53,13 @@ async def rewrite_selection(
     context: FillContext, text: str, selection: Selection, noise: float
 ) -> FilledPlace:
     """Mask a share ``noise`` (above 0, up to 1) of the selection's tokens and decode them again."""
-    started = time.perf_counter()
     refusal = _why_no_rewrite(text[selection.start : selection.end])
     opened = refusal or open_place(selection, text, context.language)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
     request = plan.rewrite_request(context.options, noise, is_watched=context.is_watched)
-    outcome = await run_plan(
-        context.ask, plan, request, bind_step(context, opened), started=started
-    )
+    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
     return _unless_unchanged(
         FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )

@@ -15,7 +15,7 @@ from intarsia.infill.canvas.canvas import Canvas, build_canvas
 from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
+from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
@@ -157,14 +157,6 @@ def plan_at_cursor(
     if isinstance(hole, NoSuggestion):
         return hole
     return replace(plan_fill(text, hole, language, options, earlier), cursor=cursor)
-
-
-def plan_span_at_cursor(
-    text: str, cursor: int, language: Language, options: FillOptions
-) -> FillPlan:
-    """Plan a fill of any length at the cursor: an empty range that the user selected."""
-    hole = hole_for_range(text, cursor, cursor, language)
-    return replace(plan_fill(text, hole, language, options), cursor=cursor)
 
 
 def to_project_context(

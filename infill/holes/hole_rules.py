@@ -9,8 +9,6 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from intarsia.infill.languages import Language
-
 STUB_EXTENSIONS = (".pyi",)
 """Files of declarations, where an empty body is no hole."""
 
@@ -224,16 +222,12 @@ RULES: tuple[HoleRules, ...] = (
 )
 
 
-def rules_for(language: Language) -> HoleRules | None:
-    """Return the row of a language; None if only the user's marks can be found in it."""
-    return _rows_by_id().get(language.id)
-
-
 def is_stub(path: str) -> bool:
     """Whether the file's name says that it holds only declarations."""
     return path.lower().endswith(STUB_EXTENSIONS)
 
 
 @cache
-def _rows_by_id() -> dict[str, HoleRules]:
+def rules_by_id() -> dict[str, HoleRules]:
+    """Return the rows by language; in one without a row only the user's marks can be found."""
     return {name: row for row in RULES for name in row.language_ids}

@@ -12,7 +12,7 @@ from intarsia.infill.holes.hole import MAX_LINES, Hole, find_hole
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import line_end, line_start
+from intarsia.infill.syntax.lines import line_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +48,7 @@ def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole |
     hole = find_hole(shown, offset, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    if hole.kind == "line" and _is_blank_line(shown, hole.start):
+    if hole.kind == "line" and not line_at(shown, hole.start).strip(" \t\ufeff"):
         hole = _statements(shown, hole.start)
     return OpenHole(
         shown=shown,
@@ -58,10 +58,6 @@ def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole |
         before=marked.before,
         after=marked.after,
     )
-
-
-def _is_blank_line(text: str, offset: int) -> bool:
-    return not text[line_start(text, offset) : line_end(text, offset)].strip(" \t\ufeff")
 
 
 def _statements(text: str, offset: int) -> Hole:

@@ -7,12 +7,12 @@ of its own. Comments stay; one that follows the replaced statement goes above th
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, TODO, HoleRules, rules_for
+from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, TODO, HoleRules, rules_by_id
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
@@ -61,7 +61,7 @@ def at_statement(syntax: Syntax, statement: ByteRange, body: Body | None = None)
         return MarkedHole(start=start, end=last, before=before)
     if body is not None and not body.is_closed and is_at_line_end:
         hole = _on_own_line(syntax, body, syntax.offset_at(body.inside.start), last)
-        return hole if not comment_text else _with_comment(hole, comment_text)
+        return replace(hole, before=f"  {comment_text}{hole.before}") if comment_text else hole
     if body is not None and body.is_closed and not body.comments:
         return _on_own_line(syntax, body, *_offsets(syntax, body.inside))
     return MarkedHole(start=start, end=end)
@@ -75,10 +75,6 @@ def _on_own_line(syntax: Syntax, body: Body, start: int, end: int) -> MarkedHole
         before=newline + body.indent + _unit(syntax),
         after=newline + body.indent if body.is_closed else "",
     )
-
-
-def _with_comment(hole: MarkedHole, comment: str) -> MarkedHole:
-    return MarkedHole(start=hole.start, end=hole.end, before=f"  {comment}{hole.before}")
 
 
 def _unit(syntax: Syntax) -> str:
@@ -119,7 +115,7 @@ class _Captures:
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
-    rules = rules_for(syntax.language)
+    rules = rules_by_id().get(syntax.language.id)
     if rules is None:
         return
     captures = _capture(syntax, rules)

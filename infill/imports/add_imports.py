@@ -7,13 +7,14 @@ from typing import TypeAlias
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.ecmascript_imports import place_ecmascript
 from intarsia.infill.imports.go_imports import place_go
+from intarsia.infill.imports.import_lines import num_alike
 from intarsia.infill.imports.java_imports import place_java
 from intarsia.infill.imports.one_import import adds_one_import
 from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import Syntax, parse
@@ -22,10 +23,7 @@ _Place: TypeAlias = Callable[[Syntax, ImportBinding, int], Replacement | None]
 
 _PLACES: Mapping[str, _Place] = {
     "python": place_python,
-    "javascript": place_ecmascript,
-    "javascriptreact": place_ecmascript,
-    "typescript": place_ecmascript,
-    "typescriptreact": place_ecmascript,
+    **dict.fromkeys(ECMASCRIPT_IDS, place_ecmascript),
     "go": place_go,
     "java": place_java,
     "rust": place_rust,
@@ -46,7 +44,8 @@ def import_edits(
         return ()
     syntax = before
     for binding in bindings:
-        if _is_imported(syntax, binding, at):
+        # One part of Python's ``a.b`` that is known is not enough.
+        if "." not in binding.local and is_bound(syntax, binding.local, at):
             continue
         found = place(syntax, binding, at)
         after = None if found is None else parse(with_replaced(syntax.text, [found]), language)
@@ -59,16 +58,11 @@ def import_edits(
     return _line_edits(text, syntax.text)
 
 
-def _is_imported(syntax: Syntax, binding: ImportBinding, at: int) -> bool:
-    """Whether the file knows the name; one part of Python's ``a.b`` is not enough."""
-    return "." not in binding.local and is_bound(syntax, binding.local, at)
-
-
 def _line_edits(old: str, new: str) -> tuple[Replacement, ...]:
     """Return the difference of two texts in whole lines, so that no other line is touched."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    num_same = _num_same(before, after)
-    num_tail = _num_same(before[num_same:][::-1], after[num_same:][::-1])
+    num_same = num_alike(before, after)
+    num_tail = num_alike(before[num_same:][::-1], after[num_same:][::-1])
     before_mid = before[num_same : len(before) - num_tail]
     after_mid = after[num_same : len(after) - num_tail]
     starts = [sum(map(len, before[:num_same]))]
@@ -80,12 +74,3 @@ def _line_edits(old: str, new: str) -> tuple[Replacement, ...]:
         for tag, first, last, low, high in matcher.get_opcodes()
         if tag != "equal"
     )
-
-
-def _num_same(left: Sequence[str], right: Sequence[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -4,19 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from intarsia.infill.languages import ECMASCRIPT_IDS
+
 ImportForm: TypeAlias = Literal["plain", "type", "require", "static"]
 """``type``: erased by TypeScript's compiler. ``require``: of CommonJS. ``static``: of Java."""
 
-LANGUAGE_IDS = (
-    "python",
-    "javascript",
-    "javascriptreact",
-    "typescript",
-    "typescriptreact",
-    "go",
-    "java",
-    "rust",
-)
+LANGUAGE_IDS = ("python", *ECMASCRIPT_IDS, "go", "java", "rust")
 """The languages that imports can be added in."""
 
 DEFAULT = "default"

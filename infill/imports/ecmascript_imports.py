@@ -12,6 +12,7 @@ from intarsia.infill.imports.import_lines import (
     add_to_list,
     before_line,
     head_end,
+    import_line,
     place_line,
 )
 from intarsia.infill.replacement import Replacement
@@ -38,10 +39,9 @@ def place_ecmascript(syntax: Syntax, binding: ImportBinding, at: int) -> Replace
     statement = _statement(syntax, binding, nodes)
     if not nodes:
         return before_line(syntax.text, head_end(syntax), statement, num_ends=2)
-    lines = [_line(syntax, node, _module(node, is_require)) for node in nodes]
-    new = ImportLine(
-        start=0, end=0, path=tuple(binding.module.split("/")), category=_category(binding.module)
-    )
+    modules = [(node, _module(node, is_require)) for node in nodes]
+    lines = [import_line(syntax, it, name.split("/"), _category(name)) for it, name in modules]
+    new = ImportLine(path=tuple(binding.module.split("/")), category=_category(binding.module))
     return place_line(syntax.text, lines, new, statement, _ORDERS, has_groups=False)
 
 
@@ -68,7 +68,7 @@ def _merged(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) -> R
     if binding.form == "require":
         names = _descendants(node, "object_pattern", _PATTERNS)
         return add_to_list(syntax, names, _item(binding)) if names and binding.name else None
-    is_type_only = _is_type_only(node)
+    is_type_only = any(child.type == "type" for child in node.children)
     if not binding.name or is_type_only != (binding.form == "type" and is_type_only):
         return None
     if binding.form == "type" and not is_type_only and _TYPE_STATEMENT.search(syntax.text):
@@ -116,19 +116,6 @@ def _descendants(
     return []
 
 
-def _is_type_only(node: tree_sitter.Node) -> bool:
-    return any(child.type == "type" for child in node.children)
-
-
-def _line(syntax: Syntax, node: tree_sitter.Node, module: str) -> ImportLine:
-    return ImportLine(
-        start=syntax.offset_at(node.start_byte),
-        end=syntax.offset_at(node.end_byte),
-        path=tuple(module.split("/")),
-        category=_category(module),
-    )
-
-
 def _category(module: str) -> int:
     return _RELATIVE if module.startswith((".", "@/", "~/", "#")) else _PACKAGE
 
@@ -139,7 +126,11 @@ def _statement(syntax: Syntax, binding: ImportBinding, nodes: Sequence[tree_sitt
     if binding.form == "require":
         target = _braced(syntax, _item(binding)) if binding.name else binding.local
         return f"{_keyword(nodes)} {target} = require({source}){end}"
-    word = "import type" if _begins_with_type(syntax, binding) else "import"
+    has_statements = _TYPE_STATEMENT.search(syntax.text) is not None
+    begins_with_type = binding.form == "type" and (
+        has_statements or not _INLINE_TYPE.search(syntax.text)
+    )
+    word = "import type" if begins_with_type else "import"
     if binding.name == DEFAULT:
         target = binding.local
     elif not binding.name:
@@ -147,12 +138,6 @@ def _statement(syntax: Syntax, binding: ImportBinding, nodes: Sequence[tree_sitt
     else:
         target = _braced(syntax, _item(binding))
     return f"{word} {target} from {source}{end}"
-
-
-def _begins_with_type(syntax: Syntax, binding: ImportBinding) -> bool:
-    return binding.form == "type" and (
-        _TYPE_STATEMENT.search(syntax.text) is not None or not _INLINE_TYPE.search(syntax.text)
-    )
 
 
 def _keyword(nodes: Sequence[tree_sitter.Node]) -> str:

@@ -6,7 +6,13 @@ from typing import Any
 import tree_sitter
 
 from intarsia.infill.imports.binding import ImportBinding, package_name
-from intarsia.infill.imports.import_lines import ImportLine, Order, after_line, place_line
+from intarsia.infill.imports.import_lines import (
+    ImportLine,
+    Order,
+    after_line,
+    import_line,
+    place_line,
+)
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.infill.syntax.nodes import node_text
@@ -75,17 +81,12 @@ def _as_block(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) ->
 def _line(syntax: Syntax, spec: tree_sitter.Node) -> ImportLine:
     path = spec.child_by_field_name("path")
     module = "" if path is None else node_text(path).strip('"`')
-    return ImportLine(
-        start=syntax.offset_at(spec.start_byte),
-        end=syntax.offset_at(spec.end_byte),
-        path=tuple(module.split("/")),
-        category=_category(module),
-    )
+    return import_line(syntax, spec, module.split("/"), _category(module))
 
 
 def _new_line(binding: ImportBinding) -> ImportLine:
     module = binding.module
-    return ImportLine(start=0, end=0, path=tuple(module.split("/")), category=_category(module))
+    return ImportLine(path=tuple(module.split("/")), category=_category(module))
 
 
 def _category(module: str) -> int:

@@ -1,8 +1,10 @@
 """The import lines of a file, in groups that blank lines separate, and where a new one goes."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from operator import eq
 from typing import Any, TypeAlias
 
 import tree_sitter
@@ -26,11 +28,19 @@ class ImportLine:
     """One import statement. ``path``: the parts of its module. Statements of different categories
     are not mixed; a lower category goes first."""
 
-    start: int
-    end: int
     path: tuple[str, ...]
     category: int
+    start: int = 0
+    end: int = 0
     is_from: bool = False  # of Python: it begins with "from"
+
+
+def import_line(
+    syntax: Syntax, node: tree_sitter.Node, path: Sequence[str], category: int
+) -> ImportLine:
+    """Return the import that a node is."""
+    start, end = syntax.offset_at(node.start_byte), syntax.offset_at(node.end_byte)
+    return ImportLine(path=tuple(path), category=category, start=start, end=end)
 
 
 Order: TypeAlias = Callable[[ImportLine], Any]
@@ -105,12 +115,12 @@ def _into_group(
 
 def _likeness(line: ImportLine, new: ImportLine) -> tuple[bool, int]:
     """Return whether two imports have the same category, and how many parts begin alike."""
-    num_alike = 0
-    for one, other in zip(line.path, new.path, strict=False):
-        if one != other:
-            break
-        num_alike += 1
-    return line.category == new.category, num_alike
+    return line.category == new.category, num_alike(line.path, new.path)
+
+
+def num_alike(some: Iterable[object], others: Iterable[object]) -> int:
+    """Count the items that both begin with."""
+    return sum(1 for _ in takewhile(bool, map(eq, some, others)))
 
 
 def insert_sorted(names: Sequence[str], new: str) -> int:

@@ -11,6 +11,7 @@ from intarsia.infill.imports.import_lines import (
     after_line,
     before_line,
     head_end,
+    import_line,
     place_line,
 )
 from intarsia.infill.replacement import Replacement
@@ -32,7 +33,7 @@ def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
     statement = f"import {'static ' if is_static else ''}{path};"
     lines = [_line(syntax, it) for it in root.named_children if it.type == "import_declaration"]
     if lines:
-        new = ImportLine(start=0, end=0, path=tuple(path.split(".")), category=int(is_static))
+        new = ImportLine(path=tuple(path.split(".")), category=int(is_static))
         return place_line(text, lines, new, statement, _ORDERS)
     package = next((it for it in root.named_children if it.type == "package_declaration"), None)
     if package is not None:
@@ -42,9 +43,5 @@ def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
 
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
     words = node_text(node).removeprefix("import").strip(" ;").split()
-    return ImportLine(
-        start=syntax.offset_at(node.start_byte),
-        end=syntax.offset_at(node.end_byte),
-        path=tuple(words[-1].split(".")) if words else (),
-        category=int(words[:1] == ["static"]),
-    )
+    path = words[-1].split(".") if words else ()
+    return import_line(syntax, node, path, int(words[:1] == ["static"]))

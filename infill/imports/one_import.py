@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import tree_sitter
 
+from intarsia.infill.imports.import_lines import num_alike
 from intarsia.infill.syntax.parse import Syntax
 
 IMPORTS = frozenset(
@@ -49,12 +50,7 @@ def _is_one_line(node: tree_sitter.Node) -> bool:
 
 
 def _num_same(olds: Sequence[tree_sitter.Node], news: Sequence[tree_sitter.Node]) -> int:
-    count = 0
-    for old, new in zip(olds, news, strict=False):
-        if (old.type, old.text) != (new.type, new.text):
-            break
-        count += 1
-    return count
+    return num_alike(((it.type, it.text) for it in olds), ((it.type, it.text) for it in news))
 
 
 def _is_import(node: tree_sitter.Node) -> bool:

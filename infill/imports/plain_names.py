@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from intarsia.infill.imports.binding import DEFAULT, ImportBinding
+from intarsia.infill.imports.name_rules import words
+from intarsia.infill.languages import ECMASCRIPT_IDS
 from intarsia.infill.syntax.hidden_characters import first_hidden
 
 MAX_CHARS = 200
@@ -27,16 +29,12 @@ class _Rules:
     marks: str = ""  # in identifiers, besides letters, digits and _
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _PYTHON = _Rules(
     module=re.compile(r"\.+|\.*\w+(?:\.\w+)*"), reserved=frozenset(keyword.kwlist), is_path=True
 )
 _ECMASCRIPT = _Rules(
     module=re.compile(r"[@\w.~#$:/+-]+"),
-    reserved=_words(
+    reserved=words(
         "await break case catch class const continue debugger default delete do else enum export"
         " extends false finally for function if implements import in instanceof interface let new"
         " null package private protected public return static super switch this throw true try"
@@ -47,7 +45,7 @@ _ECMASCRIPT = _Rules(
 )
 _GO = _Rules(
     module=re.compile(r"[A-Za-z0-9_.~/+-]+"),
-    reserved=_words(
+    reserved=words(
         "break case chan const continue default defer else fallthrough for func go goto if import"
         " interface map package range return select struct switch type var"
     ),
@@ -55,7 +53,7 @@ _GO = _Rules(
 )
 _JAVA = _Rules(
     module=re.compile(r"[\w$]+(?:\.[\w$]+)*"),
-    reserved=_words(
+    reserved=words(
         "_ abstract assert boolean break byte case catch char class const continue default do"
         " double else enum extends false final finally float for goto if implements import"
         " instanceof int interface long native new null package private protected public return"
@@ -68,7 +66,7 @@ _JAVA = _Rules(
 )
 _RUST = _Rules(
     module=re.compile(r"(?:::)?(?:r#)?\w+(?:::(?:r#)?\w+)*"),
-    reserved=_words(
+    reserved=words(
         "_ abstract as async await become box break const continue crate do dyn else enum extern"
         " false final fn for gen if impl in let loop macro match mod move mut override priv pub ref"
         " return self Self static struct super trait true try type typeof unsafe unsized use"
@@ -79,10 +77,7 @@ _RUST = _Rules(
 )
 _RULES: Mapping[str, _Rules] = {
     "python": _PYTHON,
-    "javascript": _ECMASCRIPT,
-    "javascriptreact": _ECMASCRIPT,
-    "typescript": _ECMASCRIPT,
-    "typescriptreact": _ECMASCRIPT,
+    **dict.fromkeys(ECMASCRIPT_IDS, _ECMASCRIPT),
     "go": _GO,
     "java": _JAVA,
     "rust": _RUST,

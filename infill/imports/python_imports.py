@@ -14,6 +14,7 @@ from intarsia.infill.imports.import_lines import (
     after_line,
     before_line,
     head_end,
+    import_line,
     place_line,
 )
 from intarsia.infill.replacement import Replacement
@@ -46,7 +47,9 @@ def place_python(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement
     statement = _statement(binding)
     lines = [_line(syntax, node) for node in nodes]
     if lines:
-        new = _new_line(binding)
+        module, is_from = binding.module, bool(binding.name)
+        path = tuple(module.split("."))
+        new = ImportLine(path=path, category=_category(module), is_from=is_from)
         return place_line(syntax.text, lines, new, statement, _ORDERS)
     return _first(syntax, statement)
 
@@ -123,23 +126,8 @@ def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
         if named is not None and named.type == "aliased_import":
             named = named.child_by_field_name("name")
         module = "" if named is None else node_text(named)
-    return ImportLine(
-        start=syntax.offset_at(node.start_byte),
-        end=syntax.offset_at(node.end_byte),
-        path=tuple(module.split(".")),
-        category=_category(module),
-        is_from=node.type != "import_statement",
-    )
-
-
-def _new_line(binding: ImportBinding) -> ImportLine:
-    return ImportLine(
-        start=0,
-        end=0,
-        path=tuple(binding.module.split(".")),
-        category=_category(binding.module),
-        is_from=bool(binding.name),
-    )
+    line = import_line(syntax, node, module.split("."), _category(module))
+    return replace(line, is_from=node.type != "import_statement")
 
 
 def _category(module: str) -> int:

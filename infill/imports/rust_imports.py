@@ -13,6 +13,7 @@ from intarsia.infill.imports.import_lines import (
     after_line,
     before_line,
     head_end,
+    import_line,
     place_line,
 )
 from intarsia.infill.replacement import Replacement
@@ -22,6 +23,7 @@ from intarsia.infill.syntax.parse import Syntax
 
 _STANDARD = ("std", "core", "alloc")
 _OWN = ("crate", "self", "super")
+_LISTS = re.compile(r"^\s*(?:pub\s+)?use\s[^;]*\{", re.MULTILINE)
 _ARGUMENT = re.compile(r"\s*use\s+(.*?);", re.DOTALL)
 
 
@@ -45,7 +47,7 @@ def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
     if lines:
         indent = leading_blank(line_at(text, lines[0].start))
         path = (*binding.module.split("::"), binding.name)
-        new = ImportLine(start=0, end=0, path=path, category=_category(path[0]))
+        new = ImportLine(path=path, category=_category(path[0]))
         return place_line(text, lines, new, indent + statement, _ORDERS)
     if body.type == "source_file":
         return _first_of_file(syntax, statement)
@@ -53,8 +55,7 @@ def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
 
 
 def _module_body(syntax: Syntax, at: int) -> tree_sitter.Node:
-    chain = nodes_at(syntax, at)
-    bodies = [it for it in chain if it.type == "mod_item"]
+    bodies = [it for it in nodes_at(syntax, at) if it.type == "mod_item"]
     body = bodies[-1].child_by_field_name("body") if bodies else None
     return body or syntax.tree.root_node
 
@@ -83,7 +84,7 @@ def _merged(syntax: Syntax, node: tree_sitter.Node, module: str, item: str) -> R
     if argument.type != "scoped_identifier" or b"{" not in syntax.data:
         return None
     name = argument.child_by_field_name("name")
-    if name is None or not _has_lists(syntax):
+    if name is None or not _LISTS.search(syntax.text):
         return None
     both = sorted([node_text(name), item])
     return Replacement(
@@ -93,20 +94,10 @@ def _merged(syntax: Syntax, node: tree_sitter.Node, module: str, item: str) -> R
     )
 
 
-def _has_lists(syntax: Syntax) -> bool:
-    """Whether the file has several names in one ``use``."""
-    return re.search(r"^\s*(?:pub\s+)?use\s[^;]*\{", syntax.text, re.MULTILINE) is not None
-
-
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
     match = _ARGUMENT.match(node_text(node))
     path = (match[1] if match else "").partition("{")[0].rstrip(":").split("::")
-    return ImportLine(
-        start=syntax.offset_at(node.start_byte),
-        end=syntax.offset_at(node.end_byte),
-        path=tuple(part.strip() for part in path),
-        category=_category(path[0].strip()),
-    )
+    return import_line(syntax, node, [it.strip() for it in path], _category(path[0].strip()))
 
 
 def _category(root: str) -> int:

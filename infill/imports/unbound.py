@@ -11,7 +11,7 @@ from typing import TypeAlias
 import tree_sitter
 
 from intarsia.infill.imports.binding import UnboundName, package_name
-from intarsia.infill.imports.name_rules import KNOWN, RULES, NameRules
+from intarsia.infill.imports.name_rules import RULES, NameRules
 from intarsia.infill.imports.one_import import IMPORTS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
@@ -41,7 +41,7 @@ def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[
     if syntax is None:
         return ()
     found: dict[str, UnboundName] = {}
-    bound = set(KNOWN[language.id]) | _packages(syntax)
+    bound = set(rules.known) | _packages(syntax)
     first, last = syntax.byte_at(start), syntax.byte_at(end)
     for chain in _uses(syntax, first, last, rules):
         name = node_text(chain[-1])
@@ -57,12 +57,10 @@ def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[
 
 def is_bound(syntax: Syntax, name: str, at: int) -> bool:
     """Whether a name is known at an offset: by the file, or by the language."""
-    language = syntax.language.id
-    byte = syntax.byte_at(at)
+    rules, byte = RULES[syntax.language.id], syntax.byte_at(at)
     chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
-    if name in KNOWN[language] or name in _packages(syntax):
-        return True
-    return _is_bound(syntax, chain, byte, name, RULES[language])
+    is_known = name in rules.known or name in _packages(syntax)
+    return is_known or _is_bound(syntax, chain, byte, name, rules)
 
 
 def _packages(syntax: Syntax) -> set[str]:
@@ -133,14 +131,8 @@ def _is_use(chain: _Chain, rules: NameRules) -> bool:
         return not node_text(node)[:1].islower()  # an element of HTML
     if parent.type in ("attribute", "marker_annotation"):
         return True
-    return parent.type != "method_invocation" or not _is_member_call(parent, node)
-
-
-def _is_member_call(call: tree_sitter.Node, node: tree_sitter.Node) -> bool:
-    """Whether a name is that of a method of an object, in Java."""
-    return call.child_by_field_name("name") == node and (
-        call.child_by_field_name("object") is not None
-    )
+    is_call = parent.type == "method_invocation" and parent.child_by_field_name("name") == node
+    return not is_call or parent.child_by_field_name("object") is None  # of Java
 
 
 def _is_use_in_macro(node: tree_sitter.Node) -> bool:

@@ -103,7 +103,7 @@ def plan_next_edits(
     window = _lines_around(edited.after, edited.newest, language, earlier)
     hunks = hunks_between(old, new)
     window = _with_whole_hunks(window, hunks)
-    parts = list(_parts(old, new, window, hunks))
+    parts = list(_parts(new, window, hunks))
     split = list(_with_silent(parts, new, window, edited.silent))
     free, line, first_changed = set[int](), window.start, None
     for part in split:
@@ -183,9 +183,7 @@ def _with_whole_hunks(window: LineRange, hunks: Sequence[Hunk]) -> LineRange:
     return LineRange(start=start, end=end)
 
 
-def _parts(
-    old: Sequence[str], new: Sequence[str], window: LineRange, hunks: Sequence[Hunk]
-) -> Iterator[TextPart]:
+def _parts(new: Sequence[str], window: LineRange, hunks: Sequence[Hunk]) -> Iterator[TextPart]:
     """Yield the parts of the window: changed and unchanged lines in turn."""
     at = window.start
     for hunk in hunks:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language
 from intarsia.infill.next_edit.plan import line_offsets
 from intarsia.infill.next_edit.settled_edit import Hunk
 from intarsia.infill.syntax.nodes import nodes_at
@@ -17,10 +17,6 @@ from intarsia.infill.syntax.parse import parse
 
 _WORD = re.compile(r"(\w+)")
 _WORD_WITH_DOLLAR = re.compile(r"([\w$]+)")
-_NAMES_WITH_DOLLAR = frozenset(
-    {"javascript", "javascriptreact", "typescript", "typescriptreact"}
-)  # elsewhere the sign is no part of a name
-
 _NAMES = frozenset({"constant", "name", "variable_name"})
 """Nodes that are names in Ruby, PHP and shells. In other grammars their type says identifier."""
 
@@ -88,7 +84,7 @@ def is_same_rename(rename: Rename, old: str, new: str, language: Language) -> bo
 
 
 def _word_of(language: Language) -> re.Pattern[str]:
-    return _WORD_WITH_DOLLAR if language.id in _NAMES_WITH_DOLLAR else _WORD
+    return _WORD_WITH_DOLLAR if language.id in ECMASCRIPT_IDS else _WORD  # elsewhere no name has it
 
 
 def _replaced_words(before: str, after: str, word: re.Pattern[str]) -> list[_Replaced] | None:

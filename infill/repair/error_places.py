@@ -65,7 +65,7 @@ def error_places(syntax: Syntax) -> list[ErrorPlace]:
         return []
     language, log = load_grammar(grammar), _Log()
     parse_logged(syntax.data, language, log, lambda: log.is_enough)
-    starts = _line_starts(syntax.data)
+    starts = [0, *(match.end() for match in re.finditer(b"\n", syntax.data))]
     expected = {
         syntax.offset_at(starts[row] + column): _unnamed(language, states)
         for (row, column), states in log.states.items()
@@ -97,14 +97,6 @@ def _unnamed(language: tree_sitter.Language, states: Collection[int]) -> Collect
         for state in states
         if 0 < state < language.parse_state_count
         for symbol, name in language.lookahead_iterator(state) or ()
-        if _is_unnamed(language, symbol) and name.isascii() and name.strip() == name
+        if language.node_kind_is_visible(symbol) and not language.node_kind_is_named(symbol)
+        if name.isascii() and name.strip() == name
     }
-
-
-def _is_unnamed(language: tree_sitter.Language, symbol: int) -> bool:
-    is_visible = language.node_kind_is_visible(symbol)
-    return is_visible and not language.node_kind_is_named(symbol)
-
-
-def _line_starts(data: bytes) -> list[int]:
-    return [0, *(match.end() for match in re.finditer(b"\n", data))]

@@ -5,7 +5,7 @@ and where nothing helps, a line. Of edits that are about as likely the smallest 
 """
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import AskEngine, FillOptions
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
-from intarsia.infill.languages import Language
 from intarsia.infill.repair.proposals import EditKind, Proposal
 from intarsia.infill.repair.proposals_at import Found, Span
 from intarsia.infill.repair.tokens import apart
@@ -35,11 +34,6 @@ class AskScores(Protocol):
     """Sends texts to the engine and waits for their scores; where there are none, says why."""
 
     async def __call__(self, request: ScoreTexts, /) -> TextScores | NoSuggestion: ...
-
-
-def within_reach(edits: Sequence[Proposal]) -> list[Proposal]:
-    """Return the edits that are near enough to the first one to be compared with it."""
-    return [it for it in edits if abs(it.start - edits[0].start) <= MAX_CHARS_BETWEEN // 2]
 
 
 def score_request(text: str, edits: Sequence[Proposal], model: str | None = None) -> ScoreTexts:
@@ -68,33 +62,6 @@ REFILL_RANK = 5.0
 
 _BUDGET = Budget(prefix_tokens=512, suffix_tokens=192)
 _FIRST_TOKEN = re.compile(r"\s*(\w+|[^\w\s])")
-
-
-async def refills(
-    ask: AskEngine, text: str, spans: Sequence[Span], language: Language, options: FillOptions
-) -> AsyncIterator[Proposal | NoSuggestion]:
-    """Yield what the model writes in each span; the reason where the engine gives no answer."""
-    for span in spans:
-        hole = hole_for_range(text, span.start, span.end, language)
-        hole = replace(hole, kind="line", max_lines=1)
-        is_line = "\n" in text[span.end : span.end + 2] and span.end > span.start + 1
-        asked = replace(
-            options, budget=_BUDGET, max_tokens=TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
-        )
-        plan = plan_fill(text, hole, language, asked)
-        answer = await ask(plan.request(asked))
-        if isinstance(answer, NoSuggestion):
-            yield answer
-            return
-        for new in _texts(answer, plan.read(answer)):
-            if new != text[span.start : span.end].strip():
-                yield Proposal(
-                    start=span.start,
-                    end=span.end,
-                    new=apart(text[: span.start], new, text[span.end :]),
-                    kind="refill",
-                    rank=REFILL_RANK,
-                )
 
 
 def _texts(answer: Filled, suggestion: Suggestion | NoSuggestion) -> list[str]:
@@ -167,14 +134,29 @@ def _better(one: Repair | None, other: Repair | None) -> Repair | None:
 async def _refilled(
     asking: Asking, found: Found, spans: Sequence[Span]
 ) -> list[Proposal] | NoSuggestion:
-    """Return the refills that parse; the reason where the engine gives no answer."""
+    """Return what the model writes in the spans and parses; the reason where it gives no answer."""
     passed: list[Proposal] = []
-    syntax = found.syntax
-    async for edit in refills(asking.fill, syntax.text, spans, syntax.language, asking.options):
-        if isinstance(edit, NoSuggestion):
-            return passed or edit
-        if found.check.passes(edit):
-            passed.append(edit)
+    text, language = found.syntax.text, found.syntax.language
+    for span in spans:
+        hole = hole_for_range(text, span.start, span.end, language)
+        hole = replace(hole, kind="line", max_lines=1)
+        is_line = "\n" in text[span.end : span.end + 2] and span.end > span.start + 1
+        max_tokens = TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
+        asked = replace(asking.options, budget=_BUDGET, max_tokens=max_tokens)
+        plan = plan_fill(text, hole, language, asked)
+        answer = await asking.fill(plan.request(asked))
+        if isinstance(answer, NoSuggestion):
+            return passed or answer
+        for new in _texts(answer, plan.read(answer)):
+            edit = Proposal(
+                start=span.start,
+                end=span.end,
+                new=apart(text[: span.start], new, text[span.end :]),
+                kind="refill",
+                rank=REFILL_RANK,
+            )
+            if new != text[span.start : span.end].strip() and found.check.passes(edit):
+                passed.append(edit)
     return passed
 
 
@@ -183,7 +165,7 @@ async def _likeliest(
 ) -> Repair | NoSuggestion | None:
     """Return the edit that gains most; None if none gains enough."""
     text = found.syntax.text
-    edits = within_reach(edits)
+    edits = [it for it in edits if abs(it.start - edits[0].start) <= MAX_CHARS_BETWEEN // 2]
     if not edits:
         return None
     answer = await asking.scores(score_request(text, edits, asking.options.model))

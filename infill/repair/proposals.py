@@ -51,7 +51,7 @@ class Proposal:
 
 def proposals_near(text: str, tokens: Sequence[Token], place: ErrorPlace) -> Iterator[Proposal]:
     """Yield edits of the tokens around an error, the nearest and the most usual first."""
-    usual = _Usual(text, tokens)
+    usual = _Usual(tokens)
     found: list[Proposal] = []
     at = index_at(tokens, place.offset)
     for index in range(max(0, at - MAX_BACK), min(len(tokens), at + MAX_AHEAD) + 1):
@@ -63,7 +63,7 @@ def proposals_near(text: str, tokens: Sequence[Token], place: ErrorPlace) -> Ite
 class _Usual:
     """How often each unnamed token is in a text, as a rank from 0 (usual) to 1 (never)."""
 
-    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token]) -> None:
         counts = Counter(token.kind for token in tokens if not token.is_named)
         self._ranks = {kind: rank for rank, (kind, _) in enumerate(counts.most_common())}
 

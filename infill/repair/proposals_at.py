@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from intarsia.infill.languages import Language
 from intarsia.infill.repair.error_places import ErrorPlace, error_places
 from intarsia.infill.repair.proposals import Proposal, deletion, insertion, proposals_near
-from intarsia.infill.repair.tokens import Token, index_at, tokens_between
+from intarsia.infill.repair.tokens import Token, index_at, tokens_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS
 from intarsia.infill.syntax.lines import (
@@ -164,7 +164,7 @@ def find_proposals(text: str, start: int, end: int, language: Language) -> Found
     places = error_places(syntax)
     if syntax.tree.root_node.has_error and not places:
         return NoSuggestion(reason="the parser does not tell where the error is")
-    tokens = tokens_between(syntax, 0, len(text))
+    tokens = tokens_of(syntax)
     if not places:
         return _found_in_range(syntax, tokens, start, end)
     return _found_at_error(syntax, tokens, _nearest(text, places, start, end))
@@ -198,7 +198,7 @@ def _found_in_range(syntax: Syntax, tokens: Sequence[Token], start: int, end: in
     at = index_at(tokens, start)
     token = tokens[at] if at < len(tokens) and tokens[at].start < max(end, start + 1) else None
     check = ParseCheck(syntax)
-    edits = [] if token is None else [it for it in _similar(syntax, tokens, token)]
+    edits = [] if token is None else _similar(syntax, tokens, token)
     spans = [] if token is None else [Span(start=token.start, end=token.end)]
     return Found(
         syntax=syntax,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from intarsia.infill.syntax.nodes import COMMENTS, MAX_DEPTH, STRINGS
+from intarsia.infill.syntax.nodes import COMMENTS, MAX_DEPTH, STRINGS, goto_next
 from intarsia.infill.syntax.parse import Syntax
 
 
@@ -20,12 +20,11 @@ class Token:
     is_named: bool
 
 
-def tokens_between(syntax: Syntax, start: int, end: int) -> list[Token]:
-    """Return the tokens that overlap a range of a text, in order. Comments are none."""
-    first, last = syntax.byte_at(start), syntax.byte_at(end)
+def tokens_of(syntax: Syntax) -> list[Token]:
+    """Return the tokens of a text, in order. Comments are none."""
     tokens: list[Token] = []
     at_byte, at = 0, 0
-    for node in _leaves(syntax.tree.walk(), first, last):
+    for node in _leaves(syntax.tree.walk()):
         begin = at + _num_chars(syntax.data[at_byte : node.start_byte])
         at = begin + _num_chars(syntax.data[node.start_byte : node.end_byte])
         at_byte = node.end_byte
@@ -55,25 +54,17 @@ def _num_chars(data: bytes) -> int:
     return len(data.decode("utf-8", "replace"))
 
 
-def _leaves(cursor: tree_sitter.TreeCursor, first: int, last: int) -> Iterator[tree_sitter.Node]:
-    """Yield the leaves that overlap a range of bytes; what is nested too deeply is one leaf."""
+def _leaves(cursor: tree_sitter.TreeCursor) -> Iterator[tree_sitter.Node]:
+    """Yield the leaves of a tree; what is nested too deeply is one leaf."""
     while True:
         node = cursor.node
         assert node is not None, "a cursor of a tree is at a node"
-        is_within = node.end_byte > first and node.start_byte < last
         is_leaf = node.child_count == 0 or node.type in STRINGS or cursor.depth >= MAX_DEPTH
-        if is_within and node.type not in COMMENTS:
+        if node.type not in COMMENTS:
             if not is_leaf:
                 cursor.goto_first_child()
                 continue
             if node.end_byte > node.start_byte:
                 yield node
-        if node.start_byte >= last or not _goto_next(cursor):
+        if not goto_next(cursor):
             return
-
-
-def _goto_next(cursor: tree_sitter.TreeCursor) -> bool:
-    while not cursor.goto_next_sibling():
-        if not cursor.goto_parent():
-            return False
-    return True

@@ -193,16 +193,12 @@ def _code_in_fence(text: str, start: int, end: int) -> Code | None:
     shown = _only(text, [(fence.start, fence.end)])
     if not fence.is_quoted:
         return Code(text=shown, language=fence.language, closing_line=fence.closing_line)
-    if _is_of_many_lines(text, start, end):
+    if line_start(text, end) > start or line_end(text, start) < end:  # it has several lines
         return None
     # Each line of a quote begins with a mark that no rule of the code's language knows, so only
     # the rest of a line is filled.
     one_line = replace(fence.language, block_style="none")
     return Code(text=_without_marks(shown), language=one_line, closing_line=fence.closing_line)
-
-
-def _is_of_many_lines(text: str, start: int, end: int) -> bool:
-    return line_start(text, end) > start or line_end(text, start) < end
 
 
 @lru_cache(maxsize=4)

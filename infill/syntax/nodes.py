@@ -3,8 +3,6 @@
 Public functions take string indices; the helpers below count UTF-8 bytes, as the trees do.
 """
 
-from collections.abc import Iterator
-
 import tree_sitter
 
 from intarsia.infill.syntax.parse import Syntax
@@ -52,7 +50,15 @@ def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:
 
 def nodes_at_byte(syntax: Syntax, byte: int) -> list[tree_sitter.Node]:
     """Return the nodes around a byte of the text, from the root to the innermost."""
-    return list(_nodes_at_byte(syntax, byte))
+    nodes, cursor = [], syntax.tree.walk()
+    for _ in range(MAX_DEPTH):
+        node = cursor.node
+        if node is None or not node.start_byte <= byte < node.end_byte:
+            break
+        nodes.append(node)
+        if not _goto_child_at(cursor, byte):
+            break
+    return nodes
 
 
 def is_code(syntax: Syntax | None, offset: int) -> bool:
@@ -110,12 +116,12 @@ def num_errors(syntax: Syntax) -> int:
             and cursor.depth < MAX_DEPTH
             and cursor.goto_first_child()
         )
-        if not is_entered and not _goto_next(cursor):
+        if not is_entered and not goto_next(cursor):
             break
     return count
 
 
-def _goto_next(cursor: tree_sitter.TreeCursor) -> bool:
+def goto_next(cursor: tree_sitter.TreeCursor) -> bool:
     """Go to the next node that is not inside this one."""
     while not cursor.goto_next_sibling():
         if not cursor.goto_parent():
@@ -134,17 +140,6 @@ def _child_starts(cursor: tree_sitter.TreeCursor, first: int, last: int) -> list
     if is_entered:  # a copied cursor would need no way back, but copies crash in tree-sitter 0.26
         cursor.goto_parent()
     return starts
-
-
-def _nodes_at_byte(syntax: Syntax, byte: int) -> Iterator[tree_sitter.Node]:
-    cursor = syntax.tree.walk()
-    for _ in range(MAX_DEPTH):
-        node = cursor.node
-        if node is None or not node.start_byte <= byte < node.end_byte:
-            return
-        yield node
-        if not _goto_child_at(cursor, byte):
-            return
 
 
 def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:

@@ -116,10 +116,10 @@ def parse(text: str, language: Language) -> Syntax | None:
 
 def parse_afresh(text: str, language: Language) -> Syntax | None:
     """Parse all of a text. Unlike ``parse``, it returns the same tree of broken code every time."""
-    is_refused = (
-        len(text) > MAX_PARSED_CHARS or _has_long_line(text) or is_beyond_grammar(text, language)
-    )
-    if language.grammar is None or is_refused:
+    if language.grammar is None or len(text) > MAX_PARSED_CHARS:
+        return None
+    has_long_line = len(text) > MAX_LINE_CHARS and max(map(len, text.split("\n"))) > MAX_LINE_CHARS
+    if has_long_line or is_beyond_grammar(text, language):
         return None
     data = _encode(text)
     tree = parse_bounded(data, load_grammar(language.grammar))
@@ -156,10 +156,6 @@ def _parse_from(older: Syntax | None, text: str, language: Language) -> Syntax |
         if end - start + new_end - start <= MAX_EDITED_CHARS:
             return parse_edited(older, start, end, text[start:new_end])
     return parse_afresh(text, language)
-
-
-def _has_long_line(text: str) -> bool:
-    return len(text) > MAX_LINE_CHARS and max(map(len, text.split("\n"))) > MAX_LINE_CHARS
 
 
 def _encode(text: str) -> bytes:

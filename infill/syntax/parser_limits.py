@@ -158,9 +158,7 @@ def parse_logged(
 
     parser = tree_sitter.Parser(grammar)
     parser.logger = log
-    with contextlib.suppress(
-        ValueError
-    ):  # what the binding raises when the callback has stopped it
+    with contextlib.suppress(ValueError):  # the callback has stopped it
         parser.parse(read, progress_callback=is_over)
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_one import fill_hole
+from intarsia.infill.filling.fill_one import run_plan
+from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
@@ -130,7 +131,8 @@ async def _ask(bench: Bench, client: EngineClient, line: CutLine, num_typed: int
     python = language_for_id("python")
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start + num_typed, line.end, python)
-    await fill_hole(client.fill, line.text, hole, python, bench.options)
+    plan = plan_fill(line.text, hole, python, bench.options)
+    await run_plan(client.fill, plan, plan.request(bench.options))
     return 1000 * (time.perf_counter() - started)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_span_at_cursor
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_fill
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia_research.errors import EvaluationFault
@@ -24,9 +25,15 @@ SLACK_S = 30.0
 
 def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     """Plan the fill that an editor asks for: at the cursor, or of a selected range."""
-    plan = plan_span_at_cursor if case.is_range else plan_at_cursor
-    language = language_for(case.language, case.path)
-    return plan(case.filled(""), len(case.prefix), language, options)
+    language, text, cursor = (
+        language_for(case.language, case.path),
+        case.filled(""),
+        len(case.prefix),
+    )
+    if not case.is_range:
+        return plan_at_cursor(text, cursor, language, options)
+    hole = hole_for_range(text, cursor, cursor, language)
+    return replace(plan_fill(text, hole, language, options), cursor=cursor)
 
 
 def patient(options: FillOptions) -> FillOptions:

@@ -125,7 +125,7 @@ class DirectClient:
         """Fill a range that the user selected."""
         request = plan.request(self._options, num_candidates=self._options.num_candidates)
         request = with_project(request, project)
-        result = await run_plan(self._client.fill, plan, request, started=time.perf_counter())
+        result = await run_plan(self._client.fill, plan, request)
         assert isinstance(result, FillResult), "the client raises where there is no answer"
         return plan.at_cursor(result.suggestion), result.cost
 

@@ -12,7 +12,8 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import plan_span_at_cursor, to_project_context
+from intarsia.infill.filling.plan import plan_fill, to_project_context
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import language_for_id
 from intarsia.training.draw_holes import TrainingHole, draw_holes
@@ -102,7 +103,8 @@ def test_the_chunks_are_those_that_a_fill_of_the_same_file_gets(
         file_text = hole.prefix + hole.suffix
         (root / hole.path).write_text(file_text)
         language = language_for_id(hole.language)
-        plan = plan_span_at_cursor(file_text, len(hole.prefix), language, FillOptions())
+        span = hole_for_range(file_text, len(hole.prefix), len(hole.prefix), language)
+        plan = plan_fill(file_text, span, language, FillOptions())
         place = Place(
             path=(root / hole.path).as_posix(),
             text=file_text,
