@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.parsed_file import parse_text
+from intarsia.workspace.index.parsed_file import with_passages
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.symbols.extract import extract_symbols
 
 
 @contextmanager
@@ -30,5 +31,6 @@ def bring_up_to_date(index: ProjectIndex) -> None:
             pass
         job = index.next_job()
         if job is not None:
-            job.root.finished(job, parse_text(job.text, job.language), "")
+            symbols = extract_symbols(job.text, job.language)
+            job.root.finished(job, with_passages(job.text, symbols), "")
     index.settle(is_idle=True)

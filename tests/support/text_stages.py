@@ -30,7 +30,8 @@ from intarsia.lsp.documents.positions import line_starts, offset_at, position_at
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.files.generated import is_generated_text, is_minified
-from intarsia.workspace.index.parsed_file import parse_text
+from intarsia.workspace.index.parsed_file import with_passages
+from intarsia.workspace.symbols.extract import extract_symbols
 
 FILLS = ("return (x\n" * 9, "(" * 40, '"\\' * 900)
 """What a model may write into the hole."""
@@ -139,7 +140,7 @@ def _correction(first_line: int) -> NextEdit:
 
 
 def _index(subject: Subject) -> None:
-    parse_text(subject.text, subject.language)
+    with_passages(subject.text, extract_symbols(subject.text, subject.language))
     is_generated_text(subject.text)
     is_minified(subject.text)
 

@@ -153,9 +153,6 @@ class Surroundings:
         """Return how often a name is in the file with the hole."""
         return self.names.get(name, 0)
 
-    def language_of(self, path: str) -> Language:
-        return language_for_path(path)
-
     def shown_path(self, path: str) -> str:
         """Return a path relative to its opened folder."""
         root = self.index.root_of(path) or ""
@@ -169,7 +166,7 @@ class Surroundings:
         edited = self._edited(path)
         if edited is None:
             return self.index.symbols_of(path)
-        return extract_symbols(edited, self.language_of(path))
+        return extract_symbols(edited, language_for_path(path))
 
     def _find_text(self, path: str) -> str | None:
         edited = self._edited(path)

@@ -38,37 +38,30 @@ class Neighbourhood:
 
 def neighbourhood_of(place: Place) -> Neighbourhood:
     """Return the words around a hole."""
+    text, offset = place.text, place.offset
+    before = _LINE_END.split(text[max(0, offset - MAX_CHARS_EACH_SIDE) : offset])
+    after = _LINE_END.split(text[offset : offset + MAX_CHARS_EACH_SIDE])
     mentions: defaultdict[str, float] = defaultdict(float)
     words: defaultdict[str, float] = defaultdict(float)
-    for weight, line in _weighted_lines(place):
+    for weight, line in _weighted_lines(before, after):
         for name in set(identifiers(line)):
             mentions[name] += weight
             for word in words_of(name):
                 words[word] = max(words[word], weight)
-    before = place.text[max(0, place.offset - MAX_CHARS_EACH_SIDE) : place.offset]
-    line = _LINE_END.split(before)[-1]
     return Neighbourhood(
         mentions=mentions,
         words=words,
-        receiver=_receiver(line),
-        line=place.text.count("\n", 0, place.offset),
-        expects_error=_RAISES.search(line) is not None,
+        receiver=_receiver(before[-1]),
+        line=text.count("\n", 0, offset),
+        expects_error=_RAISES.search(before[-1]) is not None,
     )
 
 
-def _weighted_lines(place: Place) -> Iterator[tuple[float, str]]:
-    before, after = _sides(place)
+def _weighted_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[float, str]]:
     yield 1.0, f"{before[-1]} {after[0]}"
     for lines in (before[-2 : -NUM_LINES_ABOVE - 2 : -1], after[1 : NUM_LINES_BELOW + 1]):
         for distance, line in enumerate(lines, 1):
             yield HALF_WEIGHT_LINES / (HALF_WEIGHT_LINES + distance), line
-
-
-def _sides(place: Place) -> tuple[Sequence[str], Sequence[str]]:
-    text, offset = place.text, place.offset
-    before = text[max(0, offset - MAX_CHARS_EACH_SIDE) : offset]
-    after = text[offset : offset + MAX_CHARS_EACH_SIDE]
-    return _LINE_END.split(before), _LINE_END.split(after)
 
 
 def _receiver(before: str) -> str:

@@ -76,7 +76,8 @@ def rank(
     ``num_uses``: how often each name is anywhere in the file with the hole.
     """
     every = [one for one in reached if not _shows_nothing_new(one)]
-    words = [words_in(f"{one.local} {_without_decorators(one)}") for one in every]
+    headers = [_DECORATORS.sub("", one.definition.signature) for one in every]
+    words = [words_in(f"{one.local} {it}") for one, it in zip(every, headers, strict=True)]
     rarity = _rarity(words)
     ranked = []
     for one, its in zip(every, words, strict=True):
@@ -136,10 +137,6 @@ def _shows_nothing_new(one: Reached) -> bool:
     written = definition.signature.removeprefix("self.").removeprefix("this.")
     copied = f"{definition.name} = {definition.name}"
     return definition.kind == "field" and one.relation != "receiver" and written == copied
-
-
-def _without_decorators(one: Reached) -> str:
-    return _DECORATORS.sub("", one.definition.signature)
 
 
 def _is_private(one: Reached) -> bool:

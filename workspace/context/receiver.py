@@ -78,11 +78,6 @@ def enclosing_class(symbols: FileSymbols, line: int) -> Definition | None:
     return max(around, key=lambda one: one.start_line, default=None)
 
 
-def is_self(name: str) -> bool:
-    """Whether a name means the object that a method belongs to."""
-    return name in _SELF
-
-
 def declared_type(name: str, before: str, language: Language) -> str:
     """Return the type that the nearest line above declares for a name, "" if none tells.
 
@@ -94,14 +89,13 @@ def declared_type(name: str, before: str, language: Language) -> str:
         for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
             groups = match.groupdict()
             called = groups.get("call")
-            found = _constructed(called) if called else bare_type(groups.get("type") or "")
+            found = bare_type(groups.get("type") or "")
+            if called:
+                is_new = called.endswith("::new")
+                found = called.removesuffix("::new") if is_new else f"{called}()"
             if found and match.start() > at:
                 best, at = found, match.start()
     return best
-
-
-def _constructed(name: str) -> str:
-    return name.removesuffix("::new") if name.endswith("::new") else f"{name}()"
 
 
 MAX_BASES = 4
@@ -163,7 +157,7 @@ def type_of(around: Surroundings, expression: str) -> _Found | None:
 
 
 def _type_of_name(around: Surroundings, name: str) -> _Found | None:
-    if is_self(name):
+    if name in _SELF:
         own = enclosing_class(around.symbols, around.neighbourhood.line)
         return (around.place.path, own) if own else None
     before = around.place.text[: around.place.offset]

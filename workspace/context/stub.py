@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language
 from intarsia.workspace.symbols.symbols import Definition
 
 
@@ -54,11 +54,7 @@ _PLAIN = replace(_RUBY, class_end="")
 
 _STYLES: dict[str, StubStyle] = {
     "python": _PYTHON,
-    "javascript": _TWO_BLANKS,
-    "javascriptreact": _TWO_BLANKS,
-    "typescript": _TWO_BLANKS,
-    "typescriptreact": _TWO_BLANKS,
-    "dart": _TWO_BLANKS,
+    **dict.fromkeys((*ECMASCRIPT_IDS, "dart"), _TWO_BLANKS),
     "go": replace(_NO_SEMICOLON, indent="\t", are_methods_outside=True),
     "rust": replace(_BRACES, empty_class_end=";", needs_impl=True),
     "kotlin": _NO_SEMICOLON,
@@ -66,21 +62,10 @@ _STYLES: dict[str, StubStyle] = {
     "scala": replace(_NO_SEMICOLON, indent="  "),
     "ruby": _RUBY,
     "elixir": replace(_RUBY, class_start=" do"),
-    "lua": _PLAIN,
-    "markdown": _PLAIN,
-    "yaml": _PLAIN,
-    "toml": _PLAIN,
-    "json": _PLAIN,
-    "css": _PLAIN,
-    "html": _PLAIN,
-    "sql": _PLAIN,
-    "shellscript": _PLAIN,
+    **dict.fromkeys(("lua", "markdown", "yaml", "toml", "json"), _PLAIN),
+    **dict.fromkeys(("css", "html", "sql", "shellscript"), _PLAIN),
 }
-
-
-def stub_style(language: Language) -> StubStyle:
-    """Return the style of a language; one without a row has braces."""
-    return _STYLES.get(language.id, _BRACES)
+"""By the language's id; one without a row has braces."""
 
 
 _TYPES = ("class", "type", "module")
@@ -113,7 +98,7 @@ class Stub:
             qualified_name(one): one for one in reversed(definitions) if one.kind in _TYPES
         }
         self._containers = {one.container for one in definitions}
-        self._style = stub_style(language)
+        self._style = _STYLES.get(language.id, _BRACES)
         self._limits = limits
         self._chosen: dict[tuple[int, str], Definition] = {}
 

@@ -7,6 +7,7 @@ for shorter ones.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.ranked import Ranked, Reached
@@ -92,8 +93,8 @@ class Stubs:
     def _new(self, kind: ChunkKind, one: Ranked) -> _FileStub:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
-        language = self._around.language_of(path)
-        stub = Stub(symbols.definitions if symbols else (), language, self._limits)
+        definitions = symbols.definitions if symbols else ()
+        stub = Stub(definitions, language_for_path(path), self._limits)
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

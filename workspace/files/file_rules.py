@@ -37,19 +37,10 @@ _TOOLS = (
     " .sass-cache .nyc_output .history .trash $recycle.bin lost+found tmp .tmp"
 )
 _SKIPPED = VERSION_CONTROL | set(f"{_PACKAGES} {_BUILDS} {_TOOLS}".split())
+"""Folders that are left out unless an ignore file asks for them."""
 
 MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark the folder around them as a cache or a virtual environment."""
-
-
-def is_skipped_folder(name: str) -> bool:
-    """Tell whether a folder of this name is left out unless an ignore file asks for it."""
-    return name.casefold() in _SKIPPED
-
-
-def is_version_control(name: str) -> bool:
-    """Tell whether a folder of this name holds the data of a version control system."""
-    return name.casefold() in VERSION_CONTROL
 
 
 MAX_DEPTH = 40
@@ -111,13 +102,13 @@ class FileRules:
         """Return why a folder is not entered; the caller has checked the folders above it."""
         if (reason := self.why_not_secret(f"{path}/_")) is not None:
             return reason
-        name = path.rpartition("/")[2]
-        if is_version_control(name):
+        name = path.rpartition("/")[2].casefold()
+        if name in VERSION_CONTROL:
             return "of a version control system"
         decision = self._ignore.decision(path, is_folder=True)
         if decision is not None and decision:
             return "ignored by an ignore file"
-        if is_skipped_folder(name) and not self._ignore.is_asked_for(path):
+        if name in _SKIPPED and not self._ignore.is_asked_for(path):
             return "a folder of tools or builds"
         return None
 

@@ -5,15 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from intarsia.infill.imports.binding import DEFAULT, UnboundName
-from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
 from intarsia.workspace.imports.evidence import Candidate
-from intarsia.workspace.imports.module_names import ModuleNames, Surroundings
+from intarsia.workspace.imports.module_names import Surroundings
 from intarsia.workspace.index.reader import FoundDefinition, IndexReader
 from intarsia.workspace.modules.rust import module_of, source_folder
 
 MAX_DEFINITIONS = 60
 
-_ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|__tests__|testing|examples?|benches)/|[._]test\.|/test_|\.spec\."
 )
@@ -26,36 +25,32 @@ _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
 def defined_candidates(
-    index: IndexReader,
-    around: Surroundings,
-    language: Language,
-    unbound: UnboundName,
-    names: ModuleNames,
+    index: IndexReader, around: Surroundings, unbound: UnboundName
 ) -> list[Candidate]:
     """Return the public definitions of a name in other files, each as a candidate."""
-    if language.id == "go":
+    if around.language.id == "go":
         return list(_go_packages(index, around, unbound))
     found = [
         it
         for it in index.definitions_named(unbound.name, limit=MAX_DEFINITIONS)
-        if _may_import(it, around, language)
+        if _may_import(it, around)
     ]
     if len(found) == MAX_DEFINITIONS:
         return []
-    places = {_place(it, index, around, language) for it in found}
+    places = {_place(it, index, around) for it in found}
     return [
         Candidate(place=place, name=name, local=unbound.name, form="plain")
         for place, name in sorted(it for it in places if it is not None)
     ]
 
 
-def _may_import(found: FoundDefinition, around: Surroundings, language: Language) -> bool:
+def _may_import(found: FoundDefinition, around: Surroundings) -> bool:
     definition = found.definition
     own_test = _TEST.search(around.path) is not None
     return (
         not definition.container
         and found.path != around.path
-        and _is_same(language_for_path(found.path), language)
+        and _is_same(language_for_path(found.path), around.language)
         and (own_test or _TEST.search(found.path) is None)
         and definition.kind in ("class", "function", "constant", "type")
         and not definition.name.startswith("_")
@@ -63,18 +58,18 @@ def _may_import(found: FoundDefinition, around: Surroundings, language: Language
 
 
 def _is_same(one: Language, other: Language) -> bool:
-    return one.id == other.id or (one.id in _ECMASCRIPT and other.id in _ECMASCRIPT)
+    return one.id == other.id or (one.id in ECMASCRIPT_IDS and other.id in ECMASCRIPT_IDS)
 
 
 def _place(
-    found: FoundDefinition, index: IndexReader, around: Surroundings, language: Language
+    found: FoundDefinition, index: IndexReader, around: Surroundings
 ) -> tuple[str, str] | None:
     """Return the place and the name there, None where a definition is not public."""
-    name, path = found.definition.name, found.path
+    name, path, language = found.definition.name, found.path, around.language
     if language.id == "python":
         place = path.removesuffix(".pyi").removesuffix(".py").removesuffix("/__init__")
         return place, name
-    if language.id in _ECMASCRIPT:
+    if language.id in ECMASCRIPT_IDS:
         exported = _exported(index.read(path) or "", name)
         return None if exported is None else (path, exported)
     if language.id == "java":

@@ -4,9 +4,7 @@ import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.infill.languages import Language
 from intarsia.workspace.imports.module_names import Surroundings, Written
-from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.symbols import Import
 
 _ENDINGS = (".d.ts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -20,7 +18,6 @@ class EcmascriptNames:
     """Implements ``ModuleNames``. A place in the project is the path of a file."""
 
     around: Surroundings
-    language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
         found = self._resolve(written.module, written.path)
@@ -47,12 +44,7 @@ class EcmascriptNames:
         return any(it.module.split("/")[0] == start for it in self.around.imports)
 
     def _resolve(self, module: str, path: str) -> tuple[str, ...]:
-        return resolve_import(
-            Import(module=module, line=0),
-            path=path,
-            language=self.language,
-            files=self.around.files,
-        )
+        return self.around.resolve(Import(module=module, line=0), path)
 
     def _relative(self, place: str, others: Sequence[Written]) -> str:
         """Return the relative path, with an ending or without one as in the project's files."""

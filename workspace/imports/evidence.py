@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from intarsia.infill.imports.binding import ImportForm, UnboundName
-from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages import language_for_path
 from intarsia.workspace.imports.module_names import ModuleNames, Surroundings, Written
 from intarsia.workspace.index.reader import FoundImport, IndexReader
-from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.symbols import Import
 
 _LEFT_OUT = ("export", "submodule")
@@ -131,22 +130,20 @@ MAX_DEFINITIONS = 60
 _WITH_PACKAGES = ("go", "java")
 
 
-def why_given(
-    index: IndexReader, around: Surroundings, language: Language, unbound: UnboundName
-) -> str:
+def why_given(index: IndexReader, around: Surroundings, unbound: UnboundName) -> str:
     """Return why a name needs no import, "" where it needs one."""
-    if language.id in _WITH_PACKAGES and _is_in_package(index, around, language, unbound.name):
+    if around.language.id in _WITH_PACKAGES and _is_in_package(index, around, unbound.name):
         return "its own package defines it"
     for imported in around.imports:
         is_star = any(it.name == "*" for it in imported.names) and imported.kind != "export"
-        if is_star and _may_give(index, around, language, imported, unbound.name):
+        if is_star and _may_give(index, around, imported, unbound.name):
             return f"all names of {imported.module} are imported, perhaps this one"
     return ""
 
 
-def _is_in_package(index: IndexReader, around: Surroundings, language: Language, name: str) -> bool:
+def _is_in_package(index: IndexReader, around: Surroundings, name: str) -> bool:
     """Whether a file of the same folder defines a name; in Java, of the same package."""
-    folder = posixpath.dirname(around.path)
+    folder, language = posixpath.dirname(around.path), around.language
     found = index.definitions_named(name, limit=MAX_DEFINITIONS)
     here = [
         it
@@ -168,13 +165,11 @@ def package_folder(folder: str) -> str:
     return folder
 
 
-def _may_give(
-    index: IndexReader, around: Surroundings, language: Language, imported: Import, name: str
-) -> bool:
+def _may_give(index: IndexReader, around: Surroundings, imported: Import, name: str) -> bool:
     """Whether an import of all names may include this one; one from outside may in Python."""
-    files = resolve_import(imported, path=around.path, language=language, files=around.files)
+    files = around.resolve(imported)
     if not files:
-        return language.id == "python"
+        return around.language.id == "python"
     for path in files:
         symbols = index.symbols_of(path)
         if symbols is None:
@@ -193,11 +188,11 @@ _STRICT = ("python", "go")
 _ENDINGS = ("", ".py", "/__init__.py")
 
 
-def imports_back(index: IndexReader, around: Surroundings, language: Language, place: str) -> bool:
+def imports_back(index: IndexReader, around: Surroundings, place: str) -> bool:
     """Whether the files of a place import the file itself, directly or by others."""
-    if language.id not in _STRICT:
+    if around.language.id not in _STRICT:
         return False
-    waiting = deque(_files_of(around, language, place))
+    waiting = deque(_files_of(around, place))
     seen = set(waiting)
     while waiting and len(seen) <= MAX_FILES:
         path = waiting.popleft()
@@ -205,18 +200,15 @@ def imports_back(index: IndexReader, around: Surroundings, language: Language, p
             return True
         symbols = index.symbols_of(path)
         for imported in symbols.imports if symbols is not None else ():
-            if imported.is_nested and language.id == "python":
+            if imported.is_nested and around.language.id == "python":
                 continue
-            found = resolve_import(imported, path=path, language=language, files=around.files)
+            found = around.resolve(imported, path)
             waiting.extend(it for it in found if it not in seen)
             seen.update(found)
     return around.path in seen
 
 
-def _files_of(around: Surroundings, language: Language, place: str) -> list[str]:
-    if language.id == "go":
-        imported = Import(module=place, line=0)
-        return list(
-            resolve_import(imported, path=around.path, language=language, files=around.files)
-        )
+def _files_of(around: Surroundings, place: str) -> list[str]:
+    if around.language.id == "go":
+        return list(around.resolve(Import(module=place, line=0)))
     return [place + it for it in _ENDINGS if around.files.exists(place + it)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from intarsia.infill.imports.binding import ImportBinding, ImportForm, NeededImport, UnboundName
 from intarsia.infill.imports.plain_names import is_plain
-from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
 from intarsia.workspace.imports.defined import defined_candidates
 from intarsia.workspace.imports.ecmascript_names import EcmascriptNames
 from intarsia.workspace.imports.evidence import (
@@ -33,7 +33,6 @@ from intarsia.workspace.imports.python_names import PythonNames
 from intarsia.workspace.imports.standard import standard_module
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
-from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import Import
 
@@ -42,17 +41,13 @@ MAX_IMPORTS = 600
 DOMINANT = 4
 """How many times as frequent as any other meaning the proposed one must be."""
 
-_NAMES: Mapping[str, Callable[[Surroundings, Language], ModuleNames]] = {
+_NAMES: Mapping[str, Callable[[Surroundings], ModuleNames]] = {
     "python": PythonNames,
-    "javascript": EcmascriptNames,
-    "javascriptreact": EcmascriptNames,
-    "typescript": EcmascriptNames,
-    "typescriptreact": EcmascriptNames,
+    **dict.fromkeys(ECMASCRIPT_IDS, EcmascriptNames),
     "go": GoNames,
     "java": JavaNames,
     "rust": RustNames,
 }
-_ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
 
 
 class ImportFinder:
@@ -69,12 +64,14 @@ class ImportFinder:
             files_in=index.files_in,
             read=index.read,
         )
-        self._around = Surroundings(path=path, imports=self._symbols.imports, files=files)
-        self._names = _NAMES[language.id](self._around, language)
+        self._around = Surroundings(
+            path=path, language=language, imports=self._symbols.imports, files=files
+        )
+        self._names = _NAMES[language.id](self._around)
 
     def find(self, unbound: UnboundName) -> NeededImport:
         """Return the import that a name needs, or why none is proposed."""
-        given = why_given(self._index, self._around, self._language, unbound)
+        given = why_given(self._index, self._around, unbound)
         if given:
             return NeededImport(name=unbound.name, reason=given)
         candidates = self._candidates(unbound)
@@ -86,7 +83,7 @@ class ImportFinder:
             return _none(unbound, f"files import it from several places: {places}")
         if self._has_star(chosen) or self._is_member_here(chosen):
             return _none(unbound, "the file has it already")
-        if imports_back(self._index, self._around, self._language, chosen.place):
+        if imports_back(self._index, self._around, chosen.place):
             return _none(unbound, "the import would be circular")
         return self._bound(unbound, chosen)
 
@@ -94,15 +91,13 @@ class ImportFinder:
         found = self._index.imports_of(unbound.name, path=self._path, limit=MAX_IMPORTS)
         others = [it for it in found if it.path != self._path and self._is_alike(it.path)]
         candidates = candidates_of(others, unbound, self._names)
-        if self._language.id in _ECMASCRIPT:
+        if self._language.id in ECMASCRIPT_IDS:
             candidates = self._of_own_kind(candidates)
-        return candidates or defined_candidates(
-            self._index, self._around, self._language, unbound, self._names
-        )
+        return candidates or defined_candidates(self._index, self._around, unbound)
 
     def _is_alike(self, path: str) -> bool:
         language = language_for_path(path)
-        both = (language.id in _ECMASCRIPT, self._language.id in _ECMASCRIPT)
+        both = (language.id in ECMASCRIPT_IDS, self._language.id in ECMASCRIPT_IDS)
         return all(both) or language.id == self._language.id
 
     def _of_own_kind(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -148,10 +143,7 @@ class ImportFinder:
     def _path_of(self, place: str) -> str | None:
         """Return the file of a place in the project, None for any other place."""
         if self._language.id == "rust":
-            imported = Import(module=place, line=0)
-            found = resolve_import(
-                imported, path=self._path, language=self._language, files=self._around.files
-            )
+            found = self._around.resolve(Import(module=place, line=0))
             return found[0] if found else None
         endings = ("", ".py", "/__init__.py", ".pyi", "/__init__.pyi")
         return next((place + it for it in endings if self._exists(place + it)), None)

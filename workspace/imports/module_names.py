@@ -21,8 +21,15 @@ class Surroundings:
     """The file that gets an import, and the files of the project."""
 
     path: str
+    language: Language
     imports: Sequence[Import]  # that it has
     files: Files
+
+    def resolve(self, imported: Import, path: str | None = None) -> tuple[str, ...]:
+        """Return the files that an import means, in the file itself or in another one."""
+        return resolve_import(
+            imported, path=path or self.path, language=self.language, files=self.files
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,18 +60,12 @@ class GoNames:
     """Implements ``ModuleNames``. A place is the package's path, in the project too."""
 
     around: Surroundings
-    language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
         return None if written.module.startswith(".") else written.module
 
     def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
-        found = resolve_import(
-            Import(module=place, line=0),
-            path=self.around.path,
-            language=self.language,
-            files=self.around.files,
-        )
+        found = self.around.resolve(Import(module=place, line=0))
         own = posixpath.dirname(self.around.path)
         return None if any(posixpath.dirname(it) == own for it in found) else place
 
@@ -74,7 +75,6 @@ class JavaNames:
     """Implements ``ModuleNames``. A place is the full name of a package or an outer class."""
 
     around: Surroundings
-    language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
         return written.module
@@ -91,7 +91,6 @@ class RustNames:
     """Implements ``ModuleNames``. A place is a path from a crate's root."""
 
     around: Surroundings
-    language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
         if not name:  # a crate, which needs no import

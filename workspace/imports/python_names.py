@@ -4,9 +4,7 @@ import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.infill.languages import Language
 from intarsia.workspace.imports.module_names import Surroundings, Written
-from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.symbols import Import, ImportedName
 
 _ENDINGS = ("/__init__.pyi", "/__init__.py", ".pyi", ".py")
@@ -17,7 +15,6 @@ class PythonNames:
     """Implements ``ModuleNames``. A place in the project is the path of a package or a module."""
 
     around: Surroundings
-    language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
         module = written.module
@@ -29,12 +26,7 @@ class PythonNames:
                 folder = posixpath.dirname(folder)
             return posixpath.join(folder, *rest.split(".")) if rest else folder
         names = (ImportedName(name=name, local=name),) if name else ()
-        found = resolve_import(
-            Import(module=module, names=names, line=0),
-            path=written.path,
-            language=self.language,
-            files=self.around.files,
-        )
+        found = self.around.resolve(Import(module=module, names=names, line=0), written.path)
         if not found:
             return module
         place = _without_ending(found[0])
@@ -61,16 +53,13 @@ class PythonNames:
         own = [it.module for it in self.around.imports]
         if any(module.startswith(".") for module in own):
             return True
-        package = self._package_parts()
+        package = self._packages_of(posixpath.dirname(self.around.path))
         if package and any(module.split(".")[0] == package[0] for module in own):
             return False
         return bool(others) and others[0].module.startswith(".")
 
-    def _package_parts(self) -> list[str]:
-        """Return the names of the packages that the file is in, the outermost first."""
-        return self._packages_of(posixpath.dirname(self.around.path))
-
     def _packages_of(self, folder: str) -> list[str]:
+        """Return the names of the packages that a folder is in, the outermost first."""
         parts: list[str] = []
         while self._is_package(folder):
             parts.insert(0, posixpath.basename(folder))

@@ -72,7 +72,7 @@ class Indexer:
         until = time.monotonic() + _STEP_S
         self._end_overdue()
         while time.monotonic() < until:
-            if self._can_parse and len(self._in_flight) < MAX_IN_FLIGHT and self._feed():
+            if not self.fault and len(self._in_flight) < MAX_IN_FLIGHT and self._feed():
                 continue
             if self.index.num_queued > _MAX_QUEUED or not self.index.walk_step():
                 break
@@ -99,12 +99,8 @@ class Indexer:
             self._parser = None
 
     @property
-    def _can_parse(self) -> bool:
-        return not self.fault
-
-    @property
     def _has_work(self) -> bool:
-        can_read = self._can_parse and bool(self._again or self.index.num_queued)
+        can_read = not self.fault and bool(self._again or self.index.num_queued)
         return can_read or self.index.is_walking
 
     def _feed(self) -> bool:

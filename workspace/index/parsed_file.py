@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from intarsia.infill.languages import Language
-from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers, words_of
 
@@ -69,11 +68,6 @@ class ParsedFile:
 
     symbols: FileSymbols
     passages: list[Passage]
-
-
-def parse_text(text: str, language: Language) -> ParsedFile:
-    """Return what the index keeps of a text."""
-    return with_passages(text, extract_symbols(text, language))
 
 
 def with_passages(text: str, symbols: FileSymbols) -> ParsedFile:

@@ -14,7 +14,7 @@ from intarsia.workspace.files.paths import RootSettings, as_posix, is_within
 from intarsia.workspace.index.database import database_path, forget_unused, index_folder
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex
-from intarsia.workspace.index.store import FoundPassage, ImportRow, Store
+from intarsia.workspace.index.store import Store
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols
 from intarsia.workspace.words import words_of
 
@@ -179,9 +179,9 @@ class ProjectIndex:
         root = self._root(as_posix(path))
         if root is None:
             return []
-        none: list[ImportRow] = []
+        none: list[FoundImport] = []
         return [
-            FoundImport(root.absolute(it.path), *it[1:])
+            replace(it, path=root.absolute(it.path))
             for it in root.ask(lambda store: store.imports_of(name, limit), none)
             if root.rules.why_not_secret(root.absolute(it.path)) is None
         ]
@@ -220,12 +220,7 @@ class ProjectIndex:
         if root is None:
             return []
         return [
-            SimilarPassage(
-                path=root.absolute(it.path),
-                start_line=it.start_line,
-                end_line=it.end_line,
-                score=it.score,
-            )
+            replace(it, path=root.absolute(it.path))
             for it in self._similar(root, words, root.inside(as_posix(path)), limit)
         ]
 
@@ -243,8 +238,8 @@ class ProjectIndex:
 
     def _similar(
         self, root: RootIndex, words: Sequence[str], inside: str, limit: int
-    ) -> list[FoundPassage]:
-        def find(store: Store) -> list[FoundPassage]:
+    ) -> list[SimilarPassage]:
+        def find(store: Store) -> list[SimilarPassage]:
             query = passage_query(words, num_passages, lambda it: self._count(root, store, it))
             return store.matching(query, limit, not_in=inside) if query else []
 
@@ -256,7 +251,7 @@ class ProjectIndex:
                 key: count for key, count in self._word_counts.items() if key[0] != folder
             }
             self._num_counted[folder] = num_passages
-        none: list[FoundPassage] = []
+        none: list[SimilarPassage] = []
         return root.ask(find, none)
 
     def _count(self, root: RootIndex, store: Store, word: str) -> int:

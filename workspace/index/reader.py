@@ -30,7 +30,10 @@ class SimilarPassage:
 
 @dataclass(frozen=True, slots=True)
 class FoundImport:
-    """How a file imports one name. ``name``: in the module, "" for the module itself."""
+    """How a file imports one name. ``name``: in the module, "" for the module itself.
+
+    ``local``: in the file; ``a.b`` for Python's ``import a.b``.
+    """
 
     path: str
     module: str

@@ -75,7 +75,7 @@ class RootIndex:
 
     def close(self) -> None:
         if self._store is not None:
-            self._ask(Store.commit, None)
+            self.ask(Store.commit, None)
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -94,10 +94,10 @@ class RootIndex:
         if name in IGNORE_FILES or path.endswith("/.git/info/exclude"):
             self.walk_again()
         elif self.rules.why_not_secret(path) is not None:
-            self._ask(lambda store: self._excluded_appeared(store, path), None)
+            self.ask(lambda store: self._excluded_appeared(store, path), None)
         elif is_known_source(name):
             self._add(path, _FIRST)
-        elif Path(path).is_dir() or self._ask(lambda it: it.has_below(self.inside(path)), False):
+        elif Path(path).is_dir() or self.ask(lambda it: it.has_below(self.inside(path)), False):
             self.walk_again()
 
     def open_text(self, path: str, text: str | None) -> None:
@@ -131,7 +131,7 @@ class RootIndex:
             return
         if self._unseen is None:
             none: dict[str, tuple[int, int]] = {}
-            self._unseen = self._ask(Store.all_files, none)
+            self._unseen = self.ask(Store.all_files, none)
             if self._walk is None or self._is_paused():
                 return
         if not self._walk.is_done:
@@ -145,7 +145,7 @@ class RootIndex:
             return None
         _, path = heapq.heappop(self._queue)
         self._queued.discard(path)
-        return self._ask(lambda store: self._look_at(store, path), None)
+        return self.ask(lambda store: self._look_at(store, path), None)
 
     def finished(self, job: ParseJob, parsed: ParsedFile | None, reason: str) -> None:
         """Store what was parsed, or why it could not be."""
@@ -158,26 +158,40 @@ class RootIndex:
             self._set_file(store, row)
 
         if self.rules.why_not(job.path) is None and not self._is_paused():
-            self._ask(write, None)
+            self.ask(write, None)
 
     def settle(self, *, is_idle: bool) -> None:
         """Commit what was written a while ago, or all of it; drop contents that are too many."""
         if self._store is None:
             return
         if is_idle and self._has_unused:
-            self._ask(self._drop_unused, None)
+            self.ask(self._drop_unused, None)
         if is_idle or self._store.uncommitted_s() > MAX_UNCOMMITTED_S:
-            self._ask(Store.commit, None)
+            self.ask(Store.commit, None)
 
     # what is asked
 
     def ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
         """Return the answer of the database, ``default`` if it has none."""
-        return self._ask(question, default)
+        if self._is_paused():
+            return default
+        try:
+            if self._store is None:
+                self._store = Store(self._database)
+            return question(self._store)
+        except (sqlite3.OperationalError, OSError) as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            if code == sqlite3.SQLITE_ERROR:  # a table is missing
+                self._reset(str(error))
+            else:
+                self._pause(str(error))
+        except _DAMAGE as error:
+            self._reset(str(error))
+        return default
 
     def read(self, path: str) -> str | None:
         """Return the text of an indexed file as it is now, None if it may not be read."""
-        row = self._ask(lambda store: store.file(self.inside(path)), None)
+        row = self.ask(lambda store: store.file(self.inside(path)), None)
         if row is None or row.content is None or self.rules.why_not(path) is not None:
             return None
         text = self._texts.get(path)
@@ -187,7 +201,7 @@ class RootIndex:
         return None if text is None or why_not_source(text) else text
 
     def counts(self) -> Counts:
-        return self._ask(Store.counts, _NOTHING)
+        return self.ask(Store.counts, _NOTHING)
 
     def absolute(self, inside: str) -> str:
         return f"{self.rules.root.rstrip('/')}/{inside}"
@@ -224,7 +238,7 @@ class RootIndex:
                     self._forget_file(store, inside, and_content=os.path.lexists(path))
             store.forget_contents(store.unused_contents_of_sizes(walk.secret_sizes))
 
-        self._ask(forget, None)
+        self.ask(forget, None)
         self._unseen = None
         self._has_unused = True
 
@@ -300,24 +314,6 @@ class RootIndex:
 
     def _is_paused(self) -> bool:
         return time.monotonic() < self._paused_until
-
-    def _ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
-        if self._is_paused():
-            return default
-        try:
-            if self._store is None:
-                self._store = Store(self._database)
-            return question(self._store)
-        except (sqlite3.OperationalError, OSError) as error:
-            if (
-                getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
-            ):  # a table is missing
-                self._reset(str(error))
-            else:
-                self._pause(str(error))
-        except _DAMAGE as error:
-            self._reset(str(error))
-        return default
 
     def _pause(self, fault: str) -> None:
         """Wait with everything: no room, no rights, or another process writes for too long."""

@@ -16,7 +16,8 @@ import msgspec
 
 from intarsia.workspace.index.database import open_database
 from intarsia.workspace.index.parsed_file import ParsedFile
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind, given_names
+from intarsia.workspace.index.reader import FoundImport, SimilarPassage
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, given_names
 
 MAX_UNUSED_CONTENTS = 5_000
 """Contents without a file that are kept at most, or as many as there are files."""
@@ -34,27 +35,6 @@ class FileRow(NamedTuple):
     mtime_ns: int
     content: int | None = None
     reason: str = ""
-
-
-class FoundPassage(NamedTuple):
-    path: str
-    start_line: int
-    end_line: int
-    score: float  # higher is more similar
-
-
-class ImportRow(NamedTuple):
-    """One import of one name. ``name``: in the module, "" for the module itself.
-
-    ``local``: in the file; ``a.b`` for Python's ``import a.b``.
-    """
-
-    path: str
-    module: str
-    name: str
-    local: str
-    kind: ImportKind
-    is_type: bool
 
 
 class Counts(NamedTuple):
@@ -254,7 +234,7 @@ class Store:
             (path, self._symbols(content).definitions[position]) for path, content, position in rows
         ]
 
-    def imports_of(self, name: str, limit: int) -> list[ImportRow]:
+    def imports_of(self, name: str, limit: int) -> list[FoundImport]:
         """Return how files import what they call by this name."""
         rows = self._database.execute(
             "SELECT files.path, module, imports.name, alias, kind, is_type FROM imports"
@@ -262,7 +242,7 @@ class Store:
             (name, limit),
         )
         return [
-            ImportRow(path, module, imported, local, kind, bool(is_type))
+            FoundImport(path, module, imported, local, kind, bool(is_type))
             for path, module, imported, local, kind, is_type in rows
         ]
 
@@ -282,7 +262,7 @@ class Store:
         )
         return [path for (path,) in rows]
 
-    def matching(self, query: str, limit: int, *, not_in: str) -> list[FoundPassage]:
+    def matching(self, query: str, limit: int, *, not_in: str) -> list[SimilarPassage]:
         """Return the passages of all files but one that match a query of FTS5, by BM25."""
         known = self.file(not_in)
         own = None if known is None else known.content
@@ -297,7 +277,7 @@ class Store:
             (query, 3 * limit + 10 + num_own),
         ).fetchall()
         found = [
-            FoundPassage(path, start, end, -rank)
+            SimilarPassage(path=path, start_line=start, end_line=end, score=-rank)
             for content, start, end, rank in rows
             for path in self._paths_of(content)
             if path != not_in

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language
 from intarsia.workspace.modules.ecmascript import ecmascript_files
 from intarsia.workspace.modules.files import Files
-from intarsia.workspace.modules.go import go_files
 from intarsia.workspace.modules.includes import (
     dart_files,
     elixir_files,
@@ -15,8 +14,7 @@ from intarsia.workspace.modules.includes import (
     sourced_files,
     zig_files,
 )
-from intarsia.workspace.modules.namespaces import csharp_files, java_files
-from intarsia.workspace.modules.php import php_files
+from intarsia.workspace.modules.namespaces import csharp_files, go_files, java_files, php_files
 from intarsia.workspace.modules.python import python_files
 from intarsia.workspace.modules.rust import rust_files
 from intarsia.workspace.symbols.symbols import Import
@@ -25,15 +23,10 @@ MAX_FILES = 60
 
 _RULES: dict[str, Callable[[Import, str, Files], tuple[str, ...]]] = {
     "python": python_files,
-    "javascript": ecmascript_files,
-    "javascriptreact": ecmascript_files,
-    "typescript": ecmascript_files,
-    "typescriptreact": ecmascript_files,
+    **dict.fromkeys(ECMASCRIPT_IDS, ecmascript_files),
     "go": go_files,
     "rust": rust_files,
-    "java": java_files,
-    "kotlin": java_files,
-    "scala": java_files,
+    **dict.fromkeys(("java", "kotlin", "scala"), java_files),
     "csharp": csharp_files,
     "c": included_files,
     "cpp": included_files,

@@ -16,7 +16,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from intarsia.infill.languages import language_for
-from intarsia.workspace.context.options import KINDS, ChunkOptions
+from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
@@ -70,7 +70,7 @@ class IndexChild:
         self._changes: deque[str] = deque()
         self._walk_again_s = WALK_AGAIN_S
         self._walk_at = 0.0
-        self._opened_at = self._ready_at = 0.0
+        self._ready_at = 0.0
         self._chosen: OrderedDict[str, ChosenContext] = OrderedDict()  # by path
 
     def put(self, event: _Event) -> None:
@@ -149,8 +149,7 @@ class IndexChild:
         self._index.open_roots(event.roots)
         self._chosen.clear()
         self._walk_again_s = WALK_AGAIN_WITH_EVENTS_S if event.has_file_events else WALK_AGAIN_S
-        self._opened_at = time.monotonic()
-        self._walk_at = self._opened_at + self._walk_again_s
+        self._walk_at = time.monotonic() + self._walk_again_s
         self._ready_at = 0.0
 
     def _choose(self, event: ChooseChunks) -> FromIndex:
@@ -164,8 +163,7 @@ class IndexChild:
             window_end=event.window_end,
             recent_edits=tuple(it for it in event.recent_edits if self._index.may_read(it.path)),
         )
-        kinds = frozenset(KINDS if event.kinds is None else event.kinds)
-        options = ChunkOptions(budget_tokens=event.budget_tokens, kinds=kinds)
+        options = ChunkOptions(budget_tokens=event.budget_tokens)
         try:
             chosen = context_for(self._index, place, options, self._chosen.get(place.path))
         except Exception as error:  # noqa: BLE001  one odd file must not end the index
@@ -212,7 +210,6 @@ class IndexChild:
             state = "walking"
         else:
             state = "indexing" if self._indexer.is_busy else "ready"
-        until = self._ready_at or time.monotonic()
         return Statistics(
             number=number,
             state=state,
@@ -220,7 +217,6 @@ class IndexChild:
             num_left_out=counts.num_left_out,
             num_definitions=counts.num_definitions,
             num_queued=counts.num_queued,
-            busy_s=until - self._opened_at if self._opened_at else 0.0,
             fault=fault,
         )
 

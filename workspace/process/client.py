@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
-from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
@@ -45,18 +45,6 @@ COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace")
 _TAIL_BYTES = 4096
 _LAST_S = 1.0
 _CACHE_VARIABLE = "INTARSIA_CACHE_DIR"
-
-
-async def start_process(command: Sequence[str]) -> asyncio.subprocess.Process:
-    """Start the command with pipes, outside of the user's project. Raises OSError."""
-    return await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=tempfile.gettempdir(),  # the user's project must stay removable
-        env=_environment(),
-    )
 
 
 class LastWords:
@@ -152,7 +140,6 @@ class IndexClient:
         *,
         timeout_s: float,
         budget_tokens: int = 500,
-        kinds: Sequence[ChunkKind] | None = None,
     ) -> tuple[Chunk, ...] | None:
         """Return the chunks for a hole; None where there is no answer in time."""
         question = ChooseChunks(
@@ -167,7 +154,6 @@ class IndexClient:
                 replace(it, path=_clean(it.path), text=_clean(it.text)) for it in place.recent_edits
             ),
             budget_tokens=budget_tokens,
-            kinds=None if kinds is None else tuple(kinds),
         )
         answer = await self._ask(question, timeout_s)
         if isinstance(answer, Failed):
@@ -277,7 +263,14 @@ class IndexClient:
     async def _run_once(self) -> str:
         """Run the process until it ends; return why it did."""
         try:
-            process = await start_process(self._command)
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=tempfile.gettempdir(),  # the user's project must stay removable
+                env=_environment(),
+            )
         except OSError as error:
             return f"it cannot be started: {error}"
         words = LastWords(process)

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
-from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 
@@ -42,7 +42,6 @@ class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks
     window_end: int
     recent_edits: tuple[RecentEdit, ...] = ()
     budget_tokens: int = 500
-    kinds: tuple[ChunkKind, ...] | None = None  # None: all
 
 
 class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports"):
@@ -87,7 +86,6 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
     num_left_out: int
     num_definitions: int
     num_queued: int
-    busy_s: float  # from the opening of the folders until all was indexed, so far
     fault: str = ""
 
 

@@ -35,7 +35,8 @@ def signature_of(one: Found) -> str:
     if body is not None:
         end = body.start_byte
     elif value is not None:
-        is_long = _is_long(node_text(value, one.data))
+        shown = node_text(value, one.data)
+        is_long = len(shown) > MAX_VALUE_CHARS or "\n" in shown
         end = value.start_byte if is_long else value.end_byte
     header = one_line(_without_hidden(one, end))
     if is_long:
@@ -45,7 +46,8 @@ def signature_of(one: Found) -> str:
         if names[0] not in header:  # typedef struct {...} Name
             header = f"{header} {names[0]}"
     keyword = one.text("keyword")
-    parts = [*_decorators(one), f"{keyword} {header}" if keyword else header]
+    decorators = [shorten(one_line(it), MAX_DECORATOR_CHARS) for it in one.texts("decorator")]
+    parts = [*decorators, f"{keyword} {header}" if keyword else header]
     return shorten(" ".join(parts), MAX_SIGNATURE_CHARS)
 
 
@@ -67,10 +69,6 @@ def shorten(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - len(_CUT)].rstrip() + _CUT
 
 
-def _is_long(value: str) -> bool:
-    return len(value) > MAX_VALUE_CHARS or "\n" in value
-
-
 def _without_hidden(one: Found, end: int) -> str:
     """Return the text from the definition's start to a byte, without its hidden parts."""
     kept = []
@@ -89,10 +87,6 @@ def _without_opener(header: str) -> str:
     for opener in ("=>", "{", ":", "=", ";", ","):
         header = header.removesuffix(opener).rstrip()
     return header
-
-
-def _decorators(one: Found) -> list[str]:
-    return [shorten(one_line(text), MAX_DECORATOR_CHARS) for text in one.texts("decorator")]
 
 
 MAX_DEFINITIONS = 5_000

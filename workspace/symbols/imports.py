@@ -4,15 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intarsia.infill.imports.binding import package_name
+from intarsia.infill.imports.binding import DEFAULT, package_name
 from intarsia.workspace.symbols.found import node_text
 from intarsia.workspace.symbols.query import Captures
 from intarsia.workspace.symbols.symbols import Import, ImportedName, ImportKind
 
 MAX_IMPORTS = 2_000
-
-DEFAULT = "default"
-"""The name that a JavaScript module's main export has in an import."""
 
 _ALL = {"_": "*"}
 """What Scala wrote for every public name, before version 3."""
