@@ -18,9 +18,10 @@ from intarsia.cli.fill.positions import Position, offset_of
 from intarsia.cli.fill.source_file import SourceFile, opened_folder, read_source
 from intarsia.cli.fill.where import read_position
 from intarsia.cli.options import language_option
+from intarsia.cli.status import ask_status
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import displayable, output
-from intarsia.engine.ipc.client import EngineClient, NoEngine
+from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
 from intarsia.infill.filling.options import FillOptions
@@ -48,17 +49,12 @@ class ReadingSpeed:
 def reading_speed() -> ReadingSpeed:
     """Return the speed that the running engine has measured; none is started to measure it."""
     try:
-        measured = asyncio.run(_ask())
+        measured = asyncio.run(ask_status()).prefill_tokens_per_s
     except (NoEngine, EngineError):
         measured = None
     if measured is None:
         return ReadingSpeed(tokens_per_s=ESTIMATED_TOKENS_PER_S, is_measured=False)
     return ReadingSpeed(tokens_per_s=measured, is_measured=True)
-
-
-async def _ask() -> float | None:
-    async with EngineClient(name="cli", start=False) as client:
-        return (await client.status()).prefill_tokens_per_s
 
 
 MAX_INDEX_S = 60.0

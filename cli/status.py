@@ -12,7 +12,7 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import duration, output, size, two_columns
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
-from intarsia.lsp.statistics.counts import Counts, LanguageCounts
+from intarsia.lsp.statistics.counts import LanguageCounts
 from intarsia.lsp.statistics.file import KeptCounts, read_counts, statistics_file
 
 
@@ -30,7 +30,8 @@ def show_statistics(*, as_json: bool) -> None:
     console.print(_by_language(kept))
     if kept.counts.not_shown:
         console.print("\nRequests without a suggestion, by reason:")
-        console.print(two_columns(_reasons(kept.counts)))
+        reasons = sorted(kept.counts.not_shown.items(), key=lambda it: (-it[1], it[0]))
+        console.print(two_columns((it.replace("_", " "), f"{number:,}") for it, number in reasons))
     console.print(f"\nCounts only, on this machine: {path}", soft_wrap=True)
 
 
@@ -59,11 +60,6 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%}" if whole else ""
 
 
-def _reasons(counts: Counts) -> Iterable[tuple[str, str]]:
-    for kind, number in sorted(counts.not_shown.items(), key=lambda it: (-it[1], it[0])):
-        yield kind.replace("_", " "), f"{number:,}"
-
-
 @click.command("status")
 @click.option(
     "--stats",
@@ -75,13 +71,11 @@ def _reasons(counts: Counts) -> Iterable[tuple[str, str]]:
 @debug_option
 def command(shows_statistics: bool, as_json: bool) -> None:
     """Show what the engine is doing. Exit code 3 if it is not running."""
-    from intarsia.cli.terminal import output, two_columns
-
     if shows_statistics:
         show_statistics(as_json=as_json)
         return
     try:
-        status = asyncio.run(_ask())
+        status = asyncio.run(ask_status())
     except NoEngine as error:
         raise CliError(
             "the engine is not running: the next fill starts it, and so does `intarsia engine`",
@@ -93,7 +87,8 @@ def command(shows_statistics: bool, as_json: bool) -> None:
         output().print(two_columns(_rows(status)))
 
 
-async def _ask() -> Status:
+async def ask_status() -> Status:
+    """Return the status of the running engine. Raises NoEngine: none is started for it."""
     async with EngineClient(name="cli", start=False) as client:
         return await client.status()
 

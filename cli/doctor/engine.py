@@ -5,11 +5,11 @@ import os
 
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.remote import probe
+from intarsia.cli.status import ask_status
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
-from intarsia.engine.ipc.client import EngineClient, EngineError, NoEngine
+from intarsia.engine.ipc.client import EngineError, NoEngine
 from intarsia.engine.ipc.context_budget import context_budget
-from intarsia.engine.ipc.messages import Status
 from intarsia.engine.remote.settings.remotes import read_remotes
 
 
@@ -38,7 +38,7 @@ def check_engine() -> Finding:
 def check_reading_speed() -> Finding:
     """Show how quickly the engine reads, and how much code of other files that allows."""
     try:
-        tokens_per_s = asyncio.run(_ask_status()).prefill_tokens_per_s
+        tokens_per_s = asyncio.run(ask_status()).prefill_tokens_per_s
     except EngineError:  # the check of the engine says which
         tokens_per_s = None
     budget = f"up to {context_budget(tokens_per_s):,} tokens of other files before a hole"
@@ -47,13 +47,8 @@ def check_reading_speed() -> Finding:
     return Finding(name="reading", found=f"{tokens_per_s:,.0f} tokens a second; {budget}")
 
 
-async def _ask_status() -> Status:
-    async with EngineClient(name="cli", start=False) as client:
-        return await client.status()
-
-
 async def _ask_engine() -> str:
-    status = await _ask_status()
+    status = await ask_status()
     model = "no model loaded yet"
     if status.model is not None:
         model = f"{status.model} ({status.dtype} on {status.device})"

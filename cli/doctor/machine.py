@@ -116,26 +116,22 @@ class TorchProbe:
 def probe_torch() -> TorchProbe:
     """Return where torch computes here, or why it does not start."""
     try:
-        done = _run_probe()
+        # With -P in an empty folder, so that no torch.py of the user is imported.
+        with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", _TORCH_PROBE],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=_TORCH_TIMEOUT_S,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         return TorchProbe(error=f"no answer within {_TORCH_TIMEOUT_S} s")
     if done.returncode == 0:
         return TorchProbe(device=done.stdout.strip())
     last_lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return TorchProbe(error=last_lines[-1])
-
-
-def _run_probe() -> subprocess.CompletedProcess[str]:
-    """Run the probe with -P in an empty folder, so that no torch.py of the user is imported."""
-    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", _TORCH_PROBE],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_TORCH_TIMEOUT_S,
-            check=False,
-        )
 
 
 def _is_installed(name: str) -> bool:

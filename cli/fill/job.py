@@ -1,6 +1,6 @@
 """Run one ``intarsia fill``: fill places in order, fill all holes, or rewrite a range."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import click
 from rich.text import Text
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.fill.positions import Position, Range, offset_of, position_of, range_of
+from intarsia.cli.fill.positions import Position, offset_of, position_of, range_of
 from intarsia.cli.fill.show import Change, FillReport, draw_change, lexer_of, to_json
 from intarsia.cli.fill.source_file import SourceFile, opened_folder
 from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, selection_at, selections_at
@@ -145,13 +145,35 @@ class FillJob:
 async def run_job(job: FillJob) -> list[FilledPlace]:
     """Return the result for each place. Raise CliError if there is no place to fill."""
     holes = _holes(job) if job.where.all_holes else ()
+    fillings = []
     with WaitingView(notices(), watch=job.is_watched) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
-            if job.where.all_holes:
-                return await _fill_all(job, holes, client, view)
-            if job.where.rewrite is not None:
-                return [await _rewrite(job, job.where.rewrite, client, view)]
-            return await _fill_in_order(job, _places(job), client, view)
+            context = FillContext(
+                ask=client.fill, language=job.language, options=job.options, on_step=view.on_step
+            )
+            async for filling in _fillings(job, holes, context, view):
+                view.hide()
+                job.report(filling)
+                fillings.append(filling)
+    return fillings
+
+
+async def _fillings(
+    job: FillJob, holes: Sequence[MarkedHole], context: FillContext, view: WaitingView
+) -> AsyncIterator[FilledPlace]:
+    text, where = job.source.text, job.where
+    if where.all_holes:
+        num_sweeps, on_progress = 1 if where.once else 2, view.on_fill_progress
+        for filling in await fill_all(
+            context, text, holes, num_sweeps=num_sweeps, on_progress=on_progress
+        ):
+            yield filling
+    elif where.rewrite is not None:
+        noise = DEFAULT_NOISE if where.noise is None else where.noise
+        yield await rewrite_selection(context, text, selection_at(text, where.rewrite), noise)
+    else:
+        async for filling in fill_in_order(context, text, _places(job)):
+            yield filling
 
 
 def _places(job: FillJob) -> Sequence[Place]:
@@ -171,52 +193,3 @@ def _holes(job: FillJob) -> Sequence[MarkedHole]:
             ExitCode.NOTHING,
         )
     return holes
-
-
-async def _fill_in_order(
-    job: FillJob, places: Sequence[Place], client: EngineClient, view: WaitingView
-) -> list[FilledPlace]:
-    fillings = []
-    async for filling in fill_in_order(_context(job, client, view), job.source.text, places):
-        view.hide()
-        job.report(filling)
-        fillings.append(filling)
-    return fillings
-
-
-async def _fill_all(
-    job: FillJob, holes: Sequence[MarkedHole], client: EngineClient, view: WaitingView
-) -> list[FilledPlace]:
-    num_sweeps = 1 if job.where.once else 2
-    filled = await fill_all(
-        _context(job, client, view),
-        job.source.text,
-        holes,
-        num_sweeps=num_sweeps,
-        on_progress=view.on_fill_progress,
-    )
-    fillings = list(filled)
-    view.hide()
-    for filling in fillings:
-        job.report(filling)
-    return fillings
-
-
-async def _rewrite(
-    job: FillJob, one: Range, client: EngineClient, view: WaitingView
-) -> FilledPlace:
-    filling = await rewrite_selection(
-        _context(job, client, view),
-        job.source.text,
-        selection_at(job.source.text, one),
-        DEFAULT_NOISE if job.where.noise is None else job.where.noise,
-    )
-    view.hide()
-    job.report(filling)
-    return filling
-
-
-def _context(job: FillJob, client: EngineClient, view: WaitingView) -> FillContext:
-    return FillContext(
-        ask=client.fill, language=job.language, options=job.options, on_step=view.on_step
-    )

@@ -25,6 +25,16 @@ _SUFFIX_TEMPLATE = "{{ if .Suffix }}{{ .Prompt }}{{ .Suffix }}{{ else }}{{ .Prom
 """Continue sends a suffix only to models with a template that names it."""
 
 
+_DETAILS = {
+    "parent_model": "",
+    "format": "safetensors",
+    "family": "intarsia",
+    "families": ["intarsia"],
+    "parameter_size": "",
+    "quantization_level": "",
+}
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     num_predict: int | None = None  # 0 or less: as the hole needs
     stop: str | list[str] | None = None
@@ -84,20 +94,19 @@ class Ollama:
             "modified_at": _now(),
             "size": 0,
             "digest": "",
-            "details": _details(name),
+            "details": _DETAILS,
         }
         return json_response({"models": [model]})
 
     async def _show(self, request: Request) -> Response:
         await read_json(request, dict[str, Any])
-        name = await self._filler.model()
         num_context = EngineConfig().max_context_tokens
         return json_response(
             {
                 "modelfile": "",
                 "parameters": f"num_ctx {num_context}",
                 "template": _SUFFIX_TEMPLATE,
-                "details": _details(name),
+                "details": _DETAILS,
                 "model_info": {
                     "general.architecture": "intarsia",
                     "intarsia.context_length": num_context,
@@ -140,17 +149,6 @@ def _end(answer: Answer) -> dict[str, Any]:
         "prompt_eval_duration": int(answer.read_ms * _NS_PER_MS),
         "eval_count": answer.num_written,
         "eval_duration": int(answer.write_ms * _NS_PER_MS),
-    }
-
-
-def _details(name: str) -> dict[str, Any]:
-    return {
-        "parent_model": "",
-        "format": "safetensors",
-        "family": "intarsia",
-        "families": ["intarsia"],
-        "parameter_size": "",
-        "quantization_level": "",
     }
 
 

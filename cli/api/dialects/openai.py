@@ -62,7 +62,12 @@ class OpenAI:
         answer = await unless_gone(request, self._filler.fill(_hole(asked)))
         has_logprobs = asked.logprobs is not None and asked.logprobs is not False
         choices = [
-            _choice(index, text, has_logprobs=has_logprobs)
+            {
+                "index": index,
+                "text": text.text,
+                "logprobs": _logprobs(text) if has_logprobs else None,
+                "finish_reason": "length" if text.ended == "limit" else "stop",
+            }
             for index, text in enumerate(answer.texts)
         ]
         frame = {
@@ -95,15 +100,6 @@ def _hole(asked: CompletionRequest) -> HoleRequest:
         num_texts=asked.n or 1,
         seed=asked.seed or 0,
     )
-
-
-def _choice(index: int, text: Text, *, has_logprobs: bool) -> dict[str, Any]:
-    return {
-        "index": index,
-        "text": text.text,
-        "logprobs": _logprobs(text) if has_logprobs else None,
-        "finish_reason": "length" if text.ended == "limit" else "stop",
-    }
 
 
 def _logprobs(text: Text) -> dict[str, Any]:

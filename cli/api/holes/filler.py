@@ -148,7 +148,12 @@ class HoleFiller:
         plan = plan_at_cursor(text, cursor, request.language, options)
         if isinstance(plan, NoSuggestion):
             return Answer(model=self._model)
-        fill = _limited(plan.request(options), request)
+        fill = plan.request(options)
+        fill = msgspec.structs.replace(
+            fill,
+            stop=(*fill.stop, *request.stop),
+            max_tokens=min(request.max_tokens or fill.max_tokens, MAX_TOKENS),
+        )
         attempts = await self._ask(fill, plan, request)
         if project is not None:  # read in idle time, for the next request
             self._client.prefetch(_place(fill, project))
@@ -220,15 +225,6 @@ class HoleFiller:
             self._speed = status.prefill_tokens_per_s if status else None
             self._speed_known_until = time.monotonic() + (SPEED_KEPT_S if self._speed else 1.0)
         return to_project(context, language, context_budget(self._speed))
-
-
-def _limited(fill: Fill, request: HoleRequest) -> Fill:
-    """Return the fill with the client's stop texts and limit."""
-    return msgspec.structs.replace(
-        fill,
-        stop=(*fill.stop, *request.stop),
-        max_tokens=min(request.max_tokens or fill.max_tokens, MAX_TOKENS),
-    )
 
 
 def _read(filled: Filled, plan: FillPlan, stops: tuple[str, ...]) -> Text | NoSuggestion:

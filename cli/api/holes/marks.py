@@ -117,8 +117,8 @@ def _is_head(text: str) -> bool:
 def _read_head(head: str) -> tuple[str, list[tuple[str, str]]]:
     """Return the repository's name, and path and text of each file in the head."""
     first, *parts = _FILE.split(head)
-    repository = _REPOSITORY.sub("", first, count=1).strip()
-    return _one_line(repository), [_path_and_text(part) for part in parts]
+    repository = " ".join(_REPOSITORY.sub("", first, count=1).split())[:_MAX_PATH_CHARS]
+    return repository, [_path_and_text(part) for part in parts]
 
 
 def _path_and_text(part: str) -> tuple[str, str]:
@@ -133,7 +133,3 @@ def _other_files(passages: list[tuple[str, str]]) -> Iterator[OtherFile]:
     for path, text in passages:
         if text.strip():
             yield OtherFile(path=path, text=text)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_MAX_PATH_CHARS]

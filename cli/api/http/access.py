@@ -7,9 +7,7 @@ A page that a browser shows can send requests to loopback. It is told apart by i
 import hashlib
 import hmac
 import ipaddress
-import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -29,15 +27,6 @@ class KeyFileError(Exception):
     """The key file cannot be used. The message is one line: what, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """What tells one version of the file from another."""
-
-    inode: int
-    num_bytes: int
-    changed_ns: int
-
-
 class KeyFile:
     """The keys in a file, which only its owner may read."""
 
@@ -51,7 +40,7 @@ class KeyFile:
 
         Raises KeyFileError if the file has changed and is no longer usable: no key is valid then.
         """
-        if self._version != _version(_stat(self._path)):
+        if self._version != _version(self._path):
             self._version, self._digests = _load(self._path)
         presented = hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
         is_known = False
@@ -60,8 +49,8 @@ class KeyFile:
         return is_known
 
 
-def _load(path: Path) -> tuple[_Version, tuple[bytes, ...]]:
-    version = _version(_stat(path))
+def _load(path: Path) -> tuple[tuple[int, ...], tuple[bytes, ...]]:
+    version = _version(path)
     try:
         text = read_own_file(path, is_private=True, max_bytes=MAX_FILE_BYTES)
     except FileNotFoundError as error:
@@ -71,15 +60,13 @@ def _load(path: Path) -> tuple[_Version, tuple[bytes, ...]]:
     return version, _digests(path, text)
 
 
-def _stat(path: Path) -> os.stat_result:
+def _version(path: Path) -> tuple[int, ...]:
+    """Return what tells one version of the file from another."""
     try:
-        return path.stat()
+        status = path.stat()
     except OSError as error:
         raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
-
-
-def _version(status: os.stat_result) -> _Version:
-    return _Version(status.st_ino, status.st_size, status.st_mtime_ns)
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _digests(path: Path, text: str) -> tuple[bytes, ...]:
