@@ -5,7 +5,4 @@ A request passes through ``holes`` (what to fill), ``canvas`` (what the model se
 ``next_edit`` finds what an edit has left to change. Only these two know the engine's messages. No
 I/O, no LSP and no tokenizer anywhere in here.
 Offsets are Python string indices (code points).
-
-To add a language, add one row to ``languages.py``, and one to ``holes/hole_rules.py`` if its
-placeholders are to be found. ``research/holes/node_table.py`` has the evaluation's row.
 """

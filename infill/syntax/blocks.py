@@ -79,12 +79,6 @@ def _header_ending_at(
         if not is_above and not _may_open_inline(text, last, offset, language):
             return None
         return _header(text, last, offset, language, closer=PAIRS[text[last]])
-    return _header_by_pattern(text, last, offset, language, is_above=is_above)
-
-
-def _header_by_pattern(
-    text: str, last: int, offset: int, language: Language, *, is_above: bool
-) -> Header | None:
     pattern = language.header if is_above else language.closed_header
     code = text[_statement_start(text, last) : last + 1]
     if pattern is None or not re.search(pattern, " ".join(code.splitlines())):
@@ -162,21 +156,13 @@ def _opener_above(text: str, start: int, last: int) -> int | None:
 def _is_body_missing(text: str, offset: int, header: Header, is_above: bool) -> bool:
     rest = text[offset : line_end(text, offset)].strip()
     if rest:
-        return header.closer is not None and rest[0] == header.closer and _is_closing(rest)
-    if is_above and _is_dedented(text, offset, header):
+        is_closing = all(character in ")]};,:\"'` \t" for character in rest)
+        return header.closer is not None and rest[0] == header.closer and is_closing
+    line = line_at(text, offset)
+    if is_above and line and columns(line) < header.columns:  # it is after the block
         return False
     following = next_non_blank_line(text, offset)
     if following is None or columns(following) < header.columns:
         return True
     is_closed = following.strip()[0] in CLOSERS
     return columns(following) == header.columns and (is_closed or not header.is_flush)
-
-
-def _is_dedented(text: str, offset: int, header: Header) -> bool:
-    """Whether the cursor's line is indented less than the header, so that it is after the block."""
-    before = line_at(text, offset)
-    return before != "" and columns(before) < header.columns
-
-
-def _is_closing(rest: str) -> bool:
-    return all(character in ")]};,:\"'` \t" for character in rest)

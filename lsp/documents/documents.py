@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.documents.notebooks import CellText, Notebooks, TextAround
+from intarsia.lsp.documents.notebooks import Notebooks, TextAround
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
 
 logger = logging.getLogger(__name__)
@@ -73,14 +73,7 @@ class Documents:
 
     def text_around(self, uri: str) -> TextAround:
         """Return the text of a notebook before and after a cell; none for any other document."""
-
-        def text_of(cell: str) -> CellText | None:
-            document = self._open.get(cell)
-            if document is None:
-                return None
-            return CellText(language_id=document.language_id, text=document.text)
-
-        return self._notebooks.text_around(uri, text_of)
+        return self._notebooks.text_around(uri, self._open.get)
 
     def open(self, item: types.TextDocumentItem) -> None:
         self._open[item.uri] = Document(

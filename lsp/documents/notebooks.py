@@ -6,6 +6,7 @@ too. The protocol sends no outputs, so none are ever read.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from lsprotocol import types
 
@@ -14,12 +15,13 @@ MAX_CHARS_AROUND = 60_000
 """Text of other cells on each side: far more than a model reads."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CellText:
-    """The text of a cell as its document has it."""
+class CellText(Protocol):
+    """The text of a cell, which its document has."""
 
-    language_id: str
-    text: str
+    @property
+    def language_id(self) -> str: ...
+    @property
+    def text(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

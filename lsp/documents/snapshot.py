@@ -5,7 +5,7 @@ selected in the client's own menu counts as typed (LSP: ``selectedCompletionInfo
 notebook's other cells is before and after that of the cell.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lsprotocol import types
 
@@ -57,23 +57,16 @@ def take_snapshot(
     document = documents.current(uri)
     if document is None:
         return NoSuggestion(reason="the document is not open")
-    if selected is None:
-        offset = document.offset_at(position)
-        snapshot = Snapshot(document=document, text=document.text, offset=offset, selected=None)
-    else:
-        snapshot = _with_selected(document, selected)
+    text, offset = document.text, document.offset_at(position)
+    if selected is not None:
+        start = document.offset_at(selected.range.start)
+        end = max(start, document.offset_at(selected.range.end))
+        text, offset = text[:start] + selected.text + text[end:], start + len(selected.text)
     around = documents.text_around(uri)
-    return replace(
-        snapshot,
-        text=around.before + snapshot.text + around.after,
-        offset=len(around.before) + snapshot.offset,
+    return Snapshot(
+        document=document,
+        text=around.before + text + around.after,
+        offset=len(around.before) + offset,
+        selected=selected,
         document_start=len(around.before),
     )
-
-
-def _with_selected(document: Document, selected: types.SelectedCompletionInfo) -> Snapshot:
-    start = document.offset_at(selected.range.start)
-    end = max(start, document.offset_at(selected.range.end))
-    text = document.text[:start] + selected.text + document.text[end:]
-    offset = start + len(selected.text)
-    return Snapshot(document=document, text=text, offset=offset, selected=selected)

@@ -69,7 +69,8 @@ def read_kept(root: Path) -> KeptTuning | None:
     """
     path = tuning_folder(root) / ABOUT_NAME
     try:
-        _require_own(path)
+        if (weakness := weakness_of(path)) is not None:  # others could have written it
+            raise PermissionError(f"{weakness}; {weakness.remedy}")
         data = path.read_bytes()
     except FileNotFoundError:
         return None
@@ -124,12 +125,6 @@ def _choose_for(settings: Settings, folder: Path) -> ModelChoice:
     return ModelChoice(
         model=f"{settings.model or kept.model}+{path}", note=f"the tuning of {folder} is in use"
     )
-
-
-def _require_own(path: Path) -> None:
-    """Raise PermissionError where other users could have written a tuning."""
-    if (weakness := weakness_of(path)) is not None:
-        raise PermissionError(f"{weakness}; {weakness.remedy}")
 
 
 def _is_for(kept: KeptTuning, model: str | None) -> bool:
