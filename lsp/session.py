@@ -78,7 +78,7 @@ class Session:
         """Code of other files for each document."""
         from intarsia.lsp.project.project_contexts import ProjectContexts  # not for `initialize`
 
-        return ProjectContexts(self.documents, self.engine, self.index)
+        return ProjectContexts(self.documents, self.engine, self.index, self.settings_of)
 
     @cached_property
     def next_edits(self) -> "NextEdits":

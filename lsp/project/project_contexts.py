@@ -62,9 +62,6 @@ class OpenHole:
 FindHole: TypeAlias = Callable[[], OpenHole | None]
 """Returns the hole of a request, None if the document has changed or has no hole there now."""
 
-SettingsOf: TypeAlias = Callable[[Document], Settings]
-"""Returns the settings of a document: those of its folder."""
-
 
 @dataclass(kw_only=True, slots=True, eq=False)
 class _Refresh:
@@ -80,11 +77,17 @@ class ProjectContexts:
     """The context of each open document that was asked for a suggestion."""
 
     def __init__(
-        self, documents: Documents, engine: EngineConnection, index: IndexConnection
+        self,
+        documents: Documents,
+        engine: EngineConnection,
+        index: IndexConnection,
+        settings_of: Callable[[Document], Settings],
     ) -> None:
+        """``settings_of`` returns the settings of a document: those of its folder."""
         self._documents = documents
         self._engine = engine
         self._index = index
+        self._settings_of = settings_of
         self._of: dict[str, DocumentContext] = {}  # by URI
         self._messages: dict[str, ProjectContext | None] = {}
         self._refreshing: _Refresh | None = None
@@ -102,13 +105,13 @@ class ProjectContexts:
         """Whether code of other files can be chosen."""
         return self._index.has_folders and settings.project_context
 
-    def refresh(self, document: Document, hole: FindHole, settings_of: SettingsOf) -> None:
+    def refresh(self, document: Document, hole: FindHole) -> None:
         """Choose and read the context of a hole of this document in idle time.
 
         The newest call counts, but what is begun for a document is ended before it is begun again.
         """
         uri = document.uri
-        if not self.is_on(settings_of(document)):
+        if not self.is_on(self._settings_of(document)):
             return
         running = self._refreshing
         if running is not None and not running.task.done():
@@ -116,7 +119,7 @@ class ProjectContexts:
                 return
             running.task.cancel()
         refresh = _Refresh(uri=uri)
-        refresh.task = asyncio.create_task(self._refresh(refresh, hole, settings_of))
+        refresh.task = asyncio.create_task(self._refresh(refresh, hole))
         self._refreshing = refresh
 
     async def refreshed(self, uri: str) -> None:
@@ -151,14 +154,12 @@ class ProjectContexts:
         if self._refreshing is not None:
             self._refreshing.task.cancel()
 
-    async def _refresh(
-        self, refresh: "_Refresh", find_hole: FindHole, settings_of: SettingsOf
-    ) -> None:
+    async def _refresh(self, refresh: "_Refresh", find_hole: FindHole) -> None:
         try:
             await asyncio.sleep(PAUSE_S)
             refresh.has_begun = True
             while (hole := find_hole()) is not None and self._index.has_folders:
-                await self._choose(hole, settings_of)
+                await self._choose(hole)
                 if project := self.of(refresh.uri):
                     self._engine.prefetch_hole(hole.fill, project)
                 refresh.is_chosen.set()
@@ -170,12 +171,17 @@ class ProjectContexts:
         finally:
             refresh.is_chosen.set()
 
-    async def _choose(self, hole: OpenHole, settings_of: SettingsOf) -> None:
-        place = self._place(hole.document, hole.plan, settings_of)
+    async def _choose(self, hole: OpenHole) -> None:
+        from intarsia.infill.filling.plan import to_project_context
+
+        place = self._place(hole.document, hole.plan)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
             return
-        self._tell_open_texts(settings_of)
+        for document in self._documents.edited_files():
+            path = document.disk_path
+            if path is not None and self._may_show(document):
+                self._index.update_text(path, document)
         chunks = await self._index.choose(place, await self._engine.context_budget())
         if chunks is None:
             return
@@ -185,11 +191,11 @@ class ProjectContexts:
             chunks=chunks,
         )
         self._of[hole.document.uri] = context
-        self._messages[hole.document.uri] = _message(context)
+        passages = ((chunk.path, chunk.text) for chunk in chunks)
+        message = to_project_context(passages, context.repository, context.path)
+        self._messages[hole.document.uri] = message
 
-    def _place(
-        self, document: Document, plan: "FillPlan", settings_of: SettingsOf
-    ) -> "Place | None":
+    def _place(self, document: Document, plan: "FillPlan") -> "Place | None":
         from intarsia.workspace.context.place import Place
 
         path = document.disk_path
@@ -203,12 +209,10 @@ class ProjectContexts:
             offset=plan.hole.start,
             window_start=window_start,
             window_end=window_end,
-            recent_edits=tuple(self._recent_edits_elsewhere(document, settings_of)),
+            recent_edits=tuple(self._recent_edits_elsewhere(document)),
         )
 
-    def _recent_edits_elsewhere(
-        self, document: Document, settings_of: SettingsOf
-    ) -> "Sequence[RecentEdit]":
+    def _recent_edits_elsewhere(self, document: Document) -> "Sequence[RecentEdit]":
         """Return the newest edits in other documents of the same folder that may be read."""
         from intarsia.workspace.context.place import RecentEdit
 
@@ -219,7 +223,7 @@ class ProjectContexts:
             path = None if other is None or other.notebook_uri is not None else other.disk_path
             if other is None or path is None or self._root_of(region.uri) != root:
                 return None
-            if ineligibility(settings_of(other), other) is not None:
+            if not self._may_show(other):
                 return None
             return RecentEdit(
                 path=path, text=other.text, start_line=region.start_line, end_line=region.end_line
@@ -232,15 +236,5 @@ class ProjectContexts:
         path = disk_path(uri)
         return None if path is None else self._index.root_of(path)
 
-    def _tell_open_texts(self, settings_of: SettingsOf) -> None:
-        for document in self._documents.edited_files():
-            path = document.disk_path
-            if path is not None and ineligibility(settings_of(document), document) is None:
-                self._index.update_text(path, document)
-
-
-def _message(context: DocumentContext) -> "ProjectContext | None":
-    from intarsia.infill.filling.plan import to_project_context
-
-    passages = ((chunk.path, chunk.text) for chunk in context.chunks)
-    return to_project_context(passages, context.repository, context.path)
+    def _may_show(self, document: Document) -> bool:
+        return ineligibility(self._settings_of(document), document) is None

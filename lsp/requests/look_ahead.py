@@ -43,9 +43,7 @@ def look_ahead(
     """
     try:
         if outcome.ghosts or outcome.cost is not None:
-            session.projects.refresh(
-                snapshot.document, partial(_hole_of, session, snapshot), session.settings_of
-            )
+            session.projects.refresh(snapshot.document, partial(_hole_of, session, snapshot))
         _tell_next_edits(session, snapshot, outcome)
         if _may_look_ahead(session, snapshot, outcome):
             places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]

@@ -229,8 +229,8 @@ def opened_hole() -> tuple[Session, Snapshot]:
 
 async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:
     (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
-    contexts = ProjectContexts(session.documents, session.engine, index)
-    contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot), lambda _: Settings())
+    contexts = ProjectContexts(session.documents, session.engine, index, lambda _: Settings())
+    contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
     await index.asked.wait()
     contexts.forget(snapshot.document.uri)
     await asyncio.sleep(2 * PAUSE_S)
@@ -243,12 +243,10 @@ async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
     (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
     read: list[ProjectContext] = []
     monkeypatch.setattr(session.engine, "prefetch_hole", lambda _, project: read.append(project))
-    contexts = ProjectContexts(session.documents, session.engine, index)
+    contexts = ProjectContexts(session.documents, session.engine, index, lambda _: Settings())
     uri = snapshot.document.uri
     for number in (1, 2):
-        contexts.refresh(
-            snapshot.document, lambda: _hole_of(session, snapshot), lambda _: Settings()
-        )
+        contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
         assert len(read) == number - 1
         await contexts.refreshed(uri)
         assert len(read) == number
