@@ -16,8 +16,15 @@ from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVA
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.team_session import check_protocol
-from intarsia.engine.remote.settings.edit import add_remote, remote_of, remove_remote
-from intarsia.engine.remote.settings.remotes import Remote, find_remote, read_remotes, remotes_path
+from intarsia.engine.remote.settings.remotes import (
+    Remote,
+    add_remote,
+    find_remote,
+    read_remotes,
+    remote_of,
+    remotes_path,
+    remove_remote,
+)
 
 PATIENCE_S = 10.0
 """A server that is asked what it is answers within this time."""

@@ -25,7 +25,7 @@ from intarsia.cli.terminal import notices
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, without_tuning
-from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.engine.service.process import spin_briefly
 from intarsia.lsp.engine.repository_tuning import (
     ABOUT_NAME,
     Effect,

@@ -4,15 +4,17 @@
 the log only. ``INTARSIA_TRANSPORT`` (``unix`` or ``tcp``) sets how to connect. Knows no messages.
 """
 
+import contextlib
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+import filelock
 import platformdirs
 
 from intarsia.engine.ipc.errors import EngineUnavailable
@@ -155,3 +157,29 @@ def _check_length(socket_path: Path) -> None:
             f"the socket's path has {length} bytes, {MAX_SOCKET_PATH_BYTES} are allowed: "
             f"set INTARSIA_RUNTIME_DIR to a shorter folder than {socket_path.parent}"
         )
+
+
+def is_engine_alive(address: Address) -> bool:
+    """Tell whether a process holds the engine's lock. Raises ``EngineUnavailable``."""
+    try:
+        with (
+            plain_lock_faults(address),
+            filelock.FileLock(address.engine_lock_path).acquire(blocking=False),
+        ):
+            return False
+    except filelock.Timeout:
+        return True
+
+
+@contextlib.contextmanager
+def plain_lock_faults(address: Address) -> Iterator[None]:
+    """Raise EngineUnavailable where the folder's disk can lock no files, as on some networks."""
+    try:
+        yield
+    except filelock.Timeout:
+        raise
+    except OSError as error:
+        raise EngineUnavailable(
+            f"cannot lock a file in {address.directory} ({error.strerror}): "
+            "set INTARSIA_RUNTIME_DIR to a folder on a disk of this machine"
+        ) from error

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.address import Address, is_engine_alive, prepare_directory
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.connection import Connection
 from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
-from intarsia.engine.ipc.liveness import is_engine_alive
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     EngineMessage,

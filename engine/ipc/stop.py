@@ -5,10 +5,9 @@ import contextlib
 
 import psutil
 
-from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.address import Address, is_engine_alive, prepare_directory
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.handshake import connect
-from intarsia.engine.ipc.liveness import is_engine_alive
 
 PATIENCE_S = 10.0
 """How long to wait for the engine to end before a harder way is tried."""

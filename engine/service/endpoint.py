@@ -13,10 +13,9 @@ from typing import TypeAlias
 import filelock
 import msgspec
 
-from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.address import Address, plain_lock_faults, prepare_directory
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.handshake import PortFile
-from intarsia.engine.ipc.liveness import plain_lock_faults
 
 Accept: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
 

@@ -1,7 +1,7 @@
 """The one thread that runs the model: jobs come from the event loop, answers go back to it.
 
 ``scheduler.py`` chooses the next waiting job. A long fill is suspended between two forward passes
-while a short one runs (``usual_times.py``). Knows no sockets.
+while a short one runs. Knows no sockets.
 """
 
 import logging
@@ -25,8 +25,7 @@ from intarsia.engine.ipc.messages import (
 from intarsia.engine.service.failures import describe_failure, is_device_lost
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
-from intarsia.engine.service.scheduler import Scheduler, any_job
-from intarsia.engine.service.usual_times import RunClock, UsualTimes
+from intarsia.engine.service.scheduler import RunClock, Scheduler, UsualTimes, any_job
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 

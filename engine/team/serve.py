@@ -25,8 +25,7 @@ from intarsia.engine.remote.settings.address import is_loopback
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
-from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
-from intarsia.engine.service.process import load_default_filler
+from intarsia.engine.service.process import keep_few_kernels, load_default_filler, spin_briefly
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.app import TeamEngine, team_app
 from intarsia.engine.team.keys import KeyFileError, TeamKeys

@@ -11,7 +11,7 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.engine.service.process import spin_briefly
 
 TrainedPart: TypeAlias = Literal["adapter", "tuning"]
 _F = TypeVar("_F", bound=Callable[..., Any])

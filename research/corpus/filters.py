@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language
-from intarsia.training.usable_text import contains_secret, has_parse_errors, is_data
+from intarsia.training.repository_files import contains_secret, has_parse_errors, is_data
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
-from intarsia.engine.ipc.detached import absolute_folders
+from intarsia.engine.ipc.launch import absolute_folders
 from intarsia_research.errors import EvaluationFault
 
 Message = dict[str, Any]

@@ -18,11 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import (
+    DiffusionGemmaBackbone,
+    fold_heads,
+)
 from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
-from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+    LowBit,
     quantize_gemma,
     require_low_bit,
 )

@@ -12,7 +12,7 @@ import msgspec
 
 from intarsia.engine.config import Dtype, EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.engine.service.process import spin_briefly
 
 MIN_REPEATS = 8
 

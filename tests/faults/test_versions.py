@@ -10,7 +10,7 @@ from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from faults.skewed_engine import skewed_engine_command
 
-from intarsia.engine.ipc.detached import start_detached
+from intarsia.engine.ipc.launch import start_detached
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION
 from intarsia.engine.ipc.stop import stop_engine
 

@@ -15,8 +15,10 @@ from torch import nn
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import (
+    DiffusionGemmaBackbone,
+    fold_heads,
+)
 from intarsia.engine.families.diffusion_gemma.canvas.settings import read_settings
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller

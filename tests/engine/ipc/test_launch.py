@@ -17,11 +17,10 @@ from temporary_address import temporary_address
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig, parse_arguments
-from intarsia.engine.ipc import detached
+from intarsia.engine.ipc import launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable
-from intarsia.engine.ipc.detached import start_detached
-from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
+from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions, start_detached
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.endpoint import AddressInUse, hold_address
 
@@ -214,9 +213,9 @@ async def test_a_cancelled_first_request_does_not_stop_the_start(address: Addres
 
 
 def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
-    monkeypatch.setattr(detached, "MAX_LOG_BYTES", 10)
+    monkeypatch.setattr(launch, "MAX_LOG_BYTES", 10)
     address.log_path.write_text("much too long")
-    process = detached.start_detached([sys.executable, "-c", "print('new')"], address)
+    process = start_detached([sys.executable, "-c", "print('new')"], address)
     process.wait()
     assert address.log_path.read_text().strip() == "new"
     assert address.log_path.with_name("engine.log.1").read_text() == "much too long"
@@ -233,14 +232,14 @@ def test_the_engine_uses_the_cache_folder_that_its_client_means(
     else:
         monkeypatch.setenv("INTARSIA_CACHE_DIR", folder)
     code = "from intarsia.engine.cache.folder import cache_folder; print(cache_folder())"
-    detached.start_detached([sys.executable, "-c", code], address).wait()
+    start_detached([sys.executable, "-c", code], address).wait()
     assert address.log_path.read_text().strip() == str(cache_folder().absolute())
 
 
 def test_a_cache_folder_in_no_home_is_refused(address: Address, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("INTARSIA_CACHE_DIR", "~no-such-user/cache")
     with pytest.raises(EngineUnavailable, match=r"INTARSIA_CACHE_DIR .*: set it to a full path"):
-        detached.start_detached([sys.executable, "-c", ""], address)
+        start_detached([sys.executable, "-c", ""], address)
 
 
 def test_launch_options_are_the_engines_flags():

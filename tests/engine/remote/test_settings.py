@@ -12,13 +12,14 @@ from remote_settings import RemoteSettings
 from intarsia.engine.errors import ModelError
 from intarsia.engine.remote.settings import remotes
 from intarsia.engine.remote.settings.address import parse_address
-from intarsia.engine.remote.settings.edit import add_remote, remove_remote
 from intarsia.engine.remote.settings.remotes import (
+    add_remote,
     find_remote,
     parse_remotes,
     read_private_file,
     read_remotes,
     remotes_path,
+    remove_remote,
 )
 
 URL = "https://fill.example.com"

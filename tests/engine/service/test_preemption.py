@@ -14,7 +14,7 @@ from rule_filler import RuleFiller
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload
-from intarsia.engine.service import usual_times, worker
+from intarsia.engine.service import scheduler, worker
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
 from intarsia.engine.service.worker import MAX_SUSPENDED, Worker
@@ -145,7 +145,7 @@ def short_and_long(
     engine: Engine, long_time_slice: None, monkeypatch: pytest.MonkeyPatch
 ) -> Engine:
     """An engine that has answered Ann quickly, and Bob slowly. "b…" are Bob's fills."""
-    monkeypatch.setattr(usual_times, "time", Minutes(engine, *(f"b{it}" for it in range(9))))
+    monkeypatch.setattr(scheduler, "time", Minutes(engine, *(f"b{it}" for it in range(9))))
     engine.ask("b0", "bob")
     engine.ask("a0", "ann")
     return engine

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from intarsia.engine.service import scheduler
-from intarsia.engine.service.scheduler import OLDEST_EVERY, Scheduler
-from intarsia.engine.service.usual_times import UsualTimes
+from intarsia.engine.service.scheduler import OLDEST_EVERY, Scheduler, UsualTimes
 
 
 def waiting(*names: str) -> Scheduler[str]:

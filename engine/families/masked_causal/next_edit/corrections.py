@@ -6,6 +6,7 @@ also replaced in the line, and the model only says how likely it would have writ
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import torch
 from torch import Tensor
@@ -13,18 +14,83 @@ from torch import Tensor
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
-from intarsia.engine.families.masked_causal.next_edit.edited_window import lines_of, with_newline
+from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, log_probabilities
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    WindowLine,
+    lines_of,
+    with_newline,
+)
 from intarsia.engine.families.masked_causal.next_edit.example import (
     example_text,
     lines_to_correct,
     num_added_lines,
     substituted,
 )
-from intarsia.engine.families.masked_causal.next_edit.region import LineChange, smallest_change
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineChange:
+    """New lines in the place of ``num_lines`` lines from ``first`` on (an index into a region)."""
+
+    first: int
+    num_lines: int
+    new_lines: Sequence[str]
+
+
+def places_to_correct(
+    drops: Sequence[LineDrop], lines: Sequence[WindowLine], num_above: int, *, most: int
+) -> Iterator[tuple[LineDrop, Sequence[WindowLine]]]:
+    """Yield places and their regions, in the order of their drops, no line as two places.
+
+    At most ``most`` places are yielded.
+    """
+    tried: set[int] = set()
+    num_tried = 0
+    for found in drops:
+        if found.line.number in tried:
+            continue
+        if num_tried == most:
+            return
+        num_tried += 1
+        region = region_of(lines, found.line, num_above)
+        tried.update(line.number for line in region)
+        yield found, region
+
+
+def region_of(
+    lines: Sequence[WindowLine], place: WindowLine, num_above: int
+) -> Sequence[WindowLine]:
+    """Return a place after up to ``num_above`` lines next to it, as far as these may change."""
+    last = lines.index(place)
+    first = last
+    while first > 0 and last - first < num_above and _touch(lines[first - 1], lines[first]):
+        first -= 1
+    return lines[first : last + 1]
+
+
+def smallest_change(old: Sequence[str], new: Sequence[str], place: int) -> LineChange | None:
+    """Return the change of whole lines that is nearest to line ``place``; None if there is none."""
+    changes = [
+        LineChange(first=start, num_lines=end - start, new_lines=new[new_start:new_end])
+        for tag, start, end, new_start, new_end in SequenceMatcher(
+            None, old, new, autojunk=False
+        ).get_opcodes()
+        if tag != "equal"
+    ]
+    return min(changes, key=lambda change: _distance(change, place), default=None)
+
+
+def _distance(change: LineChange, place: int) -> int:
+    last = change.first + max(change.num_lines, 1) - 1
+    return max(change.first - place, place - last, 0)
+
+
+def _touch(first: WindowLine, second: WindowLine) -> bool:
+    return first.is_followed_by(second) and first.may_change and second.may_change
+
 
 _MAX_PROPOSED = 24  # tokens a pass, while the draft is repeated
 _AFTER_CHANGE = 6  # tokens proposed directly after one that is not the draft's

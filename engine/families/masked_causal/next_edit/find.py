@@ -13,7 +13,9 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
     CorrectionWriter,
+    LineChange,
     Region,
+    places_to_correct,
 )
 from intarsia.engine.families.masked_causal.next_edit.drop import (
     MIN_DROP,
@@ -31,10 +33,6 @@ from intarsia.engine.families.masked_causal.next_edit.judge import (
     Replacement,
     gain_of,
     is_filled_alike,
-)
-from intarsia.engine.families.masked_causal.next_edit.region import (
-    LineChange,
-    places_to_correct,
 )
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     FindHeld,

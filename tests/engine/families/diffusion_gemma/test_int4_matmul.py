@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.quantized.linear import (
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     from_int4,
     product_by_product,
     to_int4,

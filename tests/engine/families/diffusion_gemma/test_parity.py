@@ -10,8 +10,11 @@ from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy, denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.stopping import StableAndConfident
-from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads, folded_attention
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import (
+    DiffusionGemmaBackbone,
+    fold_heads,
+    folded_attention,
+)
 
 PAD = 0
 

@@ -14,8 +14,9 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.quantized.linear import (
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     LowBit,
+    LowBitExperts,
     LowBitMatrices,
     LowBitMatrix,
     from_float8,
@@ -23,12 +24,9 @@ from intarsia.engine.families.diffusion_gemma.quantized.linear import (
     grouped_product,
     low_bit,
     product_by_product,
+    quantize_gemma,
     to_float8,
     to_int4,
-)
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
-    LowBitExperts,
-    quantize_gemma,
 )
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill

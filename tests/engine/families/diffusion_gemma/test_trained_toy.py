@@ -12,8 +12,7 @@ from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import LowBit, quantize_gemma
 from intarsia.engine.fill_control import NO_CONTROL
 
 NUM_FREE = 5

@@ -12,8 +12,8 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.context_cache import ContextCache
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.open_context import ContextCache
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import Decoding, Fill

@@ -13,12 +13,12 @@ from intarsia.engine.families.masked_causal.next_edit import corrections
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
     CorrectionWriter,
+    LineChange,
     Region,
     Rewriter,
     Rewritten,
 )
 from intarsia.engine.families.masked_causal.next_edit.example import substituted
-from intarsia.engine.families.masked_causal.next_edit.region import LineChange
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import EditExample

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_causal import toy_text
 
+from intarsia.engine.families.masked_causal.next_edit.corrections import places_to_correct
 from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, largest_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     TokenizedWindow,
@@ -19,7 +20,6 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     num_added_lines,
     only_adds,
 )
-from intarsia.engine.families.masked_causal.next_edit.region import places_to_correct
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 

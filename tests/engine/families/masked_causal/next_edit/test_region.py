@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intarsia.engine.families.masked_causal.next_edit.corrections import region_of, smallest_change
 from intarsia.engine.families.masked_causal.next_edit.drop import best_first, largest_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedLines,
     WindowLine,
     read_lines,
 )
-from intarsia.engine.families.masked_causal.next_edit.region import region_of, smallest_change
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=7)
