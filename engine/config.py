@@ -14,6 +14,8 @@ Quantize: TypeAlias = Literal["none", "fp8", "int4"]
 Unmasking: TypeAlias = Literal["own", "hackable-diffusion"]
 """Which steps ``entropy`` decoding takes: ours, or for research those of another library."""
 
+_CHOICES = {"device": Device, "dtype": Dtype, "quantize": Quantize, "unmasking": Unmasking}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineConfig:
@@ -37,16 +39,9 @@ class EngineConfig:
     def __post_init__(self) -> None:
         if not self.model:
             raise ValueError("the model's name is empty: give a name, a folder or a hub id")
-        if self.device not in get_args(Device):
-            raise ValueError(f"device must be one of {get_args(Device)}, got {self.device!r}")
-        if self.dtype not in get_args(Dtype):
-            raise ValueError(f"dtype must be one of {get_args(Dtype)}, got {self.dtype!r}")
-        if self.quantize not in get_args(Quantize):
-            raise ValueError(f"quantize must be one of {get_args(Quantize)}, got {self.quantize!r}")
-        if self.unmasking not in get_args(Unmasking):
-            raise ValueError(
-                f"unmasking must be one of {get_args(Unmasking)}, got {self.unmasking!r}"
-            )
+        for name, kind in _CHOICES.items():
+            if (value := getattr(self, name)) not in get_args(kind):
+                raise ValueError(f"{name} must be one of {get_args(kind)}, got {value!r}")
         if not self.idle_timeout_s > 0:
             raise ValueError(f"idle timeout must be above 0 seconds, got {self.idle_timeout_s}")
         if self.cache_tokens < 0:

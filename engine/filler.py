@@ -5,7 +5,7 @@ The service calls a Filler on its worker thread.
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import (
@@ -92,3 +92,30 @@ class Filler(Protocol):
     def rest(self) -> None:
         """Let go, after a pause and at the end, of what is held open for requests to come."""
         ...
+
+
+class FillsOnly:
+    """The part of a Filler that can neither find next edits nor score texts."""
+
+    who: ClassVar[str]
+    advice: ClassVar[str] = ""
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Raise ValueError."""
+        raise ValueError(f"{self.who} finds no next edits{self.advice}")
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Raise ValueError."""
+        raise ValueError(f"{self.who} scores no texts{self.advice}")
+
+
+def fill_at(place: Prefetch) -> Fill:
+    """Return a fill that reads the context of a place."""
+    return Fill(
+        id=0,
+        prefix=place.prefix,
+        suffix=place.suffix,
+        given=place.given,
+        project=place.project,
+        is_background=True,
+    )

@@ -6,7 +6,6 @@ adapter, which drafts, has no form there.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.interchange.export_hugging_face import (
+    ExportedModel,
     hugging_face_tensors,
     read_tuned_weights,
     require_memory_for,
@@ -50,15 +50,6 @@ _NOT_COPIED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExportedGguf:
-    """What was written: the number of tensors, the format of the matrices, the file's bytes."""
-
-    num_tensors: int
-    dtype: str
-    num_bytes: int
-
-
 def source_of(model: str, on_progress: Progress) -> Path:
     """Return the GGUF file that a model is converted from: a catalog model's, or the user's own.
 
@@ -75,7 +66,7 @@ def source_of(model: str, on_progress: Progress) -> Path:
     )
 
 
-def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedGguf:
+def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel:
     """Write the model with its tunings, and the tokenizer and metadata of ``source``.
 
     Raises ModelError for a model that does not fit, OutputError for the disk.
@@ -97,7 +88,7 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedGguf:
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
-    return ExportedGguf(
+    return ExportedModel(
         num_tensors=len(tensors),
         dtype=str(dtype).removeprefix("torch."),
         num_bytes=target.stat().st_size,

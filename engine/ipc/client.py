@@ -4,12 +4,12 @@ Raises an ``EngineError`` where there is no answer. Imports neither torch nor tr
 """
 
 import itertools
-from typing import Self
+from typing import Self, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.connection import Answer, Answered, ConnectionLost, OnLoadProgress, OnStep
+from intarsia.engine.ipc.connection import Answered, ConnectionLost, OnLoadProgress, OnStep
 from intarsia.engine.ipc.errors import (
     EngineError,
     EngineStuck,
@@ -45,6 +45,8 @@ __all__ = [
     "LaunchOptions",
     "NoEngine",
 ]
+
+_Answer = TypeVar("_Answer", Filled, NextEdits, TextScores, Status)
 
 
 class EngineClient:
@@ -82,49 +84,36 @@ class EngineClient:
 
         ``request.id`` is replaced. ``on_step`` gets the steps if ``request.watch`` is set.
         """
-        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)), on_step)
-        if isinstance(answer, Filled):
-            return answer
-        raise _wrong_answer(answer)
-
-    def prefetch(self, place: Prefetch) -> None:
-        """Send a connected engine the place of the user's cursor. Starts nothing, never fails."""
-        connection = self._link.current
-        if connection is not None and connection.is_open:
-            connection.send_prefetch(place)
+        return await self._ask(replace(request, id=next(self._ids)), Filled, on_step)
 
     async def find_next_edits(self, request: FindNextEdits) -> NextEdits:
         """Return what an edit has made unlikely, corrected; ``request.id`` is replaced.
 
         Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
         """
-        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
-        if isinstance(answer, NextEdits):
-            return answer
-        raise _wrong_answer(answer)
+        return await self._ask(replace(request, id=next(self._ids)), NextEdits)
 
     async def score_texts(self, request: ScoreTexts) -> TextScores:
         """Return how much likelier texts are than the present one; ``request.id`` is replaced.
 
         Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
         """
-        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
-        if isinstance(answer, TextScores):
-            return answer
-        raise _wrong_answer(answer)
+        return await self._ask(replace(request, id=next(self._ids)), TextScores)
+
+    def prefetch(self, place: Prefetch) -> None:
+        """Send a connected engine the place of the user's cursor. Starts nothing, never fails."""
+        self._tell(place)
 
     def report_ahead(self, report: AheadReport) -> None:
         """Send a connected engine what fills ahead of the user have brought. Never fails."""
-        connection = self._link.current
-        if connection is not None and connection.is_open:
-            connection.send_ahead_report(report)
+        self._tell(report)
 
     async def preload(self, model: str | None = None) -> Status:
         """Load a model now (None: the default). Raises ``FillFailed`` if it cannot be loaded."""
-        return self._as_status(await self._ask(Preload(id=next(self._ids), model=model)))
+        return await self._ask(Preload(id=next(self._ids), model=model), Status)
 
     async def status(self) -> Status:
-        return self._as_status(await self._ask(GetStatus(id=next(self._ids))))
+        return await self._ask(GetStatus(id=next(self._ids)), Status)
 
     async def stop(self) -> None:
         """End the engine, whatever protocol it speaks, and return when it has ended."""
@@ -141,10 +130,8 @@ class EngineClient:
         await self.close()
 
     async def _ask(
-        self,
-        request: Answered,
-        on_step: OnStep | None = None,
-    ) -> Answer:
+        self, request: Answered, kind: type[_Answer], on_step: OnStep | None = None
+    ) -> _Answer:
         connection = await self._link.connection()
         try:
             answer = await connection.ask(request, on_step)
@@ -155,14 +142,12 @@ class EngineClient:
             raise FillFailed("internal", f"{error}: try again, which starts it again") from error
         if not isinstance(request, GetStatus):
             self._link.answered()
-        return answer
-
-    def _as_status(self, answer: Answer) -> Status:
-        if isinstance(answer, Status):
+        if isinstance(answer, kind):
             return answer
-        raise _wrong_answer(answer)
+        name = type(answer).__name__
+        raise FillFailed("internal", f"the engine answered another request ({name}): restart it")
 
-
-def _wrong_answer(answer: Answer) -> FillFailed:
-    name = type(answer).__name__
-    return FillFailed("internal", f"the engine answered another request ({name}): restart it")
+    def _tell(self, message: Prefetch | AheadReport) -> None:
+        connection = self._link.current
+        if connection is not None and connection.is_open:
+            connection.send_unanswered(message)

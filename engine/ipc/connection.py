@@ -93,11 +93,7 @@ class Connection:
         """Whether the engine, when last asked, did not even tell its status."""
         return self._watch.is_silent
 
-    async def ask(
-        self,
-        request: Answered,
-        on_step: OnStep | None = None,
-    ) -> Answer:
+    async def ask(self, request: Answered, on_step: OnStep | None = None) -> Answer:
         """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
 
         Raises ``FillFailed``, ``EngineStuck`` if the engine hangs, ``ConnectionLost``, or
@@ -106,8 +102,7 @@ class Connection:
         frame = to_frame(request)
         if not self.is_open:
             raise ConnectionLost("the engine has stopped")
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._open[request.id] = _OpenRequest(answer=answer, on_step=on_step)
+        answer = self._expect(request.id, on_step)
         self._watch.expect(request.id, _patience_s(request))
         self._writer.write(frame)
         try:
@@ -119,25 +114,19 @@ class Connection:
         finally:
             del self._open[request.id]
 
-    def send_prefetch(self, place: Prefetch) -> None:
-        """Send the place, which has no answer; one that is too long for a frame is not sent."""
-        with contextlib.suppress(ProtocolError):
-            self._send_unanswered(place)
+    def send_unanswered(self, message: Prefetch | AheadReport) -> None:
+        """Send what has no answer, unless it is too long for a frame.
 
-    def send_ahead_report(self, report: AheadReport) -> None:
-        """Send the report, which has no answer."""
-        self._send_unanswered(report)
-
-    def _send_unanswered(self, message: Prefetch | AheadReport) -> None:
-        """Send it, unless the engine reads nothing: it would wait in memory with all others."""
+        It is not sent to an engine that reads nothing: it would wait in memory with all others.
+        """
         if self._writer.transport.get_write_buffer_size() < MAX_UNREAD_BYTES:
-            self._writer.write(to_frame(message))
+            with contextlib.suppress(ProtocolError):
+                self._writer.write(to_frame(message))
 
     async def _ask_status(self) -> Status:
         """Ask apart from all requests: whether this is answered is what the watch looks at."""
         id = next(self._status_ids)
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._open[id] = _OpenRequest(answer=answer, on_step=None)
+        answer = self._expect(id)
         self._writer.write(to_frame(GetStatus(id=id)))
         try:
             status = await answer
@@ -145,6 +134,11 @@ class Connection:
             del self._open[id]
         assert isinstance(status, Status), "the engine answers this id with its status alone"
         return status
+
+    def _expect(self, id: int, on_step: OnStep | None = None) -> asyncio.Future[Answer]:
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._open[id] = _OpenRequest(answer=answer, on_step=on_step)
+        return answer
 
     def _found_stuck(self, reason: str) -> None:
         """Fail all open requests; the connection is closed when the engine is given up."""
@@ -187,9 +181,9 @@ class Connection:
                 self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
                 self._connection_error = message.message
-            case Failed():
+            case Failed(id=int(id)):
                 failure = FillFailed(message.code, message.message)
-                self._resolve(message.id, lambda answer: answer.set_exception(failure))
+                self._resolve(id, lambda answer: answer.set_exception(failure))
             case Step():
                 self._show_step(message)
             case LoadProgress():
@@ -197,10 +191,9 @@ class Connection:
             case _:
                 raise ProtocolError(f"a second {type(message).__name__}")
 
-    def _resolve(self, id: int | None, resolve: Callable[[asyncio.Future[Answer]], None]) -> None:
-        if id is not None:
-            self._watch.answered(id)
-        request = self._open.get(id) if id is not None else None
+    def _resolve(self, id: int, resolve: Callable[[asyncio.Future[Answer]], None]) -> None:
+        self._watch.answered(id)
+        request = self._open.get(id)
         if request is not None and not request.answer.done():
             resolve(request.answer)
 

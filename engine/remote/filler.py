@@ -5,23 +5,14 @@ Runs on the engine's worker thread, as every Filler does. Holds no model and imp
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TypedDict
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import (
-    Fill,
-    Filled,
-    FindNextEdits,
-    NextEdits,
-    Prefetch,
-    ScoreTexts,
-    TextScores,
-)
+from intarsia.engine.filler import FillsOnly, ModelInfo, fill_at
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import Dialect, TextDialect, cache_salt_of
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.dialects.sglang import Sglang
@@ -34,16 +25,19 @@ from intarsia.engine.remote.fill.canvas_session import open_canvas_session
 from intarsia.engine.remote.fill.link import ServerLink, ask_again
 from intarsia.engine.remote.fill.session import IdsSession, TextSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
-from intarsia.engine.remote.fill.written import FillingSession
+from intarsia.engine.remote.fill.written import FillingSession, SessionOptions
 from intarsia.engine.remote.settings.remotes import REMOTE_PREFIX, Remote, find_remote
 
 
-class RemoteFiller:
+class RemoteFiller(FillsOnly):
     """Answers fills through one server of the user's (the Filler protocol).
 
     The server is asked what it is before its first fill, and again after each fault: it may have
-    been started with another model.
+    been started with another model. It cannot be asked how likely a text is.
     """
+
+    who = "a remote engine"
+    advice = ": use a model of this machine"
 
     def __init__(self, remote: Remote, *, max_context_tokens: int) -> None:
         self._max_context_tokens = max_context_tokens
@@ -130,24 +124,8 @@ class RemoteFiller:
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read the context of a hole before it is requested."""
-        request = Fill(
-            id=0,
-            prefix=place.prefix,
-            suffix=place.suffix,
-            given=place.given,
-            project=place.project,
-            is_background=True,
-        )
         with self._link.spared():
-            self.open(control.checkpoint).read_ahead(request, control)
-
-    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Raise ValueError: a server cannot be asked how likely present text is."""
-        raise ValueError("a remote engine finds no next edits: use a model of this machine")
-
-    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
-        """Raise ValueError: a server cannot be asked how likely a text is."""
-        raise ValueError("a remote engine scores no texts: use a model of this machine")
+            self.open(control.checkpoint).read_ahead(fill_at(place), control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly the server reads; None before the first long context."""
@@ -156,11 +134,6 @@ class RemoteFiller:
     def rest(self) -> None:
         """Close idle connections: the server holds the contexts, and the user pauses."""
         self._link.kept.close()
-
-
-class _Options(TypedDict):
-    max_context_tokens: int
-    shown: str
 
 
 def open_session(
@@ -178,7 +151,8 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
-    options: _Options = {"max_context_tokens": max_context_tokens, "shown": shown_name(remote)}
+    shown = shown_name(remote)
+    options: SessionOptions = {"max_context_tokens": max_context_tokens, "shown": shown}
     if server.canvas_tokens is not None:
         return open_canvas_session(link, server, checkpoint, **options)
     text = read_tokenizer(remote)

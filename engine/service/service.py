@@ -11,7 +11,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import psutil
 
@@ -33,21 +32,16 @@ LOOK_S = 5.0
 """How often the engine looks whether clients can find it; less than a new one waits for it."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tenancy:
-    """What an engine has at its address."""
-
-    address: Address
-    listener: Listener
-    worker: Worker
-    idle_timeout_s: float
-
-
 class Lifetime:
     """Waits until the engine is to end. Belongs to one event loop."""
 
-    def __init__(self, tenancy: Tenancy) -> None:
-        self._tenancy = tenancy
+    def __init__(
+        self, address: Address, listener: Listener, worker: Worker, idle_timeout_s: float
+    ) -> None:
+        self._address = address
+        self._listener = listener
+        self._worker = worker
+        self._idle_timeout_s = idle_timeout_s
         self._to_make_room: str | None = None  # why
         self._to_make_room_at = 0.0
         self._has_news = asyncio.Event()
@@ -63,8 +57,8 @@ class Lifetime:
             await self._stay_reachable()
             left_s = self._seconds_left()
             if left_s <= 0:
-                timeout_s = self._tenancy.idle_timeout_s
-                return self._to_make_room or f"no request for {timeout_s:g} s, to free the memory"
+                idle = f"no request for {self._idle_timeout_s:g} s, to free the memory"
+                return self._to_make_room or idle
             self._has_news.clear()
             try:
                 await asyncio.wait_for(self._has_news.wait(), min(left_s, LOOK_S))
@@ -72,8 +66,8 @@ class Lifetime:
                 continue
 
     def _seconds_left(self) -> float:
-        idle_s = self._tenancy.worker.seconds_idle()
-        left_s = self._tenancy.idle_timeout_s - idle_s
+        idle_s = self._worker.seconds_idle()
+        left_s = self._idle_timeout_s - idle_s
         if self._to_make_room is None:
             return left_s
         # A client that has just said hello is given the time to ask.
@@ -81,11 +75,11 @@ class Lifetime:
 
     async def _stay_reachable(self) -> None:
         """Listen again if the socket was removed, unless the address is another engine's by now."""
-        if not is_ours(self._tenancy.address):
+        if not is_ours(self._address):
             self._make_room("the engine's folder was removed")
-        elif not self._tenancy.listener.is_reachable():
+        elif not self._listener.is_reachable():
             try:
-                await self._tenancy.listener.listen()
+                await self._listener.listen()
             except (EngineUnavailable, OSError) as error:
                 self._make_room(f"the engine's socket was removed: {error}")
 
@@ -135,17 +129,11 @@ class Service:
         self._latest_progress: LoadProgress | None = None
         self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
-        self._worker = Worker(slot, on_end=self._stop_with_worker)
+        # When the worker's thread has ended, the next request starts another engine.
+        self._worker = Worker(slot, on_end=lambda: self._call_soon(self.request_stop))
         token = secrets.token_urlsafe(32) if address.transport == "tcp" else ""
         self._listener = Listener(address, token, self._accept)
-        self._lifetime = Lifetime(
-            Tenancy(
-                address=address,
-                listener=self._listener,
-                worker=self._worker,
-                idle_timeout_s=config.idle_timeout_s,
-            )
-        )
+        self._lifetime = Lifetime(address, self._listener, self._worker, config.idle_timeout_s)
         self._host = EngineHost(
             token=token,
             worker=self._worker,
@@ -172,10 +160,6 @@ class Service:
     def request_stop(self) -> None:
         """End ``run``. Call it on the event loop."""
         self._stopping.set()
-
-    def _stop_with_worker(self) -> None:
-        """Stop when the worker's thread has ended: the next request then starts another engine."""
-        self._call_soon(self.request_stop)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         session = ClientSession(reader, writer, self._host)

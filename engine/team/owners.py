@@ -10,16 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import (
-    Fill,
-    Filled,
-    FindNextEdits,
-    NextEdits,
-    Prefetch,
-    ScoreTexts,
-    TextScores,
-)
+from intarsia.engine.filler import Filler, FillsOnly
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,12 +22,14 @@ class OwnedContexts:
     of_all: int
 
 
-class OwnersFiller:
+class OwnersFiller(FillsOnly):
     """A Filler that passes each request on to the filler of the request's owner.
 
     Where there is no room for more contexts, those of the user are forgotten who has been quiet for
     the longest time.
     """
+
+    who = "a team's engine"
 
     def __init__(self, model: Filler, limits: OwnedContexts) -> None:
         self.info = model.info
@@ -72,14 +66,6 @@ class OwnersFiller:
         if self._of:
             with self._used(next(reversed(self._of))) as filler:
                 filler.prepare(control)
-
-    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Raise ValueError: a team's engine fills holes only."""
-        raise ValueError("a team's engine finds no next edits")
-
-    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
-        """Raise ValueError: a team's engine fills holes only."""
-        raise ValueError("a team's engine scores no texts")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read, as the user served last has seen it."""

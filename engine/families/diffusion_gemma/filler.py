@@ -38,17 +38,8 @@ from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSe
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.filler import Filler, ModelInfo
-from intarsia.engine.ipc.messages import (
-    Fill,
-    Filled,
-    FindNextEdits,
-    NextEdits,
-    Prefetch,
-    ScoreTexts,
-    Step,
-    TextScores,
-)
+from intarsia.engine.filler import Filler, FillsOnly, ModelInfo, fill_at
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,8 +60,14 @@ class _Written:
     reason: Literal["done", "max_steps", "deadline"]
 
 
-class DiffusionGemmaFiller:
-    """Answers fills with one loaded DiffusionGemma (the Filler protocol)."""
+class DiffusionGemmaFiller(FillsOnly):
+    """Answers fills with one loaded DiffusionGemma (the Filler protocol).
+
+    This family scores single tokens of a canvas, not whole texts.
+    """
+
+    who = "this model"
+    advice = ": use one of the masked-causal family"
 
     def __init__(
         self,
@@ -142,22 +139,7 @@ class DiffusionGemmaFiller:
 
         One context is held, so the file's own window is not read before it.
         """
-        request = Fill(
-            id=0,
-            prefix=place.prefix,
-            suffix=place.suffix,
-            given=place.given,
-            project=place.project,
-        )
-        self._backbone.prefill(self._reader.read(request).context, control)
-
-    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Raise ValueError: this family finds no next edits."""
-        raise ValueError("this model finds no next edits: use one of the masked-causal family")
-
-    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
-        """Raise ValueError: this family scores single tokens of a canvas, not whole texts."""
-        raise ValueError("this model scores no texts: use one of the masked-causal family")
+        self._backbone.prefill(self._reader.read(fill_at(place)).context, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

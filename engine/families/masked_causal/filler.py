@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from msgspec.structs import replace
+
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
@@ -23,7 +25,7 @@ from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.project_text import has_chunks
 from intarsia.engine.families.protocol import Prefilled, fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.filler import ModelInfo
+from intarsia.engine.filler import ModelInfo, fill_at
 from intarsia.engine.ipc.messages import (
     Candidate,
     Fill,
@@ -161,14 +163,7 @@ class MaskedCausalFiller:
 
         The file's own window comes first, unless most of what follows other files is read already.
         """
-        request = Fill(
-            id=0,
-            prefix=place.prefix,
-            suffix=place.suffix,
-            given=place.given,
-            project=place.project if has_chunks(place.project) else None,
-            is_background=True,
-        )
+        request = fill_at(place if has_chunks(place.project) else replace(place, project=None))
         task = self._project.read(request, control)
         self._open(task)
         if task.request.project != request.project:

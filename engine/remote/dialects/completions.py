@@ -4,12 +4,13 @@ Each of these servers adds fields of its own. Those are here that at least two o
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
+    AnswerForm,
     Generation,
     LikelyToken,
     NewToken,
@@ -110,9 +111,24 @@ def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Paramete
     return body
 
 
-def tokenize_body(text: str, *, model: str) -> Parameters:
-    """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
-    return {"model": model, "prompt": text, "add_special_tokens": False}
+class IdsServer:
+    """What all dialects share that send token ids here.
+
+    ``cache_salt`` keeps this user's cached prompts apart from others'.
+    """
+
+    path: ClassVar[str] = PATH
+    form: ClassVar[AnswerForm] = "events"
+    reads_in_parts: ClassVar[bool] = False  # a server soon notices a closed connection
+    encodes_marks_as_text: ClassVar[bool] = False
+
+    def __init__(self, model: str, *, cache_salt: str) -> None:
+        self._model = model
+        self._cache_salt = cache_salt
+
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
+        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
+        return {"model": self._model, "prompt": text, "add_special_tokens": False}
 
 
 def parse_event(data: bytes, system: str) -> Event | None:

@@ -133,7 +133,6 @@ class Tokenizes(Protocol):
 class Dialect(Streams, Tokenizes, Protocol):
     """How one kind of server is asked for tokens."""
 
-    can_begin: ClassVar[bool]  # it takes ``Generation.beginning``
     reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
 
     def body(self, generation: Generation) -> Mapping[str, Any]:

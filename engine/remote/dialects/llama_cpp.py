@@ -63,7 +63,6 @@ class LlamaCpp:
 
     path: ClassVar[str] = "/completion"
     form: ClassVar[AnswerForm] = "events"
-    can_begin: ClassVar[bool] = True
     reads_in_parts: ClassVar[bool] = True  # it notices a closed connection between two batches
     encodes_marks_as_text: ClassVar[bool] = True
 

@@ -7,43 +7,33 @@ a list of ids into its template as text, unless ``suffix`` is an empty text: so 
 
 import re
 from collections.abc import Callable
-from typing import ClassVar
 
 from intarsia.engine.remote.dialects.completions import (
-    PATH,
+    IdsServer,
     Parameters,
     ids_body,
     new_tokens,
     parse_event,
     reading_of,
     stop_kind,
-    tokenize_body,
 )
 from intarsia.engine.remote.dialects.generation import (
-    AnswerForm,
     Chunk,
     Generation,
     UnusableAnswer,
 )
 
 
-class Sglang:
-    """The dialect of SGLang. ``cache_salt`` keeps this user's cached prompts apart from others'.
+class Sglang(IdsServer):
+    """The dialect of SGLang.
 
     The likely tokens come as texts: ``id_of`` returns the token with these bytes, None without one.
     """
 
-    path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "events"
-    can_begin: ClassVar[bool] = True
-    reads_in_parts: ClassVar[bool] = False  # it ends a request once its connection is closed
-    encodes_marks_as_text: ClassVar[bool] = False
-
     def __init__(
         self, model: str, *, cache_salt: str, id_of: Callable[[bytes], int | None]
     ) -> None:
-        self._model = model
-        self._cache_salt = cache_salt
+        super().__init__(model, cache_salt=cache_salt)
         self._id_of = id_of
 
     def body(self, generation: Generation) -> Parameters:
@@ -56,10 +46,6 @@ class Sglang:
         if generation.beginning:
             body["regex"] = f"{re.escape(generation.beginning.decode())}[\\s\\S]*"
         return body
-
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
-        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
-        return tokenize_body(text, model=self._model)
 
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece of the answer. Raises UnusableAnswer, ServerBusy.

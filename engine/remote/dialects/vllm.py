@@ -5,20 +5,17 @@ it too. Prompts are ids that we lay out: its ``suffix`` is refused for almost ev
 """
 
 import re
-from typing import ClassVar
 
 from intarsia.engine.remote.dialects.completions import (
-    PATH,
+    IdsServer,
     Parameters,
     ids_body,
     new_tokens,
     parse_event,
     reading_of,
     stop_kind,
-    tokenize_body,
 )
 from intarsia.engine.remote.dialects.generation import (
-    AnswerForm,
     Chunk,
     Generation,
     UnusableAnswer,
@@ -27,47 +24,6 @@ from intarsia.engine.remote.dialects.generation import (
 _MAX_LOGPROBS = 20  # of a server that was started without `--max-logprobs`
 _BACKGROUND_PRIORITY = 1  # less urgent than 0, which requests have otherwise
 _ID = "token_id:"
-
-
-class Vllm:
-    """The dialect of vLLM. ``cache_salt`` keeps this user's cached prompts apart from others'.
-
-    ``has_priorities``: the server schedules by priority. Another one may refuse any but 0, as its
-    documentation says; 0.32 ignores them.
-    """
-
-    path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "events"
-    can_begin: ClassVar[bool] = True
-    reads_in_parts: ClassVar[bool] = False  # it notices a closed connection at its next step
-    encodes_marks_as_text: ClassVar[bool] = False
-
-    def __init__(self, model: str, *, cache_salt: str, has_priorities: bool = False) -> None:
-        self._model = model
-        self._cache_salt = cache_salt
-        self._has_priorities = has_priorities
-
-    def body(self, generation: Generation) -> Parameters:
-        """Return the request: nothing of the server's own sampling defaults is left in force."""
-        body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
-            "include_stop_str_in_output": False,
-            "logprobs": min(generation.num_likely, _MAX_LOGPROBS),
-            "return_tokens_as_token_ids": True,
-        }
-        if generation.beginning:
-            beginning = re.escape(generation.beginning.decode())
-            body["structured_outputs"] = {"regex": f"{beginning}[\\s\\S]*"}
-        if generation.is_background and self._has_priorities:
-            body["priority"] = _BACKGROUND_PRIORITY
-        return body
-
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
-        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
-        return tokenize_body(text, model=self._model)
-
-    def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
-        return parse_chunk(data)
 
 
 def parse_chunk(data: bytes) -> Chunk | None:
@@ -88,6 +44,34 @@ def parse_chunk(data: bytes) -> Chunk | None:
         reading=reading_of(event),
         model=event.model,
     )
+
+
+class Vllm(IdsServer):
+    """The dialect of vLLM.
+
+    ``has_priorities``: the server schedules by priority. Another one may refuse any but 0, as its
+    documentation says; 0.32 ignores them.
+    """
+
+    parse = staticmethod(parse_chunk)
+
+    def __init__(self, model: str, *, cache_salt: str, has_priorities: bool = False) -> None:
+        super().__init__(model, cache_salt=cache_salt)
+        self._has_priorities = has_priorities
+
+    def body(self, generation: Generation) -> Parameters:
+        """Return the request: nothing of the server's own sampling defaults is left in force."""
+        body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
+            "include_stop_str_in_output": False,
+            "logprobs": min(generation.num_likely, _MAX_LOGPROBS),
+            "return_tokens_as_token_ids": True,
+        }
+        if generation.beginning:
+            beginning = re.escape(generation.beginning.decode())
+            body["structured_outputs"] = {"regex": f"{beginning}[\\s\\S]*"}
+        if generation.is_background and self._has_priorities:
+            body["priority"] = _BACKGROUND_PRIORITY
+        return body
 
 
 def _id_of(token: str) -> int:

@@ -10,15 +10,13 @@ pins back. A ``read_only`` canvas never becomes part of the server's context wit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any
 
-from intarsia.engine.remote.dialects.generation import AnswerForm, Chunk
+from intarsia.engine.remote.dialects.completions import IdsServer, Parameters
 from intarsia.engine.remote.dialects.vllm import parse_chunk
 
 NUM_LIKELY = 5
 """At each position, the likeliest tokens are reported: enough for its entropy."""
-
-_Parameters: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,24 +34,18 @@ class CanvasRequest:
     scored: Sequence[int] = ()
 
 
-class VllmCanvas:
-    """The dialect. ``cache_salt`` keeps this user's cached prompts apart from others'."""
+class VllmCanvas(IdsServer):
+    """The dialect."""
 
-    path: ClassVar[str] = "/v1/completions"
-    form: ClassVar[AnswerForm] = "events"
-    encodes_marks_as_text: ClassVar[bool] = False
+    parse = staticmethod(parse_chunk)
 
-    def __init__(self, model: str, *, cache_salt: str) -> None:
-        self._model = model
-        self._cache_salt = cache_salt
-
-    def body(self, request: CanvasRequest) -> _Parameters:
+    def body(self, request: CanvasRequest) -> Parameters:
         """Return the request's JSON.
 
         The model's sampler refuses seeds, biases and any temperature but 1, which it then replaces
         with its own schedule. Filters such as ``top_k`` would change the reported probabilities.
         """
-        extra: _Parameters = {
+        extra: Parameters = {
             "diffusion_canvas_length": len(request.ids),
             "diffusion_seed_canvas": list(request.ids),
             "diffusion_pinned": list(request.pinned),
@@ -61,7 +53,7 @@ class VllmCanvas:
         }
         if request.max_steps is not None:
             extra["diffusion_max_steps"] = request.max_steps
-        body: _Parameters = {
+        body: Parameters = {
             "model": self._model,
             "prompt": list(request.prompt),
             "max_tokens": len(request.ids),
@@ -83,14 +75,6 @@ class VllmCanvas:
         if request.scored:
             body["logprob_token_ids"] = sorted(set(request.scored))
         return body
-
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> _Parameters:
-        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
-        return {"model": self._model, "prompt": text, "add_special_tokens": False}
-
-    def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
-        return parse_chunk(data)
 
 
 def probe_body(model: str, canvas_length: int) -> Mapping[str, Any]:

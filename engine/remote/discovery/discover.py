@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS
@@ -74,7 +74,7 @@ def discover(remote: Remote, watch: Watch) -> Server:
     if system in ("Ollama", "LM Studio"):
         require_one_model(remote, rows)
         ask = ollama_model if system == "Ollama" else lm_studio_model
-        return Server(system=system, **ask(remote, str(row["id"]), watch))
+        return ask(remote, str(row["id"]), watch)
     is_only = system != "MLX" or len(rows) == 1  # mlx-lm lists what it could load
     server = Server(
         system=system,
@@ -116,7 +116,7 @@ def _system(remote: Remote, row: dict[str, Any], watch: Watch) -> System:
     owner = text_of(row.get("owned_by")) or ""
     if owner in _OWNERS:
         return _OWNERS[owner]
-    if is_ollama(remote, watch):  # it names the namespace of a model as its owner
+    if _ollama_version(remote, watch) is not None:  # it names the namespace of a model as its owner
         return "Ollama"
     return "MLX" if not owner and _is_healthy(remote, watch) else "unknown"
 
@@ -193,17 +193,8 @@ def _is_refused(remote: Remote, model: str, canvas_length: int, watch: Watch) ->
     with open_exchange(remote, path, watch, body) as answer:
         if answer.status == _REFUSED:
             return True
-        require_success(remote, path, answer.status, answer.headers, answer.body)
+        require_success(remote, path, answer)
     return False
-
-
-class ModelFacts(TypedDict):
-    """What a server says of one model: fields of ``Server``."""
-
-    model: str | None
-    format: str | None
-    context_tokens: int | None
-    version: str | None
 
 
 def require_one_model(remote: Remote, rows: Sequence[dict[str, Any]]) -> None:
@@ -225,12 +216,7 @@ def names_of(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(str(row.get("id"))[:80] for row in rows[:5]) or "none"
 
 
-def is_ollama(remote: Remote, watch: Watch) -> bool:
-    """Tell whether the server has Ollama's own API."""
-    return _ollama_version(remote, watch) is not None
-
-
-def ollama_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
+def ollama_model(remote: Remote, model: str, watch: Watch) -> Server:
     """Return what Ollama says of a model. Raises RemoteError if it runs at another company.
 
     Ollama's cloud models are listed and asked as those on the user's machine are.
@@ -245,7 +231,8 @@ def ollama_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
     details = table_of(shown.get("details"))
     info = table_of(shown.get("model_info"))
     architecture = text_of(info.get("general.architecture")) or ""
-    return ModelFacts(
+    return Server(
+        system="Ollama",
         model=text_of(model),
         format=text_of(details.get("quantization_level")),
         context_tokens=min(
@@ -255,7 +242,7 @@ def ollama_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
     )
 
 
-def lm_studio_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
+def lm_studio_model(remote: Remote, model: str, watch: Watch) -> Server:
     """Return what LM Studio says of a model. Raises RemoteError for one that writes no text."""
     try:
         listed = table_of(ask_json(remote, "/api/v0/models", watch))
@@ -271,11 +258,11 @@ def lm_studio_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
         )
     loaded = whole_of(row.get("loaded_context_length"))
     most = whole_of(row.get("max_context_length")) or _CONTEXT_TOKENS_UNLOADED
-    return ModelFacts(
+    return Server(
+        system="LM Studio",
         model=text_of(model),
         format=text_of(row.get("quantization")),
         context_tokens=loaded or min(most, _CONTEXT_TOKENS_UNLOADED),
-        version=None,
     )
 
 

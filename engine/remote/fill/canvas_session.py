@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Unpack
 
 from intarsia.engine.families.diffusion_gemma.answer import answer_of, finish_reason_of
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
@@ -25,14 +26,14 @@ from intarsia.engine.remote.discovery.tokenizer import (
 from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole, ask_canvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import require_no_rewrite
+from intarsia.engine.remote.fill.written import SessionOptions, require_no_rewrite
 from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_HELD = 4  # contexts that the server's cache probably still has
 
 
 class CanvasSession:
-    """Fills holes on one server. ``shown`` is the model's name for users."""
+    """Fills holes on one server."""
 
     def __init__(
         self,
@@ -40,9 +41,7 @@ class CanvasSession:
         dialect: VllmCanvas,
         server: Server,
         text: GemmaTokenizer,
-        *,
-        max_context_tokens: int,
-        shown: str,
+        **options: Unpack[SessionOptions],
     ) -> None:
         assert server.canvas_tokens is not None
         self.server = server
@@ -50,10 +49,11 @@ class CanvasSession:
         self._link = link
         self._dialect = dialect
         self._text = text
-        self._shown = shown
+        self._shown = options["shown"]
         self._held = HeldContexts(max_held=_MAX_HELD)
         self._speed = ReadingSpeed()
         self._bucket = CanvasSizes(canvas_length=server.canvas_tokens).bucket
+        max_context_tokens = options["max_context_tokens"]
         max_positions = server.context_tokens or 2 * (max_context_tokens + server.canvas_tokens)
         limits = ModelLimits(
             vocab_size=text.num_tokens,
@@ -158,13 +158,9 @@ def open_canvas_session(
     link: ServerLink,
     server: Server,
     checkpoint: Callable[[], None],
-    *,
-    max_context_tokens: int,
-    shown: str,
+    **options: Unpack[SessionOptions],
 ) -> CanvasSession:
     """Check the server's tokenizer, and return its session. Raises RemoteError, ModelError."""
     text, dialect = read_gemma_tokenizer(link.remote), canvas_dialect_of(link.remote, server)
     check_gemma_tokenizer(link.remote, text, dialect, link.watch(checkpoint))
-    return CanvasSession(
-        link, dialect, server, text, max_context_tokens=max_context_tokens, shown=shown
-    )
+    return CanvasSession(link, dialect, server, text, **options)

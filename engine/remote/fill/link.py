@@ -120,7 +120,7 @@ def pieces(remote: Remote, path: str, answer: Answer, form: AnswerForm) -> Itera
 
     Raises RemoteError for another status than success, and for an answer of another form.
     """
-    require_success(remote, path, answer.status, answer.headers, answer.body)
+    require_success(remote, path, answer)
     match form:
         case "events":
             if not answer.headers.get("content-type", "").startswith("text/event-stream"):

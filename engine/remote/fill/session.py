@@ -5,6 +5,7 @@ It takes token ids, or else our own prompt as text, checked for marks of the use
 
 import time
 from dataclasses import replace
+from typing import Unpack
 
 import msgspec
 
@@ -27,32 +28,32 @@ from intarsia.engine.remote.fill.contexts import (
 from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.text_run import PromptText, TextRun, TextTask, WrittenText
-from intarsia.engine.remote.fill.written import Written, require_no_rewrite
+from intarsia.engine.remote.fill.written import SessionOptions, Written, require_no_rewrite
 
 _SLOTS_UNKNOWN = 4
 _MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
 
 
 class _CausalSession:
-    """What both sessions share. ``shown`` is the model's name for users."""
+    """What both sessions share."""
 
     def __init__(
         self,
+        link: ServerLink,
         server: Server,
         text: FimTokenizer,
-        *,
         held: HeldContexts,
         speed: ReadingSpeed,
-        max_context_tokens: int,
-        shown: str,
+        **options: Unpack[SessionOptions],
     ) -> None:
+        self._link = link
         self.server = server
         self.model_name: str | None = None  # that the server gave with its last answer
         self._text = text
         self._held = held
         self._speed = speed
-        self._shown = shown
-        limit = context_room(server, max_context_tokens)
+        self._shown = options["shown"]
+        limit = context_room(server, options["max_context_tokens"])
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(
             self._reader,
@@ -105,21 +106,11 @@ class IdsSession(_CausalSession):
         dialect: Dialect,
         server: Server,
         text: FimTokenizer,
-        *,
-        max_context_tokens: int,
-        shown: str,
+        **options: Unpack[SessionOptions],
     ) -> None:
-        self._link = link
         self._dialect = dialect
         self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
-        super().__init__(
-            server,
-            text,
-            held=self._context.held,
-            speed=self._context.speed,
-            max_context_tokens=max_context_tokens,
-            shown=shown,
-        )
+        super().__init__(link, server, text, self._context.held, self._context.speed, **options)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
@@ -175,21 +166,10 @@ class IdsSession(_CausalSession):
         return self._with_whole_characters(task)
 
     def _with_whole_characters(self, task: FillTask) -> FillTask:
-        """Return the task with half-typed bytes that the server can take: as whole characters.
-
-        A server that cannot be given the beginning of its text gets all these bytes in the
-        context. It then continues the word with a new token, which the model may find less likely.
-        """
-        num_given = len(task.healed)
-        if self._dialect.can_begin:
-            num_given = num_before_characters(task.healed)
-        return replace(
-            task,
-            context=[*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
-            if self._dialect.can_begin
-            else [*task.context, *self._text.encode(task.healed.decode("utf-8", "replace"))],
-            healed=task.healed[num_given:],
-        )
+        """Return the task with half-typed bytes that the server can take: as whole characters."""
+        num_given = num_before_characters(task.healed)
+        ids = self._text.ids_of_bytes(task.healed[:num_given])
+        return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])
 
 
 class TextSession(_CausalSession):
@@ -201,21 +181,12 @@ class TextSession(_CausalSession):
         dialect: TextDialect,
         server: Server,
         text: FimTokenizer,
-        *,
-        max_context_tokens: int,
-        shown: str,
+        **options: Unpack[SessionOptions],
     ) -> None:
-        self._link = link
         self._dialect = dialect
         self._prompt_text = PromptText(text)
-        super().__init__(
-            server,
-            text,
-            held=HeldContexts(max_held=_MAX_HELD_TEXTS),
-            speed=ReadingSpeed(),
-            max_context_tokens=max_context_tokens,
-            shown=shown,
-        )
+        held = HeldContexts(max_held=_MAX_HELD_TEXTS)
+        super().__init__(link, server, text, held, ReadingSpeed(), **options)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises RemoteError, Cancelled, ValueError."""

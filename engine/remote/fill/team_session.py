@@ -112,7 +112,8 @@ class TeamSession:
             message = self._parsed(data)
             if isinstance(message, Failed) and message.id is not None:
                 return message
-        require_success(remote, _PATH, answer.status, answer.headers, iter((data,)))
+        answer.body = iter((data,))
+        require_success(remote, _PATH, answer)
         return self._parsed(data)
 
     def _parsed(self, data: bytes) -> _Message:

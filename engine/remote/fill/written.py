@@ -1,7 +1,7 @@
 """What all ways of filling a hole share: what was written so far, and how a session is asked."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, FinishReason
@@ -27,6 +27,13 @@ class Written:
     def num_reused(self) -> int:
         """Context tokens that the server held before."""
         return self.readings[0].num_reused if self.readings else 0
+
+
+class SessionOptions(TypedDict):
+    """``shown`` is the model's name for users."""
+
+    max_context_tokens: int
+    shown: str
 
 
 class FillingSession(Protocol):

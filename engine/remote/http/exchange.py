@@ -6,7 +6,7 @@ may use it.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -53,7 +53,7 @@ def ask_json(
 ) -> Any:
     """Return the answer's JSON: to a GET, or to a POST of ``body``. Raises RemoteError."""
     with open_exchange(remote, path, watch, body, kept) as answer:
-        require_success(remote, path, answer.status, answer.headers, answer.body)
+        require_success(remote, path, answer)
         raw = b"".join(answer.body)
     try:
         return json.loads(raw)
@@ -171,19 +171,18 @@ def _too_slow(remote: Remote, why: str) -> RemoteError:
     )
 
 
-def require_success(
-    remote: Remote, path: str, status: int, headers: Mapping[str, str], body: Iterator[bytes]
-) -> None:
+def require_success(remote: Remote, path: str, answer: Answer) -> None:
     """Raise RemoteError for any status but 200 and 202. An error's body is read as its reason."""
+    status = answer.status
     if status in (200, 202):
         return
-    said = _said(body)
+    said = _said(answer.body)
     where = f"remote:{remote.name} at {remote.address.shown}"
     if status in (401, 403, 407):
         advice = "renew the key in its key_file" if remote.key_file else "set key_file"
         raise RemoteError(f"{where} refuses the key (status {status}{said}): {advice}", "model")
     if status in (429, 503):
-        retry_after_s = _retry_after_s(headers.get("retry-after"))
+        retry_after_s = _retry_after_s(answer.headers.get("retry-after"))
         later = "later" if retry_after_s is None else f"in {retry_after_s:.0f} s"
         raise RemoteError(
             f"{where} is busy (status {status}{said}): try again {later}",

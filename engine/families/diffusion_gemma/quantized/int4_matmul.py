@@ -1,7 +1,7 @@
 """Products with matrices of four bits, in Triton: each byte is read once and unpacked on the chip.
 
 Unpacked in memory, a four-bit number costs more to read than a 16-bit one. Needs Triton, which
-comes with torch for NVIDIA cards; without it, ``quantize.py`` unpacks there.
+comes with torch for NVIDIA cards; without it, ``quantize.py`` unpacks in memory.
 """
 
 import torch

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, log_probabilities
@@ -26,6 +26,7 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     num_added_lines,
     substituted,
 )
+from intarsia.engine.families.masked_causal.next_edit.window_reader import read_on
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample
@@ -147,13 +148,8 @@ class Rewriter:
 
         Raises Cancelled between two passes.
         """
-        hidden = torch.empty(0)
-        for start in range(0, len(prompt), SHORT_CHUNK):
-            control.checkpoint()
-            part = list(prompt[start : start + SHORT_CHUNK])
-            hidden = self._forward(cache, part)
-            cache.commit(part)
-        return hidden[-1:]
+        hidden = list(read_on(self._backbone, cache, prompt, control))
+        return hidden[-1][-1:]
 
     @torch.inference_mode()
     def log_probability(
@@ -163,22 +159,12 @@ class Rewriter:
 
         The cache is written to. Raises Cancelled between two passes.
         """
-        hidden = [self.read(cache, prompt, control)]
-        for start in range(0, len(ids), SHORT_CHUNK):
-            control.checkpoint()
-            part = list(ids[start : start + SHORT_CHUNK])
-            hidden.append(self._forward(cache, part))
-            cache.commit(part)
-        rows = torch.cat(hidden)
+        read = self.read(cache, prompt, control)
+        rows = torch.cat([read, *read_on(self._backbone, cache, ids, control)])
         likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
         logits = self._backbone.logits(rows[-1:]).float()[0]
         end = logits[list(self._end_ids)].amax() - logits.logsumexp(-1)
         return float(likely + end)
-
-    def _forward(self, cache: KvCache, ids: Sequence[int]) -> Tensor:
-        cache.reserve(len(ids))
-        rows = frozen_rows(ids, start=len(cache), device=self._backbone.device)
-        return self._backbone.forward(rows, cache)
 
     def _choose(self, hidden: Tensor) -> tuple[int, float]:
         """Return the likeliest token after a row (1, hidden), and its log-probability."""
@@ -191,7 +177,9 @@ class Rewriter:
     ) -> tuple[list[tuple[int, float]], tuple[int, float]]:
         """Return the proposed tokens that the model would write itself, and its next token."""
         ids = [token, *proposal]
-        logits = self._backbone.logits(self._forward(cache, ids)).float()
+        cache.reserve(len(ids))
+        rows = frozen_rows(ids, start=len(cache), device=self._backbone.device)
+        logits = self._backbone.logits(self._backbone.forward(rows, cache)).float()
         likeliest = logits.argmax(-1).tolist()
         log_p = (logits.amax(-1) - logits.logsumexp(-1)).tolist()
         num = 0

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import TokenizedWindow
-from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
+from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow, read_on
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
@@ -73,16 +72,8 @@ def log_p_after(
     """
     cache = backbone.new_cache()
     cache.copy_prefix(read.cache, first)
-    cache.reserve(len(ids))
-    hidden = [read.rows([first - 1])]
-    for start in range(0, len(ids) - 1, SHORT_CHUNK):
-        control.checkpoint()
-        part = list(ids[start : min(start + SHORT_CHUNK, len(ids) - 1)])
-        rows = frozen_rows(part, start=len(cache), device=backbone.device)
-        hidden.append(backbone.forward(rows, cache))
-        cache.commit(part)
-    rows_of = torch.cat(hidden)[: len(ids)]
-    return log_probabilities(backbone, rows_of, ids, control).sum()
+    hidden = [read.rows([first - 1]), *read_on(backbone, cache, ids[:-1], control)]
+    return log_probabilities(backbone, torch.cat(hidden)[: len(ids)], ids, control).sum()
 
 
 _MAX_SUFFIX = 110  # tokens
@@ -144,16 +135,9 @@ def is_filled_alike(
     ids = [marks.before_suffix, *shown, marks.before_middle, *middle]
     cache = backbone.new_cache()
     cache.copy_prefix(read.cache, first)
-    cache.reserve(len(ids))
-    hidden = []
-    for start in range(0, len(ids), SHORT_CHUNK):
-        control.checkpoint()
-        part = ids[start : start + SHORT_CHUNK]
-        rows = frozen_rows(part, start=len(cache), device=backbone.device)
-        hidden.append(backbone.forward(rows, cache))
-        cache.commit(part)
+    hidden = torch.cat(list(read_on(backbone, cache, ids, control)))
     num_written = len(middle) - num_given
-    likeliest = backbone.logits(torch.cat(hidden)[-num_written - 1 :]).argmax(-1).tolist()
+    likeliest = backbone.logits(hidden[-num_written - 1 :]).argmax(-1).tolist()
     if likeliest[:-1] != middle[num_given:]:
         return False
     last = text.bytes_of(likeliest[-1])

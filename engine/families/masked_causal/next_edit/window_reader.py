@@ -4,7 +4,7 @@ Of each window the keys and values are kept, and the hidden states from the edit
 after an edit is the one before the next edit, so a round reads only what follows the edited line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -37,6 +37,23 @@ class ReadWindow:
         return self.hidden[[token - self.first for token in tokens]]
 
 
+def read_on(
+    backbone: CausalBackbone, cache: KvCache, ids: Sequence[int], control: FillControl
+) -> Iterator[Tensor]:
+    """Write ids into a cache; yield the hidden states (tokens, hidden) of each chunk.
+
+    Call it in inference mode. Raises Cancelled between two chunks of ``SHORT_CHUNK`` tokens.
+    """
+    cache.reserve(len(ids))
+    for start in range(0, len(ids), SHORT_CHUNK):
+        control.checkpoint()
+        part = list(ids[start : start + SHORT_CHUNK])
+        rows = frozen_rows(part, start=len(cache), device=backbone.device)
+        hidden = backbone.forward(rows, cache)
+        cache.commit(part)
+        yield hidden
+
+
 class WindowReader:
     """Reads windows apart from the contexts of fills; beginnings that these hold are copied."""
 
@@ -57,14 +74,9 @@ class WindowReader:
         self.num_reused += num_known
         parts = [hidden]
         try:
-            for start in range(num_known, len(ids), SHORT_CHUNK):
-                control.checkpoint()
-                part = ids[start : start + SHORT_CHUNK]
-                rows = frozen_rows(part, start=start, device=self._backbone.device)
-                read = self._backbone.forward(rows, cache)
-                cache.commit(list(part))
-                self.num_computed += len(part)
-                parts.append(read[max(0, first - start) :])
+            for read in read_on(self._backbone, cache, ids[num_known:], control):
+                self.num_computed += len(read)
+                parts.append(read[max(0, first - (len(cache) - len(read))) :])
         finally:  # what was read before a cancel need not be read again
             # without the empty part, which may be of another precision
             hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
