@@ -10,17 +10,44 @@ import ipaddress
 import ssl
 import sys
 from collections import Counter
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_T = TypeVar("_T")
 
 _LATE = (
     b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-type: text/plain\r\n"
     b"content-length: 28\r\n\r\nno complete request arrived\n"
 )
+
+
+async def unless_gone(work: Awaitable[_T], receive: Receive) -> _T:
+    """Return what the work gives. If the client closes first, cancel it and raise ClientDisconnect.
+
+    The request's body must have been read.
+    """
+    working = asyncio.ensure_future(work)
+    gone = asyncio.create_task(_until_gone(receive))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        for task in (working, gone):
+            task.cancel()
+        await asyncio.gather(working, gone, return_exceptions=True)
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:

@@ -1,6 +1,9 @@
-"""Read a small file that must be the user's alone, such as a key or a list of servers."""
+"""Read and write files that must be the user's alone, such as a key or a list of servers."""
 
+import os
 import stat
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from intarsia.engine.ipc.ownership import weakness_of
@@ -33,3 +36,18 @@ def read_own_file(path: Path, *, is_private: bool, max_bytes: int) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise OwnFileError(f"{path} is not UTF-8: save it as UTF-8") from error
+
+
+def write_own_file(path: Path, content: bytes) -> None:
+    """Write a whole file to the disk, for this user alone, or raise OSError and leave none."""
+    number, draft = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(draft).unlink()
+        raise

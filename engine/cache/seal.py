@@ -7,15 +7,14 @@ what was sealed is made again.
 
 import hmac
 import logging
-import os
 import secrets
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock
 
 from intarsia.engine.cache.folder import cache_folder
+from intarsia.engine.cache.own_file import write_own_file
 from intarsia.engine.ipc.ownership import data_folder, make_own_folder, weakness_of
 
 SEAL_BYTES = 32
@@ -64,7 +63,7 @@ def _key_in(folder: Path) -> bytes:
         if (key := _read(path)) is not None:  # another process has made it
             return key
         key = secrets.token_bytes(_KEY_BYTES)
-        _write(path, key)
+        write_own_file(path, key)
     return key
 
 
@@ -79,21 +78,6 @@ def _read(path: Path) -> bytes | None:
         _log.warning("%s: another key is made", weakness or f"{path} is damaged")
         return None
     return key
-
-
-def _write(path: Path, key: bytes) -> None:
-    """Write the key whole, for this user alone."""
-    number, draft = tempfile.mkstemp(prefix=f".{_KEY_NAME}-", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(key)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(draft).unlink()
-        raise
 
 
 class SealedFiles:
@@ -126,17 +110,7 @@ class SealedFiles:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a whole file to the disk, or raise OSError and leave none."""
-        number, draft = tempfile.mkstemp(prefix=".unfinished-", dir=self.folder)  # mode 0600
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(self._seals.seal(name, content) + content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(draft).replace(self._path(name))
-        except BaseException:
-            with suppress(OSError):
-                Path(draft).unlink()
-            raise
+        write_own_file(self._path(name), self._seals.seal(name, content) + content)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it exists and may be removed."""

@@ -10,17 +10,12 @@ TokensUntilEnd: TypeAlias = Callable[[Sequence[int]], int | None]
 """Hole ids → how many of these the hole needs, None while it has not ended."""
 
 
-def may_always_end(ids: Sequence[int]) -> bool:
-    """Allow the hole to end after any of its tokens."""
-    return True
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndRule:
     """The tokens that end a hole, and whether one of these may follow given hole ids."""
 
     ids: frozenset[int] = frozenset()
-    may_follow: Callable[[Sequence[int]], bool] = may_always_end
+    may_follow: Callable[[Sequence[int]], bool] = lambda _: True
 
 
 END_ANYWHERE = EndRule()

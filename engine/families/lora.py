@@ -21,6 +21,14 @@ class LowRank:
     up: Tensor  # (out, rank), scaled
 
 
+def misfit(down: Tensor, up: Tensor, num_in: int, num_out: int) -> str | None:
+    """Return what is wrong with the sizes of a pair, None if they are these."""
+    rank = down.shape[0] if down.dim() else 0
+    if (down.shape, up.shape) == ((rank, num_in), (num_out, rank)):
+        return None
+    return f"is {tuple(up.shape)} by {tuple(down.shape)}, needed {num_in} in and {num_out} out"
+
+
 def read_tensors(path: Path, *, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
     """Read an adapter or tuning file. Raises ModelError where it is missing or damaged."""
     try:

@@ -1,22 +1,12 @@
-"""What the model families share: the backbone protocol, and small values about a fill.
-
-Works on token ids and logits. Knows no text.
-"""
+"""What the model families share: small values about a fill. Knows no text."""
 
 import itertools
 import operator
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
-from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Timing
-
-if TYPE_CHECKING:  # a remote engine shares this module, and loads no torch
-    from torch import Tensor
-
-    from intarsia.engine.diffusion.canvas import TokenCanvas
 
 _PIECE_IDS = 256
 
@@ -27,27 +17,6 @@ class Prefilled:
 
     num_reused: int  # tokens that were in a KV cache already
     num_computed: int
-
-
-class Backbone(Protocol):
-    """Loaded weights with the keys and values of one context."""
-
-    vocab_size: int
-
-    def prefill(self, context: Sequence[int], control: FillControl = ...) -> Prefilled:
-        """Hold the keys and values of this context; reuse what earlier ones share with it.
-
-        Raises Cancelled between two chunks of a long one.
-        """
-        ...
-
-    def predict(self, canvas: "TokenCanvas", self_conditioning: "Tensor | None") -> "Tensor":
-        """Return logits (length, vocab) of a canvas that follows the context."""
-        ...
-
-    def cached_tokens(self) -> int:
-        """Return the number of context tokens that are held."""
-        ...
 
 
 def common_prefix_length(first: Sequence[int], second: Sequence[int]) -> int:

@@ -37,19 +37,11 @@ def new_folder(path: Path) -> Iterator[Path]:
 
     It is deleted if the block fails. Raises OutputError.
     """
-    require_new(path)
-    partial = _partial(path)
-    try:
-        partial.mkdir(parents=True)
-        try:
-            yield partial
-            if path.is_dir():
-                path.rmdir()
-            partial.rename(path)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    except OSError as fault:
-        raise _not_written(path, fault) from fault
+    with new_file(path) as partial:
+        partial.mkdir()
+        yield partial
+        if path.is_dir():
+            path.rmdir()
 
 
 @contextmanager
@@ -59,20 +51,19 @@ def new_file(path: Path) -> Iterator[Path]:
     It is deleted if the block fails. Raises OutputError.
     """
     require_new(path)
-    partial = _partial(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield partial
             partial.rename(path)
         finally:
-            partial.unlink(missing_ok=True)
+            if partial.is_dir():
+                shutil.rmtree(partial, ignore_errors=True)
+            else:
+                partial.unlink(missing_ok=True)
     except OSError as fault:
         raise _not_written(path, fault) from fault
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.partial")
 
 
 def _not_written(path: Path, fault: OSError) -> OutputError:

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import read_tensors
+from intarsia.engine.families.lora import misfit, read_tensors
 from intarsia.engine.families.masked_causal.backbone.adapter import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.interchange.output import new_file
@@ -221,10 +221,6 @@ def write_tuning(pairs: Mapping[str, Pair], path: Path, *, metadata: Mapping[str
 
 
 def _checked(pair: Pair, matrix: TunableMatrix, path: Path) -> Pair:
-    rank = pair.down.shape[0] if pair.down.dim() else 0
-    if (pair.down.shape, pair.up.shape) != ((rank, matrix.num_in), (matrix.num_out, rank)):
-        raise ModelError(
-            f"{path} is no tuning of this model: {matrix.name} is {tuple(pair.up.shape)} by "
-            f"{tuple(pair.down.shape)}, needed {matrix.num_in} in and {matrix.num_out} out"
-        )
+    if problem := misfit(pair.down, pair.up, matrix.num_in, matrix.num_out):
+        raise ModelError(f"{path} is no tuning of this model: {matrix.name} {problem}")
     return pair

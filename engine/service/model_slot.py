@@ -8,7 +8,8 @@ Used on the worker thread; other threads only read the attributes.
 import gc
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from intarsia.engine.cache.progress import Progress
@@ -119,28 +120,31 @@ class ModelSlot:
 
     def _replace(self, name: str) -> Filler:
         """Check the new model while the other is still in memory, then drop that and load."""
-        self.is_loading = True
-        try:
+        with self._loading(name):
             if self._loaded is not None:
                 self._check_model(self._config, name, self._on_progress)
-                self._drop()
+                self.filler = self._loaded = None
+                gc.unfreeze()
+                gc.collect()  # before the next model asks for the same memory
             return self._load(name)
-        except BaseException as error:
-            raise self._failure(name, error) from error
-        finally:
-            self.is_loading = False
 
     def _open_remote(self, name: str) -> Filler:
         """Open a remote engine beside the loaded model."""
+        with self._loading(name):
+            filler = self._load_filler(self._config, name, self._on_progress)
+        _log.info("opened %s", filler.info.name)
+        return filler
+
+    @contextmanager
+    def _loading(self, name: str) -> Iterator[None]:
+        """Show that a load runs, and raise LoadFailure where it fails."""
         self.is_loading = True
         try:
-            filler = self._load_filler(self._config, name, self._on_progress)
+            yield
         except BaseException as error:
             raise self._failure(name, error) from error
         finally:
             self.is_loading = False
-        _log.info("opened %s", filler.info.name)
-        return filler
 
     def _failure(self, name: str, error: BaseException) -> LoadFailure:
         """Return the failure of a load; remember it without its traceback, which holds weights."""
@@ -148,12 +152,6 @@ class ModelSlot:
         if code not in _TEMPORARY and not isinstance(error, NoRoomError):
             self._failed[name] = (self._clock(), LoadFailure(code, message))
         return LoadFailure(code, message)
-
-    def _drop(self) -> None:
-        if self._loaded is not None:
-            self.filler = self._loaded = None
-            gc.unfreeze()
-            gc.collect()  # before the next model asks for the same memory
 
     def _load(self, name: str) -> Filler:
         started = time.monotonic()

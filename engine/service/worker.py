@@ -230,7 +230,7 @@ class Worker:
         """
 
         def is_over() -> bool:
-            return job.cancelled.is_set() or self._is_waited_for_or_has_place()
+            return job.cancelled.is_set() or self._is_waited_for() or bool(self._places)
 
         def checkpoint() -> None:
             self.note_step()
@@ -396,17 +396,11 @@ class Worker:
             )
         )
 
-    def _has_job(self) -> bool:
-        return bool(self._waiting) or self._is_stopping
-
     def _is_waited_for(self) -> bool:
         return self._is_stopping or self._waiting.has(_is_waited_for)
 
     def _has_job_or_place(self) -> bool:
-        return self._has_job() or bool(self._places)
-
-    def _is_waited_for_or_has_place(self) -> bool:
-        return self._is_waited_for() or bool(self._places)
+        return bool(self._waiting or self._places) or self._is_stopping
 
     def _idle_control(self, is_over: Callable[[], bool]) -> FillControl:
         """Return the control of idle work that ends as soon as something better is to be done."""

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,7 +21,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from intarsia.engine.bounded_http import unless_gone
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
@@ -31,7 +34,6 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
 )
 from intarsia.engine.service.worker import Worker
-from intarsia.engine.team.events import EventResponse, event, unless_gone
 from intarsia.engine.team.keys import TeamKeys
 from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics, merged
 from intarsia.engine.team.quotas import Busy, Quotas
@@ -120,14 +122,11 @@ async def _fill(request: Request) -> Response:
         on_end=lambda: engine.quotas.end(user),
     )
     if asked.watch:
-        events = _events(running)
-        return EventResponse(events, headers=_headers(), on_end=running.close)
+        return EventResponse(_events(running), on_end=running.close)
     try:
         answer = await unless_gone(running.answer(), request.receive)
     finally:
         running.close()
-    if answer is None:
-        raise ClientDisconnect
     return _json(answer, 200 if isinstance(answer, Filled) else _STATUS_OF[answer.code])
 
 
@@ -285,3 +284,38 @@ def _json(
 
 def _headers() -> dict[str, str]:
     return {PROTOCOL_HEADER: str(PROTOCOL_VERSION), "cache-control": "no-store"}
+
+
+def event(name: str, data: bytes) -> bytes:
+    """Return one event; the data are JSON, which has no line ends."""
+    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+
+
+class EventResponse(Response):
+    """Sends server-sent events as they come, until the last one or until the client has gone.
+
+    ``on_end`` is called then, whatever has happened. The format:
+    https://html.spec.whatwg.org/multipage/server-sent-events.html
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], *, on_end: Callable[[], None]) -> None:
+        super().__init__(headers={"x-accel-buffering": "no", **_headers()})
+        del self.headers["content-length"]
+        self._events = events
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        try:
+            await send(start)
+            with suppress(ClientDisconnect):
+                await unless_gone(self._send_all(send), receive)
+        finally:
+            self._on_end()
+
+    async def _send_all(self, send: Send) -> None:
+        async for data in self._events:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

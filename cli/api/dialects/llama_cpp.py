@@ -17,7 +17,8 @@ from intarsia.cli.api.holes.filler import Answer, HoleFiller, Text
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import MAX_TEXTS, Context, HoleRequest, OtherFile, stops_of
-from intarsia.cli.api.http.read import read_json, unless_gone
+from intarsia.cli.api.http.read import read_json
+from intarsia.engine.bounded_http import unless_gone
 from intarsia.engine.config import EngineConfig
 
 _STOP_TYPES = {"itself": "eos", "stop": "word", "limit": "limit"}
@@ -96,7 +97,7 @@ class LlamaCpp:
             await self._filler.read_ahead(hole)
             answer = Answer(model=await self._filler.model())
         else:
-            answer = await unless_gone(request, self._filler.fill(hole))
+            answer = await unless_gone(self._filler.fill(hole), request.receive)
         whole = [_completion(index, text, answer) for index, text in enumerate(answer.texts)]
         if asked.stream:
             return events_response(_events(whole, asked.response_fields), is_done_told=False)

@@ -17,7 +17,8 @@ from intarsia.cli.api.holes.filler import Answer, HoleFiller
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import HoleRequest, stops_of
-from intarsia.cli.api.http.read import read_json, unless_gone
+from intarsia.cli.api.http.read import read_json
+from intarsia.engine.bounded_http import unless_gone
 from intarsia.engine.config import EngineConfig
 
 _NS_PER_MS = 1_000_000
@@ -76,10 +77,10 @@ class Ollama:
     async def _generate(self, request: Request) -> Response:
         asked = await read_json(request, GenerateRequest)
         if not asked.prompt and not asked.suffix:  # so a client asks for the model to be loaded
-            await unless_gone(request, self._filler.preload())
+            await unless_gone(self._filler.preload(), request.receive)
             answer = Answer(model=await self._filler.model())
             return json_response(_end(answer) | {"done_reason": "load"})
-        answer = await unless_gone(request, self._filler.fill(_hole(asked)))
+        answer = await unless_gone(self._filler.fill(_hole(asked)), request.receive)
         text = {"response": answer.texts[0].text}
         if asked.stream is False:
             return json_response(_end(answer) | text)

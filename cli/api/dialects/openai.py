@@ -18,7 +18,8 @@ from intarsia.cli.api.holes.filler import Answer, HoleFiller, Text
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import MAX_TEXTS, HoleRequest, stops_of
-from intarsia.cli.api.http.read import read_json, unless_gone
+from intarsia.cli.api.http.read import read_json
+from intarsia.engine.bounded_http import unless_gone
 
 LEAST_CONFIDENCE = 1e-9
 """Keeps the logarithm of a confidence finite."""
@@ -59,7 +60,7 @@ class OpenAI:
 
     async def _complete(self, request: Request) -> Response:
         asked = await read_json(request, CompletionRequest)
-        answer = await unless_gone(request, self._filler.fill(_hole(asked)))
+        answer = await unless_gone(self._filler.fill(_hole(asked)), request.receive)
         has_logprobs = asked.logprobs is not None and asked.logprobs is not False
         choices = [
             {

@@ -1,12 +1,11 @@
-"""Reads a request's body as JSON of a declared shape, within limits, and notices a gone client."""
+"""Reads a request's body as JSON of a declared shape, within limits."""
 
 import asyncio
-import contextlib
-from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 OLLAMA_PATHS = "/api/"
@@ -58,25 +57,6 @@ async def read_json(request: Request, shape: type[T]) -> T:
         raise Refusal(400, f"the body is not such a request: {error}") from error
 
 
-async def unless_gone(request: Request, answering: Coroutine[Any, Any, T]) -> T:
-    """Return the answer. If the client closes first, cancel it and raise ClientDisconnect.
-
-    The body must have been read.
-    """
-    answer = asyncio.ensure_future(answering)
-    gone = asyncio.ensure_future(_until_gone(request))
-    try:
-        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
-            raise ClientDisconnect
-        return await answer
-    finally:
-        for task in (answer, gone):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
-
-
 async def _read_body(request: Request) -> bytes:
     body, num_bytes = bytearray(), 0
     try:
@@ -94,11 +74,6 @@ async def _read_body(request: Request) -> bytes:
     if num_bytes > MAX_BODY_BYTES:
         raise Refusal(413, f"the body exceeds {MAX_BODY_BYTES} bytes: send less", _CLOSE)
     return bytes(body)
-
-
-async def _until_gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 _CLOSE = {"Connection": "close"}

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import SCALE, read_tensors
+from intarsia.engine.families.lora import SCALE, misfit, read_tensors
 
 _PARTS = (
     *(f"self_attn.{part}_proj" for part in "qkvo"),
@@ -65,13 +65,5 @@ def _require_same_model(
         )
     for name, (linear, *_) in layers.items():
         down, up = numbers[f"A.{name}"], numbers[f"B.{name}"]
-        rank = down.shape[0] if down.dim() else 0
-        if (down.shape, up.shape) != (
-            (rank, linear.in_features),
-            (linear.out_features, rank),
-        ):
-            raise ModelError(
-                f"the tuning {path} is of another model: {name} is {tuple(up.shape)} by "
-                f"{tuple(down.shape)}, needed {linear.in_features} in and "
-                f"{linear.out_features} out"
-            )
+        if problem := misfit(down, up, linear.in_features, linear.out_features):
+            raise ModelError(f"the tuning {path} is of another model: {name} {problem}")

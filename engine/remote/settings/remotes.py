@@ -6,7 +6,6 @@ No workspace can name a server: only this file does.
 import json
 import os
 import re
-import tempfile
 import time
 import tomllib
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from typing import Any, TypeAlias
 
 import platformdirs
 
-from intarsia.engine.cache.own_file import OwnFileError, read_own_file
+from intarsia.engine.cache.own_file import OwnFileError, read_own_file, write_own_file
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
@@ -278,10 +277,7 @@ def _write(path: Path, text: str) -> None:
     target = path.resolve()
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=".remotes-")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(draft).replace(target)
+        write_own_file(target, text.encode())
     except OSError as error:
         reason = error.strerror or str(error)
         raise ModelError(f"{path} cannot be written ({reason}): make its folder yours") from error

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import SCALE, LowRank, read_tensors
+from intarsia.engine.families.lora import SCALE, LowRank, misfit, read_tensors
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
 
@@ -63,12 +63,9 @@ def low_rank_layers(
             raise ModelError(
                 f"the adapter {name} lacks the tensor {error}: it is of another backbone"
             ) from error
-        num_in, num_out = sizes[part]
-        rank = down.shape[0] if down.dim() else 0
-        if (down.shape, up.shape) != ((rank, num_in), (num_out, rank)):
+        if problem := misfit(down, up, *sizes[part]):
             raise ModelError(
-                f"the adapter {name} is of another backbone: {part} of layer {layer} is "
-                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {num_in} in and {num_out} out"
+                f"the adapter {name} is of another backbone: {part} of layer {layer} {problem}"
             )
         return LowRank(down=down, up=up * SCALE)
 
@@ -128,12 +125,8 @@ def _read_head(tensors: dict[str, Tensor], shape: BackboneShape, path: Path) -> 
     down, up = tensors.get("head.down"), tensors.get("head.up")
     if down is None or up is None:
         return None
-    rank = down.shape[0] if down.dim() else 0
-    if (down.shape, up.shape) != ((rank, 2 * shape.hidden), (shape.hidden, rank)):
-        raise ModelError(
-            f"the adapter {path.name} is of another backbone: its head is {tuple(up.shape)} by "
-            f"{tuple(down.shape)}, needed {2 * shape.hidden} in and {shape.hidden} out"
-        )
+    if problem := misfit(down, up, 2 * shape.hidden, shape.hidden):
+        raise ModelError(f"the adapter {path.name} is of another backbone: its head {problem}")
     return SerialHead(down=down, up=up)
 
 
