@@ -8,12 +8,10 @@ NUM_SCORED = 8
 """Suffix tokens that judge a length: farther ones depend little on the hole."""
 
 
-def candidate_lengths(max_tokens: int, *, shortest: int = 4) -> tuple[int, ...]:
-    """Return lengths that double, from ``shortest`` up to ``max_tokens``."""
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be 1 or more, got {max_tokens}")
+def candidate_lengths(max_tokens: int) -> tuple[int, ...]:
+    """Return lengths that double, from 4 up to ``max_tokens``."""
     lengths = []
-    length = shortest
+    length = 4
     while length < max_tokens:
         lengths.append(length)
         length *= 2

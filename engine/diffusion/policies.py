@@ -63,10 +63,6 @@ class FromStep:
     schedule: Callable[[int], float]
     num_skipped: int
 
-    def __post_init__(self) -> None:
-        if self.num_skipped < 0:
-            raise ValueError(f"skipped steps must be 0 or more, got {self.num_skipped}")
-
     def __call__(self, step: int) -> float:
         return self.schedule(step + self.num_skipped)
 

@@ -73,9 +73,17 @@ class Listener:
         self._server: asyncio.Server | None = None
 
     async def listen(self) -> None:
-        """Take clients; again after someone has removed the socket."""
+        """Take clients of this user only, by file modes or the token.
+
+        It may be called again, after someone has removed the socket. Raises ``EngineUnavailable``
+        or OSError.
+        """
         self._close()
-        self._server = await listen(self._address, self._token, self._accept)
+        if self._address.transport == "tcp":
+            self._server = await _listen_tcp(self._address, self._token, self._accept)
+        else:
+            bound = _bound_socket(self._address)
+            self._server = await asyncio.start_unix_server(self._accept, sock=bound)
 
     def is_reachable(self) -> bool:
         """Tell whether clients can still find the socket, or the port's file."""
@@ -94,16 +102,6 @@ class Listener:
 
 def _meeting_point(address: Address) -> Path:
     return address.port_path if address.transport == "tcp" else address.socket_path
-
-
-async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server:
-    """Listen for this user only, by file modes or the token. Call it within ``hold_address``.
-
-    Raises ``EngineUnavailable`` or OSError.
-    """
-    if address.transport == "tcp":
-        return await _listen_tcp(address, token, accept)
-    return await asyncio.start_unix_server(accept, sock=_bound_socket(address))
 
 
 def _bound_socket(address: Address) -> socket.socket:

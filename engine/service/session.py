@@ -150,7 +150,8 @@ class ClientSession:
             if await self._shake_hands():
                 if loading is not None:
                     self.send(loading)
-                await self._serve_requests()
+                while (message := await self._read()) is not None:
+                    self._take(message)
         except ProtocolError as error:
             _log.warning("closed a connection: %s", error)
             self.send(Failed(id=None, code="bad_request", message=str(error)))
@@ -200,10 +201,6 @@ class ClientSession:
 
     def _has_token(self, hello: Hello) -> bool:
         return secrets.compare_digest(hello.token.encode(), self._host.token.encode())
-
-    async def _serve_requests(self) -> None:
-        while (message := await self._read()) is not None:
-            self._take(message)
 
     def _take(self, message: ClientMessage) -> None:
         match message:

@@ -107,7 +107,9 @@ def team_engine(
         raise TeamError(str(error)) from error
     spin_briefly()
     keep_few_kernels()
-    owners = _owners_of(config, options, load_filler)
+    of_user = min(options.user_cache_tokens, config.cache_tokens)
+    limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
+    owners = _Owners(limits=limits, load_filler=load_filler)
     worker = Worker(ModelSlot(config, owners.load, _log_progress))
     return TeamEngine(
         worker=worker,
@@ -144,12 +146,6 @@ class _Owners:
 
     def num_users(self) -> int:
         return 0 if self.filler is None else self.filler.num_users
-
-
-def _owners_of(config: EngineConfig, options: TeamOptions, load_filler: LoadFiller) -> _Owners:
-    of_user = min(options.user_cache_tokens, config.cache_tokens)
-    limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
-    return _Owners(limits=limits, load_filler=load_filler)
 
 
 def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:

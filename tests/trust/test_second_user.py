@@ -18,7 +18,7 @@ from intarsia.engine.ipc.address import Address, prepare_directory
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.kernels.compile_cache import open_files
 from intarsia.engine.model_store.gguf.convert import convert
-from intarsia.engine.service.endpoint import hold_address, listen
+from intarsia.engine.service.endpoint import Listener, hold_address
 from intarsia.lsp.engine.repository_tuning import read_kept, tuning_folder
 from intarsia.workspace.index.database import database_path, open_database
 
@@ -199,14 +199,15 @@ def test_the_socket_and_its_files_are_closed(shared: Path) -> None:
     address = Address(directory=shared / "run", log_directory=shared / "run", transport="unix")
 
     async def attack() -> None:
-        server = await listen(address, "", lambda reader, writer: None)
+        listener = Listener(address, "", lambda reader, writer: None)
+        await listener.listen()
         try:
             assert not as_second_user(_connect)
             assert not as_second_user(address.pid_path.read_text)
             assert not as_second_user(address.socket_path.unlink)
             assert not as_second_user(lambda: address.directory.rename(shared / "aside"))
         finally:
-            server.close()
+            listener.stop()
 
     def _connect() -> None:
         with socket.socket(socket.AF_UNIX) as client:
@@ -220,9 +221,10 @@ def test_the_port_and_token_are_secret(shared: Path) -> None:
     address = Address(directory=shared / "run", log_directory=shared / "run", transport="tcp")
 
     async def attack() -> None:
-        server = await listen(address, "a token", lambda reader, writer: None)
+        listener = Listener(address, "a token", lambda reader, writer: None)
+        await listener.listen()
         assert not as_second_user(address.port_path.read_bytes)
-        server.close()
+        listener.stop()
 
     with hold_address(address):
         asyncio.run(attack())

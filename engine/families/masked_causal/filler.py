@@ -74,8 +74,8 @@ class MaskedCausalFiller:
         )
         self._project = ProjectChoice(
             self._reader,
-            num_missing=self._num_missing,
-            is_worth_reading=self._is_worth_reading,
+            num_missing=lambda task: context.num_missing(task.context),
+            is_worth_reading=context.reading_speed.is_worth_reading,
         )
         self._writer = HoleWriter(context, text, self._entropy)
         self._reranker = Reranker(context, text, self._writer)
@@ -189,12 +189,6 @@ class MaskedCausalFiller:
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""
         return self._context.reading_speed.tokens_per_s
-
-    def _is_worth_reading(self, num_missing: int, num_missing_without: int) -> bool:
-        return self._context.reading_speed.is_worth_reading(num_missing, num_missing_without)
-
-    def _num_missing(self, task: FillTask) -> int:
-        return self._context.num_missing(task.context)
 
     def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:
         """Read the context of a task; a fill in the background lets others in between."""

@@ -27,7 +27,7 @@ from intarsia.engine.remote.fill.contexts import (
 )
 from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.text_run import PromptText, TextRun, TextTask, WrittenText
+from intarsia.engine.remote.fill.text_run import PromptText, TextRun, WrittenText
 from intarsia.engine.remote.fill.written import SessionOptions, Written, require_no_rewrite
 
 _SLOTS_UNKNOWN = 4
@@ -194,7 +194,7 @@ class TextSession(_CausalSession):
         started_at = time.monotonic()
         plain_project = self._prompt_text.without_marked(request.project)
         task = self._project.read(msgspec.structs.replace(request, project=plain_project), control)
-        run = TextRun(self._link, self._dialect, self._text_task(task))
+        run = self._text_run(task)
         self._reader.use(task)
         self._project.note_read(task)
 
@@ -222,15 +222,11 @@ class TextSession(_CausalSession):
     def read_nearer(self, control: FillControl) -> None:
         """Do nothing, as for ``read_ahead``."""
 
-    def _text_task(self, task: FillTask) -> TextTask:
-        """Return the task as text. Raises ValueError for marks in the user's code."""
+    def _text_run(self, task: FillTask) -> TextRun:
+        """Return the run of a task as text. Raises ValueError for marks in the user's code."""
         num_given = num_before_characters(task.healed)
         ids = [*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
         word = task.healed[num_given:].decode()
-        return TextTask(
-            request=task.request,
-            control=task.control,
-            prompt=self._prompt_text.render(ids, word),
-            word=word,
-            marks=self._prompt_text,
-        )
+        marks = self._prompt_text
+        prompt = marks.render(ids, word)
+        return TextRun(self._link, self._dialect, task, marks, prompt=prompt, word=word)

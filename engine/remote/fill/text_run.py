@@ -16,13 +16,12 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
-from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import (
     CanvasToken,
     ContextChunk,
-    Fill,
     FinishReason,
     ProjectContext,
 )
@@ -97,17 +96,6 @@ _OTHER_TEMPERATURE = 0.8
 """Other answers than the likeliest are drawn at this temperature."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextTask:
-    """A hole for a server that takes text: ``prompt`` ends where the half-typed ``word`` begins."""
-
-    request: Fill
-    control: FillControl
-    prompt: str
-    word: str
-    marks: PromptText
-
-
 @dataclass(kw_only=True, slots=True)
 class WrittenText(Written):
     """What a server has written after the half-typed word."""
@@ -143,17 +131,30 @@ class _OtherWord(Exception):
 
 
 class TextRun:
-    """One hole while it is written on a server."""
+    """One hole while it is written on a server.
 
-    def __init__(self, link: ServerLink, dialect: TextDialect, task: TextTask) -> None:
+    ``prompt`` ends where the half-typed ``word`` begins.
+    """
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: TextDialect,
+        task: FillTask,
+        marks: PromptText,
+        *,
+        prompt: str,
+        word: str,
+    ) -> None:
         self._link = link
         self._dialect = dialect
-        self._task = task
+        self._request = task.request
+        self._marks, self._prompt, self._word = marks, prompt, word
         self._checkpoint = task.control.checkpoint_in_time
         self._written = WrittenText()
-        self._expected = task.word  # what the server has still to write of the half-typed word
+        self._expected = word  # what the server has still to write of the half-typed word
         # A stop text in the half-typed word itself would end the server's text there.
-        may_stop = any(stop and stop[0] in task.word for stop in task.request.stop)
+        may_stop = any(stop and stop[0] in word for stop in task.request.stop)
         self._has_stops = not may_stop
 
     def run(self, on_pieces: Callable[[WrittenText], None]) -> WrittenText:
@@ -206,7 +207,7 @@ class TextRun:
 
     def _num_left(self) -> int:
         """Return how many pieces may still come."""
-        request = self._task.request
+        request = self._request
         limit = min(request.max_tokens, request.max_steps or request.max_tokens)
         return limit - len(self._written.pieces)
 
@@ -230,41 +231,41 @@ class TextRun:
 
     def _is_ended(self) -> bool:
         """Find the hole's end in what was written, and tell whether it is there."""
-        request, text = self._task.request, self._written.text
+        request, text = self._request, self._written.text
         ends = [
             find_text_end(
                 text, stop=request.stop, max_open=request.max_open, min_indent=request.min_indent
             ),
-            self._task.marks.first_mark(text),
+            self._marks.first_mark(text),
         ]
         self._written.end = min((end for end in ends if end is not None), default=None)
         return self._written.end is not None
 
     def _limit_reason(self) -> FinishReason:
-        request = self._task.request
+        request = self._request
         is_by_steps = request.max_steps is not None and request.max_steps < request.max_tokens
         return "max_steps" if is_by_steps else "max_tokens"
 
     def _after_end(self) -> FinishReason | None:
         """Return why the hole ends where the server ended its text, None if it may not end."""
         text = self._written.text
-        if not self._has_stops or may_end_here(text, max_open=self._task.request.max_open):
+        if not self._has_stops or may_end_here(text, max_open=self._request.max_open):
             return "end_of_hole"
-        marks, before = self._task.marks, self._task.prompt
-        if marks.num_marks(before + self._task.word + text) != marks.num_marks(before):
+        num_marks, before = self._marks.num_marks, self._prompt
+        if num_marks(before + self._word + text) != num_marks(before):
             return "end_of_hole"  # what is typed and written would act as a mark together
         self._has_stops = False  # an open bracket holds the stop texts back
         return None
 
     def _generation(self) -> Generation:
-        request, task = self._task.request, self._task
+        request = self._request
         temperature = request.temperature or 0.0
         if request.alternative:
             temperature = max(temperature, _OTHER_TEMPERATURE)
-        typed = task.word.removesuffix(self._expected)
+        typed = self._word.removesuffix(self._expected)
         num_left = max(self._num_left(), 1)
         return Generation(
-            prompt=task.prompt + typed + self._written.text,
+            prompt=self._prompt + typed + self._written.text,
             max_tokens=min(num_left, self._dialect.part_tokens or num_left),
             stop=request.stop if self._has_stops else (),
             temperature=temperature,

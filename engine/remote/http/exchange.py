@@ -86,7 +86,9 @@ def open_exchange(
     request = _request(remote, path, content, is_kept=kept is not None)
     try:
         connection, response = _answered(remote, request, content, watch, kept)
-        answer = _answer(remote, connection, response)
+        names = {name.decode("latin-1"): it.decode("latin-1") for name, it in response.headers}
+        body = _body(remote, connection)
+        answer = Answer(status=response.status_code, headers=names, body=body)
         try:
             yield answer
         finally:
@@ -148,11 +150,6 @@ def _answered(
                 raise
     connection = HttpConnection(connect(remote, watch))
     return connection, connection.ask(request, content)
-
-
-def _answer(remote: Remote, connection: HttpConnection, response: h11.Response) -> Answer:
-    names = {name.decode("latin-1"): value.decode("latin-1") for name, value in response.headers}
-    return Answer(status=response.status_code, headers=names, body=_body(remote, connection))
 
 
 def _body(remote: Remote, connection: HttpConnection) -> Iterator[bytes]:

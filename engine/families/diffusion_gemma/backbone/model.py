@@ -8,7 +8,7 @@ authors of this file did not run the released 26B weights.
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -19,56 +19,6 @@ from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-
-
-class DecoderPasses(Protocol):
-    """Passes over canvases after one context."""
-
-    def hold(self, view: Any, num_context: int) -> None:
-        """Take the keys and values of a context, trimmed to what each layer may see."""
-        ...
-
-    def release(self) -> None:
-        """Release the context; there are no passes until the next ``hold``."""
-        ...
-
-    def run(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (canvases, length, vocab) of ids (canvases, length).
-
-        ``self_conditioning`` has the same shape as the logits. These are valid until the next pass.
-        """
-        ...
-
-
-class DirectPasses:
-    """Runs transformers' own decoder."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._view: Any = None
-
-    def hold(self, view: Any, num_context: int) -> None:
-        self._view, self._num_context = view, num_context
-
-    def release(self) -> None:
-        self._view = None
-
-    def run(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        if self_conditioning is not None:
-            self_conditioning = self_conditioning.to(self._model.dtype)
-        positions = torch.arange(
-            self._num_context,
-            self._num_context + ids.shape[1],
-            dtype=torch.int32,
-            device=ids.device,
-        )
-        logits: Tensor = self._model(
-            decoder_input_ids=ids,
-            self_conditioning_logits=self_conditioning,
-            past_key_values=repeated(self._view, len(ids)),
-            decoder_position_ids=positions[None],
-        ).logits
-        return logits
 
 
 def repeated(view: Any, num_canvases: int) -> Any:
@@ -101,7 +51,6 @@ class DiffusionGemmaBackbone:
         self.canvas_length: int = model.config.canvas_length
         self.max_positions: int = config.max_position_embeddings
         self._model = model
-        self._passes: DecoderPasses = DirectPasses(model)
         self.reading_speed = ReadingSpeed()
         self._num_visible: list[int | None] = [
             config.sliding_window - 1 if kind == "sliding_attention" else None
@@ -115,20 +64,11 @@ class DiffusionGemmaBackbone:
         device: torch.device = self._model.device
         return device
 
-    @torch.inference_mode()
-    def use(self, passes: DecoderPasses) -> DecoderPasses:
-        """Run passes this way from now on, after the same context; return the former way."""
-        before, self._passes = self._passes, passes
-        before.release()
-        if self._context:
-            passes.hold(self._trim_to_window(), len(self._context))
-        return before
-
     def forget(self) -> None:
         """Forget the context."""
         self._context: list[int] = []
         self._encoder_cache = DynamicCache()
-        self._passes.release()
+        self._view: Any = None  # of the cache, for the decoder
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -140,7 +80,7 @@ class DiffusionGemmaBackbone:
         if context:
             self._context, self._encoder_cache = context, cache
             with torch.inference_mode():
-                self._passes.hold(self._trim_to_window(), len(context))
+                self._view = self._trim_to_window()
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
@@ -155,7 +95,7 @@ class DiffusionGemmaBackbone:
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
         num_shared = common_prefix_length(self._context, context)
-        self._passes.release()  # else the old keys would be held beside the new ones
+        self._view = None  # else the old keys would be held beside the new ones
         if num_shared < len(self._context):
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
@@ -165,7 +105,7 @@ class DiffusionGemmaBackbone:
             with watch.lap():
                 self._encode(context[start : start + _CHUNK])
         self.reading_speed.add(len(context) - num_shared, watch.seconds)
-        self._passes.hold(self._trim_to_window(), len(self._context))
+        self._view = self._trim_to_window()
         return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
 
     @torch.inference_mode()
@@ -179,9 +119,17 @@ class DiffusionGemmaBackbone:
     def predict_many(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (canvases, length, vocab) of canvases (canvases, length).
 
-        Each follows the context; none sees another.
+        Each follows the context; none sees another. ``self_conditioning`` has the logits' shape.
         """
-        return self._passes.run(ids, self_conditioning)
+        if self_conditioning is not None:
+            self_conditioning = self_conditioning.to(self._model.dtype)
+        logits: Tensor = self._model(
+            decoder_input_ids=ids,
+            self_conditioning_logits=self_conditioning,
+            past_key_values=repeated(self._view, len(ids)),
+            decoder_position_ids=self._positions(len(self._context), ids.shape[1]),
+        ).logits
+        return logits
 
     def cached_tokens(self) -> int:
         """Return the number of context tokens that are held."""

@@ -83,8 +83,11 @@ def lay_out(
         canvases.append(_canvas(given, num_taken, ()))
         given, num_free = (), num_free - num_taken
     if num_free > 0:
-        last = _last_before_suffix if suffix else _last_at_end_of_text
-        canvases.append(last(given, num_free, suffix, sizes, end_id, pad_id))
+        if suffix:
+            last = _last_before_suffix(given, num_free, suffix, sizes, end_id, pad_id)
+        else:
+            last = _canvas(given, sizes.rounded_up(len(given) + num_free) - len(given), ())
+        canvases.append(last)
     return tuple(canvases)
 
 
@@ -99,12 +102,6 @@ def _last_before_suffix(
     length = sizes.rounded_up(len(given) + num_free + len(suffix) + 1)
     num_pads = max(length - len(given) - num_free - len(suffix) - 1, 0)
     return _canvas(given, num_free, (*suffix, end_id, *[pad_id] * num_pads))
-
-
-def _last_at_end_of_text(
-    given: Ids, num_free: int, suffix: Ids, sizes: CanvasSizes, end_id: int, pad_id: int
-) -> HoleLayout:
-    return _canvas(given, sizes.rounded_up(len(given) + num_free) - len(given), ())
 
 
 def _canvas(given: Sequence[int], num_free: int, tail: Sequence[int]) -> HoleLayout:

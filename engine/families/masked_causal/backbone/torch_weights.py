@@ -1,6 +1,6 @@
 """A backbone's weights as torch multiplies by them: plain or packed, the adapter included."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, Protocol, TypeAlias
@@ -126,22 +126,6 @@ class FusedLinear:
         return y
 
 
-def fused(
-    weight: Tensor,
-    bias: Tensor | None,
-    change: LowRank,
-    *,
-    matrix_of: Callable[[Tensor, Tensor | None], Matrix],
-) -> FusedLinear:
-    """Return a copy of the weight and the adapter, in the format of ``matrix_of``."""
-    padded = None if bias is None else torch.cat([bias, bias.new_zeros(len(change.down))])
-    return FusedLinear(
-        matrix_of(torch.cat([weight, change.down]), padded),
-        num_out=len(weight),
-        up=matrix_of(change.up, None),
-    )
-
-
 MatrixFormat: TypeAlias = Literal["plain", "packed"]
 
 
@@ -226,7 +210,9 @@ def _linear(
         return UnadaptedLinear(matrix_of(weight, _copy(bias)))
     if format_ == "plain":
         return AdaptedLinear(matrix_of(weight, bias), Linear(change.down), Linear(change.up))
-    return fused(weight, bias, change, matrix_of=matrix_of)
+    padded = None if bias is None else torch.cat([bias, bias.new_zeros(len(change.down))])
+    joined = matrix_of(torch.cat([weight, change.down]), padded)
+    return FusedLinear(joined, num_out=len(weight), up=matrix_of(change.up))
 
 
 def _copy(tensor: Tensor | None) -> Tensor | None:

@@ -66,9 +66,8 @@ class _Round:
     after: ReadWindow
     control: FillControl
 
-    def text_of(self, lines: Sequence[WindowLine]) -> str:
-        text = self.window.after.text[lines[0].start : lines[-1].end]
-        return text.decode("utf-8", "replace")
+    def text_of(self, line: WindowLine) -> str:
+        return self.window.after.text[line.start : line.end].decode("utf-8", "replace")
 
 
 class NextEditFinder:
@@ -153,7 +152,9 @@ class NextEditFinder:
         """Yield the correction of a region, if there is one."""
         # After the example and after the window: both judge an answer, so their sum decides.
         best: tuple[float, Correction, _Lines] | None = None
-        for correction in self._write(round_, region, found.line):
+        texts = [round_.text_of(line) for line in region]
+        spot = Region(lines=texts, place=found.line.number - region[0].number)
+        for correction in self._writer.write(spot, round_.example, round_.control):
             lines = _Lines(round_.window, region, correction.change)
             gain = self._gain(round_, lines, is_before=False)
             if best is None or gain + correction.log_p > best[0] + best[1].log_p:
@@ -173,14 +174,6 @@ class NextEditFinder:
             log_p=correction.log_p,
             is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, lines),
         )
-
-    def _write(
-        self, round_: _Round, lines: Sequence[WindowLine], place: WindowLine
-    ) -> Iterator[Correction]:
-        region = Region(
-            lines=[round_.text_of([line]) for line in lines], place=place.number - lines[0].number
-        )
-        return self._writer.write(region, round_.example, round_.control)
 
     def _is_agreed(self, round_: _Round, lines: "_Lines") -> bool:
         return is_filled_alike(
