@@ -7,8 +7,16 @@ import pytest
 from command_line import run
 
 from intarsia.cli.demo import read_samples
+from intarsia.engine.ipc.address import Address
 
 pytestmark = pytest.mark.model
+
+
+@pytest.fixture(autouse=True)
+def address(real_engine_runtime: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one real engine of this run is at each command's address."""
+    for name, value in real_engine_runtime.as_environment().items():
+        monkeypatch.setenv(name, value)
 
 
 def test_the_demo_fills_every_hole():
@@ -34,15 +42,6 @@ def test_a_line_that_both_sides_tell_is_filled_as_anyone_would(tmp_path: Path):
     assert report["num_prefilled"] > 0
     names: dict[str, object] = {}
     exec(path.read_text(), names)  # what was written is Python, and its assertion holds
-
-
-def test_the_same_fill_twice_reads_its_context_once(tmp_path: Path):
-    path = tmp_path / "sum.py"
-    path.write_text("def add(a, b):\n    return \n")
-    words = ("fill", path, "--at", "2:12", "--json")
-    first, second = (json.loads(run(*words).stdout) for _ in range(2))
-    assert first["text"] == second["text"]
-    assert second["num_prefilled"] <= 1 < second["num_reused"]
 
 
 def test_a_call_of_what_was_renamed_is_found(tmp_path: Path):

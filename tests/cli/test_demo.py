@@ -10,14 +10,6 @@ from intarsia.infill.holes.hole import Hole, find_hole
 SAMPLES = read_samples()
 
 
-def test_the_samples_show_every_kind_of_hole_in_several_languages():
-    assert len(SAMPLES) >= 6
-    assert len({sample.language.id for sample in SAMPLES}) >= 3
-    shown = " ".join(sample.shows for sample in SAMPLES)
-    for kind in ("a whole line", "the middle of a line", "the body of"):
-        assert kind in shown
-
-
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.file)
 def test_each_position_is_a_hole_of_the_kind_that_is_said(sample: Sample):
     start = cursor_at(sample.text, sample.at).start
@@ -32,12 +24,3 @@ def test_a_demo_whose_holes_are_not_filled_fails(start_engine):
     result = run("demo")
     assert result.exit_code == 1
     assert result.stdout.count("no suggestion: the model wrote nothing") == len(SAMPLES)
-
-
-def test_the_demo_shows_before_and_after_and_closes_with_a_table(start_engine):
-    start_engine(text="value")
-    result = run("demo")
-    assert "+    11 │         value" in result.stdout
-    assert "tokens" in result.stdout
-    for sample in SAMPLES:
-        assert f"{sample.file}:{sample.at}" in result.stdout

@@ -32,7 +32,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("options", [(), ("--json",), ("--watch",), ("--write",)])
+@pytest.mark.parametrize("options", [(), ("--watch", "--write")])
 def test_ctrl_c_cancels_the_fill_in_the_engine(
     start_engine, address: Address, source: Path, options: tuple[str, ...]
 ):
@@ -47,7 +47,10 @@ def test_ctrl_c_cancels_the_fill_in_the_engine(
     assert source.read_text() == "x = \n"
 
 
-def test_ctrl_c_ends_the_api_with_open_requests_without_a_traceback(start_engine, address: Address):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_api_with_open_requests_without_a_traceback(
+    start_engine, address: Address, number: signal.Signals
+):
     start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
     process = spawn("api", "--port", "0")
     assert process.stderr is not None
@@ -62,27 +65,16 @@ def test_ctrl_c_ends_the_api_with_open_requests_without_a_traceback(start_engine
         half.sendall(head)
         filling.sendall(whole)
         asyncio.run(wait_for(address, "filling"))
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (ExitCode.OK, b"")
     assert asyncio.run(wait_for(address, "ready")).num_clients == 1
 
 
-def test_a_closed_pipe_is_no_traceback(start_engine, source: Path):
+@pytest.mark.parametrize("words", [("--help",), ("status", "--json"), ("fill", "--at", "1:5")])
+def test_a_closed_pipe_ends_any_command_quietly(start_engine, source: Path, words: tuple[str, ...]):
     start_engine(text="1")
-    process = spawn("fill", source, "--at", "1:5")
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(30) == ExitCode.PIPE_CLOSED
-
-
-@pytest.mark.parametrize("words", [("--help",), ("status", "--json"), ("fill", "--help")])
-def test_a_closed_pipe_ends_any_command_quietly(start_engine, words: tuple[str, ...]):
-    start_engine()
-    process = spawn(*words)
+    process = spawn(*words, *([source] if "fill" in words else []))
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None

@@ -10,7 +10,7 @@ import pytest
 from command_line import run
 
 from intarsia.cli.command_table import COMMANDS
-from intarsia.cli.errors import MEANINGS, ExitCode
+from intarsia.cli.errors import ExitCode
 from intarsia.cli.main import leave_out_working_folder
 from intarsia.cli.terminal import displayable
 
@@ -77,14 +77,6 @@ def test_in_a_folder_that_was_deleted_it_starts_all_the_same(
     assert "" not in sys.path
 
 
-def test_every_exit_code_is_documented_in_the_help():
-    shown = run("--help").stdout
-    assert set(MEANINGS) == set(ExitCode)
-    for code, words in MEANINGS.items():
-        assert f"{code.value}" in shown
-        assert words in shown
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_found_and_has_help(name: str):
     result = run(name, "--help")
@@ -103,12 +95,6 @@ def test_the_help_imports_no_command():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
 
 
-def test_the_version_is_the_package_s():
-    result = run("--version")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("intarsia 0.")
-
-
 def test_an_unknown_command_is_one_line():
     result = run("fil")
     assert result.exit_code == ExitCode.BAD_INPUT
@@ -116,15 +102,15 @@ def test_an_unknown_command_is_one_line():
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_command_imports_torch_before_it_runs(name: str):
+def test_no_command_imports_torch_before_it_runs():
     program = (
-        "import sys; from importlib import import_module;"
-        "from intarsia.cli.command_table import COMMANDS;"
-        f"import_module(COMMANDS[{name!r}].module);"
-        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+        "import sys; from importlib import import_module\n"
+        "from intarsia.cli.command_table import COMMANDS\n"
+        "for row in COMMANDS.values():\n"
+        "    import_module(row.module)\n"
+        "    assert not {'torch', 'transformers'} & sys.modules.keys(), row.module"
     )
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_of_all_characters_only_those_that_are_seen_reach_a_terminal() -> None:

@@ -10,9 +10,7 @@ from http_server import FaultyServer, answer, serving
 from llama_cpp_double import last_event, llama_cpp_answers, writing
 from rule_filler import RuleFiller
 from team_server import team_server
-from tiny_diffusion_gemma import save_tiny_tokenizer
 from toy_causal_tokenizer import toy_tokenizer
-from vllm_canvas_double import Body, CanvasServer, refusal_of
 
 from intarsia.cli.doctor.engine import check_remotes
 
@@ -72,22 +70,6 @@ def test_a_teams_engine_is_added_and_tested(tmp_path: Path, settings: Path) -> N
         assert refused.exit_code != 0 and "refuses the key" in refused.stdout
 
 
-def test_a_server_with_a_canvas_says_so(tmp_path: Path) -> None:
-    save_tiny_tokenizer(tmp_path)
-
-    def denoise(body: Body) -> str | tuple[()]:
-        return refusal_of(body, canvas_length=128, vocab_size=300) or ()
-
-    canvases = CanvasServer(folder=tmp_path, denoise=denoise)
-    with serving(canvases.respond) as server:
-        added = run("remote", "add", "gpu", server.url, "--tokenizer", tmp_path)
-    assert added.exit_code == 0, added.stdout
-    assert "server        vLLM with DiffusionGemma" in added.stdout
-    assert "canvas        128 tokens" in added.stdout
-    assert "lost          drafts" in added.stdout
-    assert canvases.asked == [], "nothing is sent but the probe"
-
-
 def test_what_cannot_fill_holes_is_not_added(settings: Path) -> None:
     models = json.dumps({"data": [{"id": "m\x1b[31m", "owned_by": "somebody"}]}).encode()
     with serving(lambda path, body, connection: answer(connection, models)) as server:
@@ -103,13 +85,6 @@ def test_what_cannot_fill_holes_is_not_added(settings: Path) -> None:
     finding = check_remotes()
     assert (finding.state, finding.found) == ("note", "0 of 1 can fill holes")
     assert "cannot be reached" in (finding.advice or "")
-
-
-def test_another_tokenizer_is_named(server: FaultyServer, tmp_path: Path) -> None:
-    other = toy_tokenizer(marks=("<|endoftext|>", "<fim_prefix>", "<fim_middle>", "<fim_suffix>", "<fim_pad>"))  # fmt: skip  # noqa: E501
-    other.save(str(tmp_path / "tokenizer.json"))
-    added = run("remote", "add", "home", server.url, "--tokenizer", tmp_path)
-    assert (added.exit_code, "has another tokenizer (toy)" in added.stdout) == (1, True)
 
 
 @pytest.mark.parametrize(

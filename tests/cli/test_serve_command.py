@@ -58,34 +58,8 @@ def test_a_client_that_takes_its_leave_is_served_without_fault():
     assert (done.returncode, done.stderr) == (ExitCode.OK, b"")
 
 
-# An editor waits for the answer to `initialize`: each module costs about a millisecond there.
-LOADED_BY_INITIALIZE = {
-    "intarsia.cli": {"command_table", "errors", "main", "serve", "switches"},
-    "intarsia.engine": {
-        "errors", "ipc", "ipc.data_folder", "ipc.errors", "ipc.messages", "ipc.ownership",
-        "ipc.printable", "ipc.throttle",
-    },
-    "intarsia.infill": {
-        "calibration", "calibration.threshold", "confidence", "filling", "filling.cost",
-        "suggestion", "syntax", "syntax.hidden_characters", "syntax.lines",
-    },
-    "intarsia.lsp.documents": {
-        "content_changes", "documents", "folders", "notebooks", "positions", "snapshot", "windows",
-    },
-    "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
-    "intarsia.lsp.requests": {"lifecycle"},
-    "intarsia.lsp.status": {"draft_notifications", "reporter", "status"},
-    "intarsia.lsp.suggestions": {
-        "ahead_chain", "ghost_text", "latest_request", "machine", "request_outcome",
-        "suggestion_cache",
-    },
-    "intarsia.lsp": {
-        "documents", "engine", "features", "protocol",
-        "protocol_extensions", "requests", "server", "session", "settings", "settings_in_force",
-        "status", "suggestions",
-    },
-    "intarsia": {"cli", "engine", "infill", "lsp"},
-}  # fmt: skip
+NUM_MODULES = 58
+"""An editor waits for the answer to `initialize`: each module costs about a millisecond there."""
 PACKAGES = {
     "attr", "attrs", "cattrs", "click", "intarsia", "lsprotocol", "msgspec", "pygls",
     "typing_extensions",
@@ -126,11 +100,8 @@ def test_initialize_is_answered_with_few_modules(text_document: object):
             "initializationOptions": {"maxPrefixTokens": 700, "exclude": ["*.min.js"]},
         }
     )
-    expected = {
-        f"{package}.{name}" for package, names in LOADED_BY_INITIALIZE.items() for name in names
-    }
-    own = {name for name in loaded if name.startswith("intarsia.")}
-    assert own - expected == set(), "import these after `initialized`, or add them here"
+    own = sorted(name for name in loaded if name.startswith("intarsia."))
+    assert len(own) <= NUM_MODULES, f"import new ones after `initialized`: {own}"
     of_others = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
     assert {name for name in of_others if not name.startswith("_")} <= PACKAGES
     assert loaded & SLOW == set()

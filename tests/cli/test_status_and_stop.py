@@ -28,6 +28,8 @@ def test_status_says_in_plain_words_what_the_engine_does(start_engine):
     assert result.exit_code == 0, result.stderr
     assert "none loaded yet" in result.stdout
     assert "0 besides this command" in result.stdout
+    status = json.loads(run("status", "--json").stdout)
+    assert (status["state"], status["pid"] > 0) == ("idle", True)
 
 
 async def report(*reports: AheadReport) -> None:
@@ -51,13 +53,6 @@ def test_status_says_what_the_fills_ahead_have_brought(start_engine):
     assert "3 asked, 2 of use; 1 s wasted" in run("status").stdout
 
 
-def test_status_as_json_has_the_engine_s_own_fields(start_engine):
-    start_engine()
-    status = json.loads(run("status", "--json").stdout)
-    assert status["state"] == "idle"
-    assert status["pid"] > 0
-
-
 def test_stop_ends_the_engine(start_engine):
     start_engine()
     result = run("stop")
@@ -73,11 +68,6 @@ def test_stop_without_an_engine_is_no_fault():
 @pytest.fixture(autouse=True)
 def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path))
-
-
-def test_without_counts_it_says_so():
-    result = run("status", "--stats")
-    assert (result.exit_code, result.stdout.startswith("Nothing was counted")) == (0, True)
 
 
 def test_the_counts_are_shown_by_language_and_by_reason():

@@ -1,15 +1,12 @@
 """A running API of the test's own."""
 
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 
 import pytest
-from api_desk import Desk, running_api
+from api_desk import Desk, StartApi, running_api
 
 from intarsia.engine.ipc.address import Address
-
-StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 
 
 @pytest.fixture

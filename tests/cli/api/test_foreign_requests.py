@@ -4,14 +4,13 @@
 client, or written after its source.
 """
 
-import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from api_desk import Desk, Reply
+from api_desk import Desk, Reply, StartApi
 from checkout import ROOT
 
 from intarsia.engine.ipc.messages import Fill
@@ -19,7 +18,6 @@ from intarsia.engine.ipc.messages import Fill
 REQUESTS = ROOT / "tests" / "data" / "api_requests"
 FILES = sorted(REQUESTS.glob("*.json"))
 ANSWER, BLOCK = "a + b", "    return a"
-StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 
 
 def openai(reply: Reply) -> str:
@@ -86,12 +84,6 @@ async def test_each_request_is_answered_in_the_form_that_its_client_reads(
                 assert READ[request["path"]](reply) in (ANSWER, BLOCK)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_file_says_how_it_came_about(path: Path):
-    told = json.loads(path.read_text())["origin"]
-    assert told.startswith("recorded from ") or told.endswith("; not recorded")
-
-
 @pytest.mark.parametrize(
     "name", [path.stem for path in FILES if not path.stem.startswith(("llama_vim", "minuet"))]
 )
@@ -122,11 +114,6 @@ async def test_the_other_files_reach_the_engine(
     assert (project.repository, project.path) == (repository, path)
     assert project.chunks[0].path == other
     assert "class Cart:" in project.chunks[0].text or "def area" in project.chunks[0].text
-
-
-async def test_continue_is_told_that_a_suffix_is_understood(desk: Desk):
-    show, _ = load(REQUESTS / "continue_ollama.json")
-    assert ".Suffix" in (await send(desk, show)).json["template"]
 
 
 async def test_llama_vscode_reads_a_list_of_texts(start_api: StartApi):

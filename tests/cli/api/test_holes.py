@@ -243,11 +243,6 @@ def test_a_file_that_fits_in_part_gives_its_first_lines():
     assert project.chunks[0].text == "line 0\nline 1\nline 2\nline 3\n"
 
 
-def test_without_other_files_there_is_nothing_to_read():
-    assert to_project(Context(prefix="x", suffix="y", path="a.py"), PLAIN_TEXT, 1000) is None
-    assert paths(OtherFile(path="a.py", text="")) == []
-
-
 def test_a_file_without_a_name_is_named_after_its_language():
     context = Context(prefix="", suffix="", files=(OtherFile(path="a.rs", text="x"),))
     for language, path in ((language_for_id("rust"), "untitled.rs"), (PLAIN_TEXT, "untitled")):

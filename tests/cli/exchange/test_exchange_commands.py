@@ -30,14 +30,6 @@ def test_a_lora_is_imported_and_the_line_says_how_to_use_it(toy: Path, tmp_path:
     torch.testing.assert_close(our_logits(model), peft_logits(toy, lora), **CLOSE)
 
 
-def test_a_tuning_is_exported(toy: Path, tmp_path: Path) -> None:
-    tuning = save_tuning(tmp_path / "own" / "t.safetensors", toy)
-    result = run("export", "peft", tmp_path / "lora", "--model", f"{toy}+{tuning}")
-    assert result.exit_code == ExitCode.OK, result.stderr
-    assert result.stdout == f"{tmp_path / 'lora'}: a LoRA of rank 4 for 21 layers of {toy}\n"
-    assert len(load_file(tmp_path / "lora" / "adapter_model.safetensors")) == 42
-
-
 def test_a_model_is_exported(toy: Path, tmp_path: Path) -> None:
     result = run("export", "hf", tmp_path / "out", "--model", toy)
     assert result.exit_code == ExitCode.OK, result.stderr

@@ -60,13 +60,6 @@ def test_json_has_every_key_and_counts_from_one(start_engine, source: Path):
     assert result.stdout.count("\n") == 1
 
 
-def test_write_puts_the_fill_into_the_file(start_engine, source: Path):
-    start_engine(text="a + b")
-    result = run("fill", source, "--at", "2:12", "--write")
-    assert result.exit_code == 0, result.stderr
-    assert source.read_text() == "def add(a, b):\n    return a + b\n\n\nprint(add(1, 2))\n"
-
-
 def test_write_keeps_byte_order_mark_and_line_ends(start_engine, tmp_path: Path):
     start_engine(text="a +\nb")
     path = tmp_path / "sum.txt"
@@ -74,15 +67,6 @@ def test_write_keeps_byte_order_mark_and_line_ends(start_engine, tmp_path: Path)
     result = run("fill", path, "--hole", "2:5-2:5", "--write")
     assert result.exit_code == 0, result.stderr
     assert path.read_bytes() == b"\xef\xbb\xbfone\r\ntwo a +\r\nb\r\nthree\r\n"
-
-
-def test_a_range_is_replaced(start_engine, source: Path):
-    start_engine(text="total")
-    result = run("fill", source, "--hole", "1:5-1:8", "--json")
-    report = json.loads(result.stdout)
-    assert report["text"] == "total"
-    assert report["range"]["start"] == {"line": 1, "column": 5}
-    assert report["range"]["end"] == {"line": 1, "column": 8}
 
 
 def test_several_holes_are_filled_in_file_order_each_seeing_the_ones_before(

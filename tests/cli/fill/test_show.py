@@ -2,8 +2,6 @@
 
 from textwrap import dedent
 
-import pytest
-
 from intarsia.cli.fill.show import Change, draw_change
 
 
@@ -14,19 +12,6 @@ def check(source: str, fill: str, expected: str, lexer: str = "python") -> None:
     change = Change(text=text, start=start, end=end, fill=fill, lexer=lexer)
     shown = [line.rstrip() for line in draw_change(change).plain.split("\n")]
     assert shown == dedent(expected).strip("\n").split("\n")
-
-
-def test_a_hole_is_marked_and_its_fill_stands_below():
-    check(
-        "def f(a, b):\n    return «»\n",
-        "a + b",
-        """
-              1 │ def f(a, b):
-        -     2 │     return ░░░
-        +     2 │     return a + b
-              3 │
-        """,
-    )
 
 
 def test_several_lines_move_what_is_below():
@@ -41,35 +26,6 @@ def test_several_lines_move_what_is_below():
               4 │ end
               5 │
         """,
-    )
-
-
-def test_text_that_is_replaced_is_shown():
-    check(
-        "x = «old()» + 1",
-        "new()",
-        """
-        -     1 │ x = old() + 1
-        +     1 │ x = new() + 1
-        """,
-    )
-
-
-def test_only_three_lines_stand_on_either_side():
-    check(
-        "1\n2\n3\n4\n«»\n6\n7\n8\n9\n",
-        "5",
-        """
-              2 │ 2
-              3 │ 3
-              4 │ 4
-        -     5 │ ░░░
-        +     5 │ 5
-              6 │ 6
-              7 │ 7
-              8 │ 8
-        """,
-        lexer="text",
     )
 
 
@@ -104,8 +60,3 @@ def test_a_long_line_is_clipped_round_the_hole():
 def test_control_characters_are_made_visible():
     change = Change(text="a\x1b[2J", start=0, end=0, fill="\x9b\u202e", lexer="nonsense")
     assert not {"\x1b", "\x9b", "\u202e"} & set(draw_change(change).plain)
-
-
-@pytest.mark.parametrize("lexer", ["python", "text", "no such language"])
-def test_any_language_has_a_picture(lexer: str):
-    check("«»", "x", "-     1 │ ░░░\n+     1 │ x", lexer=lexer)

@@ -113,16 +113,6 @@ def test_the_old_text_may_come_from_standard_input(start_engine, texts):
     assert len(json.loads(result.stdout)["edits"]) == 2
 
 
-def test_line_ends_and_a_byte_order_mark_are_the_files_own(start_engine, texts):
-    start_engine(next_edits=RULES)
-    new, old = texts
-    new.write_bytes(b"\xef\xbb\xbf" + AFTER.replace("\n", "\r\n").encode())
-    result = run("next", new, "--before", old, "--json")
-    edit, _ = json.loads(result.stdout)["edits"]
-    assert edit["text"] == "print(size(3, 4))\r\n"
-    assert edit["range"]["start"] == {"line": 6, "column": 1}
-
-
 @pytest.mark.parametrize("data", [b"a\0b\n", b"\xff\xfe\n"])
 def test_a_file_that_is_no_text_is_refused(texts, data: bytes):
     new, old = texts

@@ -1,17 +1,14 @@
 """llama.cpp's API: real HTTP over a real socket, to an engine that fills by rules."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from api_desk import Desk
+from api_desk import Desk, StartApi
 
 from intarsia.engine.ipc.messages import Prefetch
 
-StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 HOLE = {"input_prefix": "def add(a, b):\n", "prompt": "    return ", "input_suffix": "\n\nadd(1)\n"}
 EXTRA = [
     {"text": "def one():\n    return 1\n", "filename": "/home/me/shop/src/one.py", "time": 1},
@@ -68,26 +65,6 @@ async def test_a_stream_has_the_text_and_an_end(desk: Desk):
     text, end = reply.events
     assert (text["content"], text["stop"]) == ("a + b", False)
     assert (end["content"], end["stop"], end["timings"]["predicted_n"]) == ("", True, 3)
-
-
-async def test_several_texts_are_a_list(start_api: StartApi):
-    async with start_api(lambda fill: f"a + {fill.alternative}") as desk:
-        answers = await infill(desk, n_cmpl=3)
-        assert [(each["index"], each["content"]) for each in answers] == [
-            (0, "a + 0"),
-            (1, "a + 1"),
-            (2, "a + 2"),
-        ]
-
-
-async def test_other_files_are_sent_along(desk: Desk):
-    await infill(desk, input_extra=EXTRA)
-    project = desk.fills[0].project
-    assert project is not None
-    assert [(chunk.path, chunk.text) for chunk in project.chunks] == [
-        ("shop/src/one.py", EXTRA[0]["text"]),
-        ("two.py", EXTRA[1]["text"]),
-    ]
 
 
 async def test_the_newest_other_file_tells_the_language(start_api: StartApi):

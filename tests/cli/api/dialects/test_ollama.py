@@ -1,13 +1,10 @@
 """Ollama's API: real HTTP over a real socket, to an engine that fills by rules."""
 
-import contextlib
-from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from api_desk import Desk
+from api_desk import Desk, StartApi
 
-StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 PROMPT, SUFFIX = "def add(a, b):\n    return ", "\n\nadd(1)\n"
 
 
@@ -32,13 +29,6 @@ async def test_it_streams_lines_unless_told_not_to(desk: Desk):
     text, end = reply.lines
     assert (text["response"], text["done"]) == ("a + b", False)
     assert (end["response"], end["done"], end["eval_count"]) == ("", True, 3)
-
-
-async def test_a_raw_prompt_with_marks_is_read(desk: Desk):
-    prompt = f"<|fim_prefix|>{PROMPT}<|fim_suffix|>{SUFFIX}<|fim_middle|>"
-    await desk.post("/api/generate", {"prompt": prompt, "raw": True, "stream": False})
-    assert desk.fills[0].prefix + desk.fills[0].given == PROMPT
-    assert SUFFIX.startswith(desk.fills[0].suffix)
 
 
 async def test_a_cut_answer_says_so(start_api: StartApi):

@@ -1,15 +1,12 @@
 """OpenAI's completions: real HTTP over a real socket, to an engine that fills by rules."""
 
-import contextlib
 import math
-from collections.abc import Callable
 
 import pytest
-from api_desk import Desk
+from api_desk import Desk, StartApi
 
 PREFIX, SUFFIX = "def add(a, b):\n    return ", "\n\nprint(add(1, 2))\n"
 QWEN = f"<|fim_prefix|>{PREFIX}<|fim_suffix|>{SUFFIX}<|fim_middle|>"
-StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 
 
 async def test_a_qwen_prompt_is_completed(desk: Desk):
@@ -40,11 +37,6 @@ async def test_other_ways_to_say_both_sides_are_the_same(desk: Desk, fields: dic
     await desk.complete(**fields)
     first, second = desk.fills
     assert (first.prefix, first.given, first.suffix) == (second.prefix, second.given, second.suffix)
-
-
-async def test_a_prompt_without_marks_is_all_prefix(desk: Desk):
-    assert (await desk.complete(prompt=PREFIX)).json["choices"][0]["text"] == "a + b"
-    assert (desk.fills[0].prefix + desk.fills[0].given, desk.fills[0].suffix) == (PREFIX, "")
 
 
 async def test_the_answer_is_cleaned(start_api: StartApi):
