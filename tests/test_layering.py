@@ -1,8 +1,6 @@
 """Imports run one way: the rules of ARCHITECTURE.md, read from the sources themselves."""
 
 import ast
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -181,17 +179,6 @@ def test_no_python_that_we_start_imports_from_its_working_folder() -> None:
         if flag not in ("-P", "-I")
     ]
     assert not wrong
-
-
-def test_the_clients_of_the_engine_load_no_model_stack() -> None:
-    code = (
-        "import sys, intarsia.lsp.features, intarsia.engine.ipc.client, intarsia.cli.command_table;"
-        f"print([m for m in {HEAVY!r} if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"
 
 
 def modules_in_strings() -> list[str]:

@@ -3,9 +3,9 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from intarsia.infill.languages import PLAIN_TEXT, language_for_path
+from intarsia.infill.languages import language_for_path
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, given_names
@@ -92,14 +92,6 @@ class MemoryIndex:
         path, start, _ = self._passages[number]
         end = start + PASSAGE_LINES
         return SimilarPassage(path=path, start_line=start, end_line=end, score=score)
-
-
-def index_of_folder(folder: Path, patterns: Iterable[str]) -> MemoryIndex:
-    """Return an index of the files of a folder that match, with the folder as its root."""
-    files = sorted(file for pattern in patterns for file in folder.rglob(pattern))
-    texts = {file.as_posix(): file.read_text(encoding="utf-8") for file in files if file.is_file()}
-    known = {path: text for path, text in texts.items() if language_for_path(path) != PLAIN_TEXT}
-    return MemoryIndex(known, [folder.as_posix()])
 
 
 def _passages(text: str) -> Iterable[tuple[int, str]]:

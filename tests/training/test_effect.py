@@ -36,15 +36,8 @@ def test_holes_are_of_all_kinds_from_all_files_and_do_not_overlap() -> None:
 
 
 def test_a_few_files_give_the_holes_that_they_have() -> None:
-    assert (
-        3
-        < len(
-            draw_held_out(
-                [source_file("def one(box):\n    return box.one(box)\n")] * 2, limit=99, seed=0
-            )
-        )
-        < 20
-    )
+    files = [source_file("def one(box):\n    return box.one(box)\n")] * 2
+    assert 3 < len(draw_held_out(files, limit=99, seed=0)) < 20
 
 
 def test_files_without_a_hole_are_refused() -> None:

@@ -115,11 +115,6 @@ def test_a_small_repository_is_refused(
     assert str(caught.value).endswith("name a folder with more code")
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RepositoryFault, match="is not a folder"):
-        read(tmp_path / "nowhere")
-
-
 def test_the_folder_itself_may_bear_a_tool_s_mark(tmp_path: Path) -> None:
     write_repository(tmp_path)
     before = paths(read(tmp_path))

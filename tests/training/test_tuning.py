@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-import torch
 from toy_causal import toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from toy_training import toy_holes, toy_lines, toy_tuning_task, train_toy
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import ModelError
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.training.packed_holes import HoleIds, PackedHoles
 
@@ -44,19 +42,3 @@ def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) ->
     shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
     assert ids[0].tolist() == [*shown, 40, 41, fim.end]
     assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]
-
-
-def test_a_tuning_of_another_backbone_is_refused(toy: Path, tuning: Path, tmp_path: Path) -> None:
-    from safetensors.torch import save_file
-
-    other = tmp_path / "other.safetensors"
-    save_file({"A.qkv0": torch.zeros(2, 3)}, other)
-    model = f"{toy}+{other}"
-    with pytest.raises(ModelError, match="of another backbone"):
-        load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)
-
-
-def test_a_tuning_that_is_not_there_is_told(toy: Path) -> None:
-    model = f"{toy}+/nowhere/tuning.safetensors"
-    with pytest.raises(ModelError, match=r"tuning\.safetensors"):
-        load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)

@@ -81,15 +81,6 @@ def test_a_name_is_followed_through_the_files_that_pass_it_on():
     assert "def start_session(user: User, settings: dict[str, str])" in chunk.text
 
 
-def test_a_circle_of_imports_ends():
-    files = {
-        "a.py": "from b import name\n",
-        "b.py": "from a import name\n",
-        "main.py": f"from a import name\n\nprint({HOLE})\n",
-    }
-    assert chosen(files, "main.py", "signatures") == ()
-
-
 def test_several_signatures_of_a_file_are_one_stub_under_their_class():
     main = f"from app.session import Session, User\n\nSession.renew\nUser.mail\nUser({HOLE})\n"
     files = {"app/session.py": SESSION, "main.py": main}
@@ -143,29 +134,6 @@ def test_the_members_of_a_base_in_another_file_are_found_for_self():
 def test_an_unknown_receiver_has_no_members():
     main = f"from app.session import Session\n\n\ndef f(thing):\n    thing.{HOLE}\n"
     assert chosen({"app/session.py": SESSION, "main.py": main}, "main.py", "members") == ()
-
-
-def test_typescript_is_written_as_typescript():
-    files = {
-        "src/store/index.ts": "export * from './session';\n",
-        "src/store/session.ts": (
-            "export interface User {\n  name: string;\n  mail?: string;\n}\n\n"
-            "export class Session {\n  constructor(private user: User) {}\n\n"
-            "  renew(by: number): Date {\n    return new Date(by);\n  }\n}\n\n"
-            "export function open(user: User): Session {\n  return new Session(user);\n}\n"
-        ),
-        "src/main.ts": (
-            "import { open, Session } from './store';\n\n"
-            f"export function extend(session: Session): Date {{\n  return session.{HOLE}\n}}\n"
-        ),
-    }
-    chunks = chosen(files, "src/main.ts", "members", "signatures")
-    assert [chunk.kind for chunk in chunks] == ["members"]
-    assert chunks[0].path == "src/store/session.ts"
-    lines = chunks[0].text.split("\n")
-    first = lines.index("class Session {")
-    assert "  renew(by: number): Date;" in lines[first:]
-    assert lines[-1] == "function open(user: User): Session;"
 
 
 def test_go_sees_its_package_without_an_import():
@@ -258,12 +226,6 @@ def test_below_the_threshold_there_is_no_similar_passage():
     assert chosen({"invoices.py": SIMILAR, "main.py": main}, "main.py", "similar") == ()
 
 
-def test_a_copy_of_the_file_itself_is_not_shown():
-    main = SIMILAR.replace("log_exported", f"{HOLE}log_exported")
-    files = {"copy.py": SIMILAR, "main.py": main}
-    assert chosen(files, "main.py", "similar") == ()
-
-
 def test_a_source_file_gets_the_passage_of_its_test():
     files = {
         "src/prices.py": f"def gross_price(net, rate):\n    return {HOLE}\n",
@@ -287,22 +249,6 @@ def test_a_test_gets_the_signatures_of_what_it_tests():
     (chunk,) = chosen(files, "src/prices.spec.ts", "sibling")
     assert chunk.text == "function grossPrice(net: number): number;"
     assert chunk.kind == "sibling"
-
-
-def test_a_line_that_the_file_has_already_is_not_repeated():
-    main = f"from lib import Door\n\n\nclass Gate(Door):\n    def close_it(self):\n        {HOLE}\n"
-    lib = (
-        "class Door:\n    def close_it(self):\n        pass\n    def open_it(self):\n        pass\n"
-    )
-    (chunk,) = chosen({"lib.py": lib, "main.py": main}, "main.py", "signatures")
-    assert chunk.text == "class Door:\n    def open_it(self): ..."
-
-
-def test_a_switched_off_kind_is_not_chosen():
-    main = f"from app.session import Session\n\n\ndef f(session: Session):\n    session.{HOLE}\n"
-    files = {"app/session.py": SESSION, "main.py": main}
-    assert {one.kind for one in chosen(files, "main.py", "members")} == {"members"}
-    assert chosen(files, "main.py", "recent_edit") == ()
 
 
 def test_code_in_a_document_sees_what_it_imports():

@@ -37,12 +37,6 @@ def test_a_secret_may_not_be_read_whatever_its_case(tmp_path: Path, name: str):
     assert str(reason(tmp_path, name)).startswith("excluded by the pattern")
 
 
-def test_a_rule_that_asks_for_a_secret_is_not_followed(tmp_path: Path):
-    (tmp_path / ".intarsiaignore").write_text("!secrets/\n!auth.json\n")
-    assert reason(tmp_path, "auth.json") is not None
-    assert reason(tmp_path, "secrets/a.py") is not None
-
-
 def test_the_user_may_allow_secrets_and_exclude_more(tmp_path: Path):
     assert reason(tmp_path, "secrets/a.py", exclude_secrets=False) is None
     assert reason(tmp_path, "internal/a.py", exclude=("internal/",)) is not None

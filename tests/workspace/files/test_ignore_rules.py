@@ -125,20 +125,8 @@ def test_rules_of_the_folders_around_an_opened_one_hold_too(repository: Path):
 def test_a_linked_work_tree_has_the_exclude_file_of_its_repository(
     repository: Path, tmp_path: Path
 ):
-    git(
-        repository,
-        *[
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b.example",
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            "a",
-        ],
-    )
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    git(repository, *author, "commit", "-q", "--allow-empty", "-m", "a")
     linked = tmp_path / "linked"
     assert git(repository, "worktree", "add", "-q", str(linked)).returncode == 0
     written(repository, {".git/info/exclude": "local.py\n"})

@@ -9,7 +9,7 @@ import pytest
 from memory_index import MemoryIndex
 
 from intarsia.infill.imports.add_imports import import_edits
-from intarsia.infill.imports.binding import LANGUAGE_IDS, shown
+from intarsia.infill.imports.binding import shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import language_for_path
 from intarsia.infill.replacement import with_replaced
@@ -32,14 +32,6 @@ def found(case: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("case", CASES, ids=[f"{it['path']}-{it['name']}" for it in CASES])
 def test_case(case: dict[str, Any]) -> None:
     assert found(case) == case["needs"]
-
-
-def test_the_cases_cover_the_languages() -> None:
-    assert {language_for_path(it["path"]).id for it in CASES} >= {
-        *LANGUAGE_IDS[:2],
-        *LANGUAGE_IDS[3:4],
-        *LANGUAGE_IDS[5:],
-    }
 
 
 ENDS = ["\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]

@@ -74,25 +74,38 @@ def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
         own.close()
 
 
-def test_a_parser_that_never_answers_is_given_up_with_a_reason(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        (
+            (sys.executable, "-P", "-c", ""),
+            "the parser ends again and again: is the installation complete?",
+        ),
+        (("/missing/python",), "the parser cannot be started: "),
+    ],
+)
+def test_a_parser_that_is_none_is_given_up_with_a_reason(
+    tmp_path: Path, command: tuple[str, ...], fault: str
+):
     made(tmp_path / "workspace", [])
-    own = opened(tmp_path / "workspace", tmp_path / "databases", sys.executable, "-P", "-c", "")
-    try:
-        own.update(max_s=60)
-        assert own.fault == "the parser ends again and again: is the installation complete?"
-        assert own.index.counts().num_files == 0
-    finally:
-        own.close()
+    own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
+    own.update(max_s=60)
+    assert own.fault.startswith(fault)
+    assert own.index.counts().num_files == 0
+    own.close()
 
 
-def test_a_parser_that_cannot_be_started_is_given_up_with_a_reason(tmp_path: Path):
+def test_after_a_parser_that_never_started_all_files_are_tried_again(tmp_path: Path):
     made(tmp_path / "workspace", [])
-    own = opened(tmp_path / "workspace", tmp_path / "databases", "/missing/python")
-    try:
+    for command in (
+        ("/missing/python",),
+        (sys.executable, "-P", "-m", "intarsia.workspace", "parse"),
+    ):
+        own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
         own.update(max_s=60)
-        assert own.fault.startswith("the parser cannot be started: ")
-    finally:
+        num_files = own.index.counts().num_files
         own.close()
+    assert num_files == 12
 
 
 RETIRING = """
@@ -121,26 +134,16 @@ def test_a_parser_that_has_grown_is_replaced_and_no_file_is_lost(tmp_path: Path)
         own.close()
 
 
-def test_after_a_faulty_parser_all_files_are_tried_again(tmp_path: Path):
-    made(tmp_path / "workspace", [])
-    for command in (
-        ("/missing/python",),
-        (sys.executable, "-P", "-m", "intarsia.workspace", "parse"),
-    ):
-        own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
-        own.update(max_s=60)
-        num_files = own.index.counts().num_files
-        own.close()
-    assert num_files == 12
+NUM_FILES = 3_000
 
 
 def in_letters(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
 
 
-def test_a_workspace_of_ten_thousand_files_is_indexed(tmp_path: Path):
+def test_a_workspace_of_many_files_is_indexed(tmp_path: Path):
     root = tmp_path / "workspace"
-    for number in range(10_000):
+    for number in range(NUM_FILES):
         if number % 100 == 0:
             (root / f"part{number // 100}").mkdir(parents=True)
         text = f"def function_{number}(argument):\n    return {in_letters(number)}\n"
@@ -149,8 +152,8 @@ def test_a_workspace_of_ten_thousand_files_is_indexed(tmp_path: Path):
     try:
         assert own.update(max_s=240)
         counts = own.index.counts()
-        assert (counts.num_files, counts.num_definitions) == (10_000, 10_000)
-        for number in (0, 4_999, 9_999):
+        assert (counts.num_files, counts.num_definitions) == (NUM_FILES, NUM_FILES)
+        for number in (0, 1_499, NUM_FILES - 1):
             (found,) = own.index.definitions_named(f"function_{number}", limit=5)
             assert found.path.endswith(f"/module_{number}.py")
         (root / "part5" / "module_500.py").write_text("def changed(): pass\n")

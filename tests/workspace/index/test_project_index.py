@@ -103,24 +103,16 @@ def test_definitions_in_other_folders_push_out_none(tmp_path: Path, open_roots: 
     assert "one.py" in found
 
 
-def test_changed_new_and_deleted_files_are_noticed_by_events(root: Path, open_roots: Opened):
+@pytest.mark.parametrize("is_told", [True, False])
+def test_changed_new_and_deleted_files_are_noticed(root: Path, open_roots: Opened, is_told: bool):
     written(root, {"a.py": "def old(): pass\n", "b.py": "def gone(): pass\n"})
     own = open_roots(root)
     written(root, {"a.py": "def young(): pass\n", "c.py": "def born(): pass\n"})
     (root / "b.py").unlink()
-    for name in ("a.py", "b.py", "c.py"):
+    for name in ("a.py", "b.py", "c.py") if is_told else ():
         own.index.changed(str(root / name))
-    own.update()
-    known = {name: paths_of(own, name) for name in ("old", "young", "gone", "born")}
-    assert known == {"old": [], "young": ["a.py"], "gone": [], "born": ["c.py"]}
-
-
-def test_they_are_noticed_without_events_too(root: Path, open_roots: Opened):
-    written(root, {"a.py": "def old(): pass\n", "b.py": "def gone(): pass\n"})
-    own = open_roots(root)
-    written(root, {"a.py": "def young(): pass\n", "c.py": "def born(): pass\n"})
-    (root / "b.py").unlink()
-    own.index.walk_again()
+    if not is_told:
+        own.index.walk_again()
     own.update()
     known = {name: paths_of(own, name) for name in ("old", "young", "gone", "born")}
     assert known == {"old": [], "young": ["a.py"], "gone": [], "born": ["c.py"]}
@@ -224,16 +216,6 @@ def test_settings_that_change_are_followed(root: Path, open_roots: Opened):
     assert paths_of(own, "f") == ["a.py"]
     own.index.open_roots([])
     assert paths_of(own, "f") == []
-
-
-def test_generated_minified_and_binary_files_are_left_out(root: Path, open_roots: Opened):
-    written(root, {"a.py": "# @generated\ndef f(): pass\n", "b.js": "function f(){}" * 200})
-    written(root, {"c.py": "def f(): pass\n"})
-    (root / "d.py").write_bytes(b"def f(): pass\n\0")
-    own = open_roots(root)
-    assert paths_of(own, "f") == ["c.py"]
-    counts = own.index.counts()
-    assert (counts.num_files, counts.num_left_out) == (1, 3)
 
 
 def test_a_file_is_read_as_it_is_now_and_judged_again(root: Path, open_roots: Opened):

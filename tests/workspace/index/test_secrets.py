@@ -112,23 +112,21 @@ class Workspace:
             or "node_modules" in folded
         )
 
-    def public_marks(self) -> set[str]:
-        """Return the marks of all texts that may be read."""
-        texts = [text for name, text in self.open.items() if self.may_be_read(name)]
+    def marks_in_files(self, *, may_be_read: bool) -> set[str]:
+        """Return the marks of all texts that may be read, or may not."""
+        texts = [text for name, text in self.open.items() if self.may_be_read(name) is may_be_read]
         for path in self.root.rglob("*"):
             name = path.relative_to(self.root).as_posix()
-            if path.is_file() and not path.is_symlink() and self.may_be_read(name):
+            if path.is_file() and not path.is_symlink() and self.may_be_read(name) is may_be_read:
                 texts.append(path.read_text())
-        return set(MARK.findall("\n".join(texts)))
+        return marks_of(texts)
+
+    def public_marks(self) -> set[str]:
+        return self.marks_in_files(may_be_read=True)
 
     def secret_marks(self) -> set[str]:
         """Return the marks of what is in excluded files now, and nowhere else."""
-        texts = [text for name, text in self.open.items() if not self.may_be_read(name)]
-        for path in self.root.rglob("*"):
-            name = path.relative_to(self.root).as_posix()
-            if path.is_file() and not path.is_symlink() and not self.may_be_read(name):
-                texts.append(path.read_text())
-        return set(MARK.findall("\n".join(texts))) - self.public_marks()
+        return self.marks_in_files(may_be_read=False) - self.public_marks()
 
     def stored_marks(self) -> set[str]:
         """Return the marks that any row of any database has."""

@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -53,16 +52,17 @@ async def running(
         await client.close()
 
 
-async def until(
-    client: IndexClient, holds: Callable[[Statistics], bool], *, timeout_s: float = 60
-) -> Statistics:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        statistics = await client.statistics(timeout_s=20)
-        if statistics is not None and holds(statistics):
-            return statistics
-        await asyncio.sleep(0.05)
-    raise AssertionError("it did not come to this in time")
+async def until(client: IndexClient, holds: Callable[[Statistics], bool]) -> Statistics:
+    async with asyncio.timeout(60):
+        while not (found := await client.statistics(timeout_s=20)) or not holds(found):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return found
+
+
+async def until_true(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110 another process has no event to wait for
+            await asyncio.sleep(0.02)
 
 
 def is_ready(statistics: Statistics) -> bool:
@@ -137,57 +137,43 @@ async def test_a_process_that_is_killed_comes_back_and_knows_the_same(root: Path
         assert said == []
 
 
-async def test_a_process_that_fails_again_and_again_is_given_up_with_one_reason(root: Path):
+PYTHON = (sys.executable, "-P", "-c")
+GARBAGE = "import sys, time; sys.stdout.write('x' * 100); sys.stdout.flush(); time.sleep(600)"
+
+
+@pytest.mark.parametrize(
+    ("command", "delays_s", "reason"),
+    [
+        (
+            (*PYTHON, "raise SystemExit('it is broken')"),
+            (0.0, 0.0),
+            "the project's index is off, its process failed again: it is broken",
+        ),
+        (("/no/python",), (), "cannot be started"),
+        ((*PYTHON, GARBAGE), (), "it wrote what is no answer"),
+    ],
+)
+async def test_a_process_that_fails_is_given_up_with_one_reason(
+    root: Path, command: tuple[str, ...], delays_s: tuple[float, ...], reason: str
+):
     said: list[str] = []
-    command = (sys.executable, "-P", "-c", "raise SystemExit('it is broken')")
-    async with running(root, log=said.append, command=command, delays_s=(0.0, 0.0)) as client:
-        for _ in range(600):
-            await asyncio.sleep(0.05)
-            if client.fault:
-                break
-        assert said == ["the project's index is off, its process failed again: it is broken"]
+    async with running(root, log=said.append, command=command, delays_s=delays_s) as client:
+        await until_true(lambda: bool(client.fault))
+        assert len(said) == 1 and reason in said[0]
         assert await client.choose(place_in(root / "car.py", CAR), timeout_s=1) is None
         client.open_roots([RootSettings(path=str(root))])
         assert not client.is_running
 
 
-async def test_a_program_that_is_missing_is_named(root: Path):
-    said: list[str] = []
-    async with running(root, log=said.append, command=("/no/python",), delays_s=()) as client:
-        for _ in range(200):
-            await asyncio.sleep(0.02)
-            if client.fault:
-                break
-        assert "cannot be started" in said[0]
-
-
-async def test_garbage_ends_the_process(root: Path):
-    said: list[str] = []
-    code = "import sys, time; sys.stdout.write('x' * 100); sys.stdout.flush(); time.sleep(600)"
-    command = (sys.executable, "-P", "-c", code)
-    async with running(root, log=said.append, command=command, delays_s=()) as client:
-        for _ in range(600):
-            await asyncio.sleep(0.05)
-            if client.fault:
-                break
-        assert "it wrote what is no answer" in said[0]
-
-
 async def test_a_process_that_hangs_is_noticed_and_ended(root: Path):
     said: list[str] = []
-    command = (sys.executable, "-P", "-c", "import time; time.sleep(600)")
+    command = (*PYTHON, "import time; time.sleep(600)")
     async with running(root, log=said.append, command=command, delays_s=(), hang_s=0.2) as client:
-        for _ in range(200):
-            if client.is_running:
-                break
-            await asyncio.sleep(0.05)
+        await until_true(lambda: client.is_running)
         place = place_in(root / "car.py", CAR)
         assert await client.choose(place, timeout_s=0.3) is None
         assert await client.choose(place, timeout_s=5) is None
-        for _ in range(200):
-            if client.fault:
-                break
-            await asyncio.sleep(0.05)
+        await until_true(lambda: bool(client.fault))
         assert len(said) == 1
 
 
@@ -208,14 +194,6 @@ async def test_the_processes_have_a_low_priority(root: Path):
         assert sorted(niceness.values()) == [10, 19]
 
 
-async def test_nothing_is_written_into_the_workspace(root: Path, cache: Path):
-    before = entries(root)
-    async with running(root) as client:
-        await until(client, is_ready)
-    assert entries(root) == before
-    assert [path.suffix for path in entries(cache / "index")] == [".sqlite"]
-
-
 async def test_an_answer_does_not_wait_for_the_index(root: Path):
     for number in range(1_500):
         (root / f"m{number}.py").write_text(f"def f_{number}(argument): return {number}\n" * 30)
@@ -228,25 +206,10 @@ async def test_an_answer_does_not_wait_for_the_index(root: Path):
         assert statistics.state != "ready"
 
 
-def test_the_client_loads_neither_parser_nor_database():
-    code = (
-        "import sys, intarsia.workspace.process.client;"
-        "print({'sqlite3', 'tree_sitter', 'pathspec', 'psutil'} & set(sys.modules) or 'none')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "none"
-
-
 def test_the_process_ends_on_what_is_no_message(tmp_path: Path):
     done = subprocess.run(COMMAND, input=b"\xff" * 100, capture_output=True, timeout=60)
     assert done.returncode == 0
     assert b"the index got no message" in done.stderr
-
-
-def entries(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*"))
 
 
 def all_processes() -> list[psutil.Process]:
