@@ -1,95 +1,117 @@
-"""Taking ghost text over: all, a word, a line; undo, repetition, macros, line ends."""
+"""Taking ghost text over: all, a word, a line, what is sure; undo, repetition, line ends."""
 
 from collections.abc import Callable
 
+import pytest
 from headless_nvim import Neovim
 
 RULES = {
     "rules": [
         ("one =", "alpha.beta(γ) + 2"),
+        ("two =", "alpha + maybe * 2"),
+        ("three =", "maybe + 2"),
         ("def f():\n", "    first = 'ß'\n    second = 2\n"),
         ("def f():\r\n", "    first = 'ß'\r\n    second = 2\r\n"),
     ],
     "text": "",
+    "unsure": ["maybe"],
 }
+DIMMED = """(function()
+  local space = vim.api.nvim_create_namespace('intarsia')
+  local mark = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})[1]
+  for _, chunk in ipairs(mark and mark[4].virt_text or {}) do
+    if chunk[2] == 'IntarsiaUnsure' then return chunk[1] end
+  end
+end)()"""
 Edit = Callable[..., Neovim]
+Scene = tuple[str, list[tuple[str, str | None]], list[tuple[str, str]]]
+LINE, BLOCK = "alpha.beta(γ) + 2", "    first = 'ß'|    second = 2"
+TAKEN = f"def f():|{BLOCK}"
+
+# A text, keys with the ghost text after them, and keys with the text after them.
+SCENES: dict[str, Scene] = {
+    "words are taken one by one": (
+        "one =\n",
+        [
+            ("A<Space>", LINE),
+            ("<M-w>", ".beta(γ) + 2"),
+            ("<M-w>", "beta(γ) + 2"),
+            ("<M-w>", "(γ) + 2"),
+            ("<M-w>", "γ) + 2"),
+            ("<M-w>", ") + 2"),
+            ("<M-w>", " + 2"),
+        ],
+        [("<M-w><M-w>", f"one = {LINE}")],
+    ),
+    "lines are taken one by one": (
+        "def f():\n\n",
+        [("jA", BLOCK), ("<M-j>", "|    second = 2")],
+        [("", "def f():|    first = 'ß'"), ("<M-j>", TAKEN)],
+    ),
+    "one undo takes back what was accepted and nothing else": (
+        "def f():\n\n",
+        [("jA", BLOCK)],
+        [
+            ("<M-l>", TAKEN),
+            (" + 3<Esc>", f"{TAKEN} + 3"),
+            ("u", TAKEN),
+            ("u", "def f():|"),
+            ("<C-r><C-r>", f"{TAKEN} + 3"),
+        ],
+    ),
+    "what was typed before it is an undo step of its own": (
+        "x\n",
+        [("ccone = ", LINE)],
+        [("<M-l>", f"one = {LINE}"), ("<Esc>u", "one = "), ("u", "x")],
+    ),
+    "a dot repeats it with what was typed around it": (
+        "one =\nx\n",
+        [("A<Space>", LINE)],
+        [("<M-l>", f"one = {LINE}|x"), (";<Esc>j.", f"one = {LINE};|x {LINE};")],
+    ),
+    "keys typed right behind it go behind it": (
+        "one =\n",
+        [("A<Space>", LINE)],
+        [("<M-l>;<CR>x", f"one = {LINE};|x")],
+    ),
+    "what is sure stops before the first unsure token": (
+        "two =\n",
+        [("A<Space>", "alpha + maybe * 2"), ("al<M-s>", " maybe * 2")],
+        [("", "two = alpha +"), ("<M-s><M-l>", "two = alpha + maybe * 2")],
+    ),
+    "nothing is sure where the first token is unsure": (
+        "three =\n",
+        [("A<Space>", "maybe + 2"), ("<M-s>", "maybe + 2")],
+        [("", "three = ")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "shown", "held"), SCENES.values(), ids=SCENES.keys())
+def test_each_key_takes_its_part(
+    edit: Edit, text: str, shown: list[tuple[str, str | None]], held: list[tuple[str, str]]
+) -> None:
+    nvim = edit(text)
+    nvim.play(*shown)
+    for keys, text_after in held:
+        nvim.keys(keys)
+        nvim.holds(text_after)
 
 
 def test_all_of_it_is_inserted_with_the_cursor_behind_it(edit: Edit) -> None:
     nvim = edit("def f():\n\nf()\n")
-    nvim.keys("jA")
-    nvim.shows("    first = 'ß'|    second = 2")
+    nvim.play(("jA", BLOCK))
     nvim.keys("<M-l>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2|f()")
+    nvim.holds(f"{TAKEN}|f()")
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [3, 14]
 
 
-def test_words_are_taken_one_by_one(edit: Edit) -> None:
-    nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    for rest in ("alpha.beta(γ) + 2", ".beta(γ) + 2", "beta(γ) + 2", "(γ) + 2", "γ) + 2", ") + 2"):
-        nvim.shows(rest)
-        nvim.keys("<M-w>")
-    nvim.shows(" + 2")
-    nvim.keys("<M-w><M-w>")
-    nvim.holds("one = alpha.beta(γ) + 2")
-
-
-def test_lines_are_taken_one_by_one(edit: Edit) -> None:
-    nvim = edit("def f():\n\n")
-    nvim.keys("jA")
-    nvim.shows("    first = 'ß'|    second = 2")
-    nvim.keys("<M-j>")
-    nvim.holds("def f():|    first = 'ß'")
-    nvim.shows("|    second = 2")
-    nvim.keys("<M-j>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2")
-
-
-def test_one_undo_takes_back_what_was_accepted_and_nothing_else(edit: Edit) -> None:
-    nvim = edit("def f():\n\n")
-    nvim.keys("jA")
-    nvim.shows("    first = 'ß'|    second = 2")
-    nvim.keys("<M-l>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2")
-    nvim.keys(" + 3<Esc>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2 + 3")
-    nvim.keys("u")
-    nvim.holds("def f():|    first = 'ß'|    second = 2")
-    nvim.keys("u")
-    nvim.holds("def f():|")
-    nvim.keys("<C-r><C-r>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2 + 3")
-
-
-def test_what_was_typed_before_it_is_an_undo_step_of_its_own(edit: Edit) -> None:
-    nvim = edit("x\n")
-    nvim.keys("ccone = ")
-    nvim.shows("alpha.beta(γ) + 2")
-    nvim.keys("<M-l>")
-    nvim.holds("one = alpha.beta(γ) + 2")
-    nvim.keys("<Esc>u")
-    nvim.holds("one = ")
-    nvim.keys("u")
-    nvim.holds("x")
-
-
-def test_a_dot_repeats_it_with_what_was_typed_around_it(edit: Edit) -> None:
-    nvim = edit("one =\nx\n")
-    nvim.keys("A<Space>")
-    nvim.shows("alpha.beta(γ) + 2")
-    nvim.keys("<M-l>")
-    nvim.holds("one = alpha.beta(γ) + 2|x")
-    nvim.keys(";<Esc>j.")
-    nvim.holds("one = alpha.beta(γ) + 2;|x alpha.beta(γ) + 2;")
-
-
-def test_keys_typed_right_behind_it_go_behind_it(edit: Edit) -> None:
-    nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("alpha.beta(γ) + 2")
-    nvim.keys("<M-l>;<CR>x")
-    nvim.holds("one = alpha.beta(γ) + 2;|x")
+def test_an_unsure_token_is_dimmed_also_while_it_is_typed_along(edit: Edit) -> None:
+    nvim = edit("two =\n")
+    nvim.play(("A<Space>", "alpha + maybe * 2"))
+    assert nvim.lua(DIMMED) == " maybe"
+    nvim.play(("alpha + ma", "ybe * 2"))
+    assert nvim.lua(DIMMED) == "ybe"
 
 
 def test_a_macro_is_recorded_and_run_as_typed(edit: Edit) -> None:
@@ -104,10 +126,9 @@ def test_a_macro_is_recorded_and_run_as_typed(edit: Edit) -> None:
 
 def test_dos_line_ends_stay_dos(edit: Edit) -> None:
     nvim = edit("def f():\r\n\r\nf()\r\n")
-    nvim.keys("jA")
-    nvim.shows("    first = 'ß'|    second = 2")
+    nvim.play(("jA", BLOCK))
     nvim.keys("<M-l>")
-    nvim.holds("def f():|    first = 'ß'|    second = 2|f()")
+    nvim.holds(f"{TAKEN}|f()")
     nvim.keys("<Esc>:write<CR>")
     nvim.until("not vim.bo.modified")
     written = nvim.run("return vim.fn.readblob(vim.fn.expand('%'))")
@@ -119,11 +140,10 @@ def test_taken_over_while_the_menu_is_open(edit: Edit) -> None:
     nvim = edit("one = \nalphabet = alphanumeric = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
     nvim.run("require('intarsia.options').current.settings.overMenu = true")
-    nvim.keys("A")
-    nvim.shows("alpha.beta(γ) + 2")
+    nvim.play(("A", LINE))
     nvim.keys("al<C-n>")
     nvim.until("vim.fn.pumvisible() == 1")
     nvim.keys("<M-l>")
-    nvim.holds("one = alpha.beta(γ) + 2|alphabet = alphanumeric = 1")
+    nvim.holds(f"one = {LINE}|alphabet = alphanumeric = 1")
     nvim.run("vim.cmd('set completeopt&')")
     nvim.run("require('intarsia.options').current.settings.overMenu = nil")

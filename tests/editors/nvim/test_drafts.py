@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from headless_nvim import GHOST_TEXT, Neovim
 
 RULES = {"rules": [("one =", "alpha + größe\n")], "text": "1", "step_seconds": 0.25}
@@ -26,30 +27,10 @@ AFTER = """
 Edit = Callable[..., Neovim]
 
 
-def lines(nvim: Neovim, *drafts: list[tuple[str, bool]]) -> list[str]:
-    """Return what is drawn of the last of these drafts of one request."""
-    return nvim.run(
-        """
-        local widths, lines = {}, nil
-        for _, tokens in ipairs(...) do
-          tokens = vim.tbl_map(function(token)
-            return { text = token[1], settled = token[2], confidence = 1 }
-          end, tokens)
-          lines = require("intarsia.draft").lines({ tokens = tokens }, widths)
-        end
-        return vim.tbl_map(function(line)
-          return table.concat(vim.tbl_map(function(run) return run[1] end, line))
-        end, lines)
-        """,
-        drafts,
-    )
-
-
 def test_it_settles_in_place_and_becomes_the_answer(edit: Edit) -> None:
     nvim = edit("one =\n")
     nvim.run("_G.drawn = {}")
-    nvim.keys("A<Space>")
-    nvim.shows("alpha + größe")
+    nvim.play(("A<Space>", "alpha + größe"))
     drawn = nvim.lua("_G.drawn")
     first = next(number for number, text in enumerate(drawn) if text)
     assert False not in drawn[first:]  # never removed before that
@@ -63,8 +44,7 @@ def test_a_key_takes_the_draft_away_and_no_late_one_is_drawn(edit: Edit) -> None
     nvim = edit("one =\n")
     nvim.keys("A<Space>")
     nvim.until(GHOST_TEXT)
-    nvim.keys("<Esc>")
-    nvim.shows(None)
+    nvim.play(("<Esc>", None))
     nvim.run("_G.drawn = {}")
     nvim.keys(":sleep 600m<CR>")
     assert not any(nvim.lua("_G.drawn"))
@@ -88,24 +68,43 @@ def test_a_key_behind_an_accepted_draft_calls_it_off(edit: Edit) -> None:
     nvim.holds("one = al")
 
 
-def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(edit: Edit) -> None:
-    nvim = edit("")
-    assert lines(nvim, [("if", True), (" 語é:\n", False), ("    x", False)]) == [
-        "if ····",
-        "    ·",
-    ]
-
-
-def test_what_is_marked_never_gets_narrower_or_lower(edit: Edit) -> None:
-    nvim = edit("")
-    wide = [("a", True), ("bcdef\n", False), ("gh", False)]
-    assert lines(nvim, wide, [("a", True), ("b", False)]) == ["a·····", "··"]
-
-
-def test_a_line_that_has_settled_is_as_wide_as_its_text(edit: Edit) -> None:
-    nvim = edit("")
-    wide = [("abc", False), ("def\n", False), ("ghi", False)]
-    assert lines(nvim, wide, [("ab", True), ("\n", True), ("g", False)]) == ["ab", "···"]
+@pytest.mark.parametrize(
+    ("drafts", "drawn"),
+    [
+        ([[("if", True), (" 語é:\n", False), ("    x", False)]], ["if ····", "    ·"]),
+        (  # what is marked never gets narrower or lower
+            [[("a", True), ("bcdef\n", False), ("gh", False)], [("a", True), ("b", False)]],
+            ["a·····", "··"],
+        ),
+        (  # a line that has settled is as wide as its text
+            [
+                [("abc", False), ("def\n", False), ("ghi", False)],
+                [("ab", True), ("\n", True), ("g", False)],
+            ],
+            ["ab", "···"],
+        ),
+    ],
+)
+def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(
+    edit: Edit, drafts: list[list[tuple[str, bool]]], drawn: list[str]
+) -> None:
+    """Of the last of these drafts of one request."""
+    lines = edit("").run(
+        """
+        local widths, lines = {}, nil
+        for _, tokens in ipairs(...) do
+          tokens = vim.tbl_map(function(token)
+            return { text = token[1], settled = token[2], confidence = 1 }
+          end, tokens)
+          lines = require("intarsia.draft").lines({ tokens = tokens }, widths)
+        end
+        return vim.tbl_map(function(line)
+          return table.concat(vim.tbl_map(function(run) return run[1] end, line))
+        end, lines)
+        """,
+        drafts,
+    )
+    assert lines == drawn
 
 
 REVISE = """
@@ -136,8 +135,7 @@ REVISE = """
 
 def test_a_revised_answer_is_requested_again_where_the_user_still_is(edit: Edit) -> None:
     nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("alpha + größe")
+    nvim.play(("A<Space>", "alpha + größe"))
     assert nvim.run(REVISE, 1, 6) == 0  # of a newer text
     assert nvim.run(REVISE, 0, 5) == 0  # elsewhere
     assert nvim.run(REVISE, 0, 6) == 1

@@ -1,7 +1,8 @@
 """Inline edits: what is selected is what is replaced, once, and only while the text is the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import pytest
 from headless_nvim import ATTACHED, Neovim
 
 RULES = {
@@ -26,50 +27,77 @@ MAPPED = "vim.fn.maparg('<C-c>', 'n') ~= ''"
 Edit = Callable[..., Neovim]
 
 
-def test_selected_characters_are_replaced(edit: Edit) -> None:
-    nvim = edit("one = '🎉' + größe_ß; x\n")
-    nvim.keys("fgvt;:Intarsia fill<CR>")
-    nvim.holds("one = '🎉' + größe; x")
-    nvim.keys("u")
-    nvim.holds("one = '🎉' + größe_ß; x")
+HOLES = "def f():\n    ...\n\n\ndef g():\n    ...\n"
+
+# A text, and keys with the text after them.
+SCENES = {
+    "selected characters are replaced": (
+        "one = '🎉' + größe_ß; x\n",
+        ("fgvt;:Intarsia fill<CR>", "one = '🎉' + größe; x"),
+        ("u", "one = '🎉' + größe_ß; x"),
+    ),
+    "without a selection it is filled at the cursor": (
+        "one = \n",
+        ("$:Intarsia fill<CR>", "one = 'ß' + 1"),
+    ),
+    "the lines around selected lines stay": (
+        "def f():\n    a = 1\n    b = 2\n\n\nf()\n",
+        ("jVj:Intarsia fill<CR>", "def f():|    return 7|||f()"),
+    ),
+    "a range of lines is where holes are looked for": (
+        HOLES,
+        (":5,6Intarsia fillall<CR>", "def f():|    ...|||def g():|    return 7"),
+    ),
+    # The rule engine's rewrite of a text is the same in capitals.
+    "a rewrite replaces the selection": (
+        "one = two; x\n",
+        ("ftve:Intarsia rewrite 0.8<CR>", "one = TWO; x"),
+    ),
+}
 
 
-def test_without_a_selection_it_is_filled_at_the_cursor(edit: Edit) -> None:
-    nvim = edit("one = \n")
-    nvim.keys("$:Intarsia fill<CR>")
-    nvim.holds("one = 'ß' + 1")
+@pytest.mark.parametrize(("text", "steps"), [(it[0], it[1:]) for it in SCENES.values()], ids=SCENES)
+def test_what_is_selected_is_what_is_replaced(
+    edit: Edit, text: str, steps: Sequence[tuple[str, str]]
+) -> None:
+    nvim = edit(text)
+    for keys, held in steps:
+        nvim.keys(keys)
+        nvim.holds(held)
 
 
-def test_from_insert_mode_it_is_filled_at_the_cursor(edit: Edit) -> None:
-    nvim = edit("one = )\n")
-    nvim.run("vim.keymap.set('i', '<F2>', '<Cmd>Intarsia fill<CR>', { buffer = 0 })")
-    nvim.keys("$i<F2>")
-    nvim.holds("one = 'ß' + 1)")
+@pytest.mark.parametrize(
+    ("mode", "text", "keys", "filled"),
+    [
+        ("i", "one = )", "$i<F2>", "one = 'ß' + 1)"),
+        ("x", "one = two; x", "ftve<F2>", "one = 'ß' + 1; x"),
+    ],
+)
+def test_a_mapping_fills_from_insert_and_visual_mode(
+    edit: Edit, mode: str, text: str, keys: str, filled: str
+) -> None:
+    nvim = edit(f"{text}\n")
+    nvim.run("vim.keymap.set(..., '<F2>', '<Cmd>Intarsia fill<CR>', { buffer = 0 })", mode)
+    nvim.keys(keys)
+    nvim.holds(filled)
 
 
-def test_a_mapping_in_visual_mode_needs_no_range(edit: Edit) -> None:
-    nvim = edit("one = two; x\n")
-    nvim.run("vim.keymap.set('x', 'gf', '<Cmd>Intarsia fill<CR>')")
-    nvim.keys("ftvegf")
-    nvim.holds("one = 'ß' + 1; x")
-    nvim.keys("<Esc>")
-
-
-def test_selected_lines_are_replaced_and_the_lines_around_them_stay(edit: Edit) -> None:
-    nvim = edit("def f():\n    a = 1\n    b = 2\n\n\nf()\n")
-    nvim.keys("jVj:Intarsia fill<CR>")
-    nvim.holds("def f():|    return 7|||f()")
-
-
-def test_a_block_is_refused_with_what_to_do(edit: Edit) -> None:
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("<C-v>jl:Intarsia fill<CR>", "select characters"),
+        (":Intarsia rewrite 2<CR>", "above 0 and up to 1"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_what_to_do(edit: Edit, keys: str, told: str) -> None:
     nvim = edit("one = two\none = two\n")
-    nvim.keys("<C-v>jl:Intarsia fill<CR>")
-    nvim.tells("select characters")
+    nvim.keys(keys)
+    nvim.tells(told)
     nvim.holds("one = two|one = two")
 
 
 def test_all_holes_are_filled_in_one_undo_step(edit: Edit) -> None:
-    nvim = edit("def f():\n    ...\n\n\ndef g():\n    ...\n")
+    nvim = edit(HOLES)
     nvim.keys(":Intarsia fillall<CR>")
     nvim.holds("def f():|    return 7|||def g():|    return 7")
     nvim.tells("2 of 2 filled")
@@ -77,16 +105,15 @@ def test_all_holes_are_filled_in_one_undo_step(edit: Edit) -> None:
     nvim.holds("def f():|    ...|||def g():|    ...")
 
 
-def test_a_range_of_lines_is_where_holes_are_looked_for(edit: Edit) -> None:
-    nvim = edit("def f():\n    ...\n\n\ndef g():\n    ...\n")
-    nvim.keys(":5,6Intarsia fillall<CR>")
-    nvim.holds("def f():|    ...|||def g():|    return 7")
-
-
-def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit: Edit) -> None:
+def started(edit: Edit) -> Neovim:
     nvim = edit("slow = two; x\n")
     nvim.keys("ftve:Intarsia fill<CR>")
     nvim.until(PROGRESS)
+    return nvim
+
+
+def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit: Edit) -> None:
+    nvim = started(edit)
     assert nvim.lua(MAPPED)
     nvim.keys("<C-c>")
     nvim.tells("cancelled")
@@ -96,9 +123,7 @@ def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit: Edit) -> None:
 
 
 def test_a_text_that_has_changed_meanwhile_is_left_alone(edit: Edit) -> None:
-    nvim = edit("slow = two; x\n")
-    nvim.keys("ftve:Intarsia fill<CR>")
-    nvim.until(PROGRESS)
+    nvim = started(edit)
     nvim.keys("ggOy = 1<Esc>")
     nvim.until(f"{PROGRESS} == nil")
     nvim.holds("y = 1|slow = two; x")
@@ -106,9 +131,7 @@ def test_a_text_that_has_changed_meanwhile_is_left_alone(edit: Edit) -> None:
 
 
 def test_a_second_edit_waits_for_the_first(edit: Edit) -> None:
-    nvim = edit("slow = two; x\n")
-    nvim.keys("ftve:Intarsia fill<CR>")
-    nvim.until(PROGRESS)
+    nvim = started(edit)
     nvim.keys(":Intarsia fillall<CR>")
     nvim.tells("another edit runs")
     nvim.keys(":Intarsia cancel<CR>")
@@ -117,9 +140,7 @@ def test_a_second_edit_waits_for_the_first(edit: Edit) -> None:
 
 
 def test_an_edit_ends_with_its_server(edit: Edit) -> None:
-    nvim = edit("slow = two; x\n")
-    nvim.keys("ftve:Intarsia fill<CR>")
-    nvim.until(PROGRESS)
+    nvim = started(edit)
     nvim.run("require('intarsia.server').client().rpc.terminate()")
     nvim.until(f"{PROGRESS} == nil")
     nvim.tells("the server has detached")
@@ -131,26 +152,11 @@ def test_an_edit_ends_with_its_server(edit: Edit) -> None:
 
 
 def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:
-    nvim = edit("slow = two; x\n")
-    nvim.keys("ftve:Intarsia fill<CR>")
-    nvim.until(PROGRESS)
+    nvim = started(edit)
     nvim.keys(":bdelete!<CR>")
     nvim.tells("the server has detached")
     nvim.keys(":Intarsia cancel<CR>")
     nvim.tells("no edit runs")
-
-
-def test_a_wrong_noise_is_refused(edit: Edit) -> None:
-    nvim = edit("one = two\n")
-    nvim.keys(":Intarsia rewrite 2<CR>")
-    nvim.tells("above 0 and up to 1")
-
-
-def test_a_rewrite_replaces_the_selection(edit: Edit) -> None:
-    # The rule engine's rewrite of a text is the same in capitals.
-    nvim = edit("one = two; x\n")
-    nvim.keys("ftve:Intarsia rewrite 0.8<CR>")
-    nvim.holds("one = TWO; x")
 
 
 def test_dos_line_ends_stay_dos(edit: Edit) -> None:

@@ -31,7 +31,6 @@ FOLDERS = """vim.iter(vim.lsp.get_clients({ name = 'intarsia' })[1].workspace_fo
 
 @contextmanager
 def nvim_in(home: Path, runtime: Address, file: Path, *, after: str = "") -> Iterator[Neovim]:
-    """Run Neovim with this home, on a file."""
     before = f"vim.cmd.cd([[{home}]])"
     environment = {**runtime.as_environment(), "HOME": str(home)}
     with headless_nvim(

@@ -24,8 +24,7 @@ def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> 
     nvim.is_silent("text was just deleted here")
     nvim.keys("<M-n>")  # a key is always answered
     nvim.until(GHOST_TEXT)
-    nvim.keys("<Space>+ ")
-    nvim.shows("1")
+    nvim.play(("<Space>+ ", "1"))
     nvim.keys("<Esc>uA")
     nvim.is_silent("undone or redone")
     nvim.keys("<CR>")
@@ -33,34 +32,29 @@ def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> 
     nvim.is_silent("text was just pasted here")
     nvim.keys("<Esc>:%s/old/new/<CR>ggA")
     nvim.is_silent("as a formatter does")
-    nvim.keys(" + ")
-    nvim.shows("1")
+    nvim.play((" + ", "1"))
 
 
 def test_an_accepted_suggestion_is_no_paste(edit: Edit) -> None:
     nvim = edit("def f():\n\nf()\n")
-    nvim.keys("jA")
-    nvim.shows("    x = 'ß'|    return x")
+    nvim.play(("jA", "    x = 'ß'|    return x"))
     pasted = nvim.lua(LOG).count("pasted")
     nvim.keys("<M-l>")
     nvim.holds("def f():|    x = 'ß'|    return x|f()")
-    nvim.keys("<CR>x = ")
-    nvim.shows("1")
+    nvim.play(("<CR>x = ", "1"))
     assert nvim.lua(LOG).count("pasted") == pasted
 
 
 def test_nothing_beside_an_open_menu(edit: Edit) -> None:
     nvim = edit("one = \nfirefly = fireworks = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
-    nvim.keys("A")
-    nvim.shows("1")
+    nvim.play(("A", "1"))
     nvim.keys("fi<C-n>")
     nvim.until("vim.fn.pumvisible() == 1")
     nvim.shows(None)
     nvim.keys("<C-e>")
     nvim.until("vim.fn.pumvisible() == 0")
-    nvim.keys("<Space>+ ")
-    nvim.shows("1")
+    nvim.play(("<Space>+ ", "1"))
     nvim.change_settings(overMenu=True)
     nvim.keys("fi<C-n>")
     nvim.until("vim.fn.pumvisible() == 1")
@@ -71,8 +65,7 @@ def test_nothing_beside_an_open_menu(edit: Edit) -> None:
 
 def test_nothing_in_an_open_snippet_unless_it_is_asked_for(edit: Edit) -> None:
     nvim = edit("\n")
-    nvim.keys("i")
-    nvim.shows("1")
+    nvim.play(("i", "1"))
     nvim.run("vim.snippet.expand('for ${1:item} in ${2:items}:')")
     nvim.keys("a")
     nvim.until("vim.api.nvim_get_current_line():find('for a', 1, true)")
@@ -91,7 +84,4 @@ def test_silence_in_a_line_after_three_dismissals_until_it_is_another_line(edit:
         nvim.shows(None)
         nvim.keys(typed)
     nvim.is_silent("dismissed 3 times")
-    nvim.keys("<Esc>jA")
-    nvim.shows("1")
-    nvim.keys("<Esc>kAsum(values) + len(others) + ")
-    nvim.shows("1")
+    nvim.play(("<Esc>jA", "1"), ("<Esc>kAsum(values) + len(others) + ", "1"))

@@ -50,6 +50,7 @@ DRAWN = """(function()
   end
   return table.concat(drawn, ' ')
 end)()"""
+FIRST = ("<M-g>", "5:[area] 5:{size} 6: »")
 TWO_MARKS = "5: » next edit 6: »"
 Edit = Callable[..., Neovim]
 
@@ -62,31 +63,35 @@ def draws(nvim: Neovim, expected: str) -> None:
     nvim.until(f"{DRAWN} == [=[{expected}]=]")
 
 
+def play(nvim: Neovim, *steps: tuple[str, str]) -> None:
+    """Type keys, and wait for what is drawn after them, step by step."""
+    for keys, expected in steps:
+        nvim.keys(keys)
+        draws(nvim, expected)
+
+
 def rename(edit: Edit) -> Neovim:
     """Rename the function, by keys; return once the offers are marked."""
     nvim = edit(TEXT)
     nvim.until("(require('intarsia').info() or {}).state == 'ready'")
-    nvim.keys("wcwsize<Esc>")
-    draws(nvim, TWO_MARKS)
+    play(nvim, ("wcwsize<Esc>", TWO_MARKS))
     return nvim
 
 
 def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
+    play(nvim, FIRST)
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [5, 6]
     holds(nvim, RENAMED)
-    nvim.keys("<M-g>")
-    draws(nvim, "6:[area] 6:{größe} 8: »")
+    play(nvim, ("<M-g>", "6:[area] 6:{größe} 8: »"))
     holds(nvim, RENAMED.replace("area(1", "size(1"))
-    nvim.keys("<Esc>")
-    draws(nvim, "8: » next edit")
+    play(nvim, ("<Esc>", "8: » next edit"))
     assert nvim.lua("vim.fn.maparg('<Esc>', 'n')") == ""
-    nvim.keys("<M-g>")
-    draws(nvim, "8:+    width = 5+    print(size(width, 6)) 8:[print(area(5, 6))]")
-    nvim.keys("<M-g>")
-    draws(nvim, "")
+    play(
+        nvim,
+        ("<M-g>", "8:+    width = 5+    print(size(width, 6)) 8:[print(area(5, 6))]"),
+        ("<M-g>", ""),
+    )
     accepted = RENAMED.replace("area(1", "size(1").replace(
         "    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"
     )
@@ -96,10 +101,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> Non
 
 def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
-    nvim.keys("<M-g>")
-    draws(nvim, "6:[area] 6:{größe} 8: »")
+    play(nvim, FIRST, ("<M-g>", "6:[area] 6:{größe} 8: »"))
     nvim.keys("u")
     holds(nvim, RENAMED)
     draws(nvim, "")
@@ -113,12 +115,7 @@ def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit: Edit) -> None:
     nvim = rename(edit)
     nvim.keys("A  # x")
     nvim.until("require('intarsia').has_next_edit()")  # the server has moved them
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
-    nvim.keys("<M-g>")
-    draws(nvim, "6:[area] 6:{größe} 8: »")
-    nvim.keys("<M-e>")
-    draws(nvim, "8: » next edit")
+    play(nvim, FIRST, ("<M-g>", "6:[area] 6:{größe} 8: »"), ("<M-e>", "8: » next edit"))
     nvim.keys("<Esc>")
     holds(nvim, RENAMED.replace("b):", "b):  # x").replace("area(1", "size(1"))
     nvim.keys("u")
@@ -127,18 +124,14 @@ def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit: Edit) -> None:
 
 def test_the_cursor_that_leaves_hides_it_and_dismisses_nothing(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
-    nvim.keys("k")
-    draws(nvim, TWO_MARKS)
+    play(nvim, FIRST, ("k", TWO_MARKS))
     nvim.keys("G")
     draws(nvim, "5: » next edit 6: »")  # round to the first one
 
 
 def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
+    play(nvim, FIRST)
     nvim.keys("x")
     nvim.until(f"not {DRAWN}:find('size')")
     holds(nvim, RENAMED.replace("area(1", "rea(1"))
@@ -147,10 +140,7 @@ def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
 def test_new_lines_are_drawn_as_lines(edit: Edit) -> None:
     text = "def area(a, b):\n    return a * b\n\n\nimport os\n"
     nvim = edit(text)
-    nvim.keys("wcwsize<Esc>")
-    draws(nvim, "5: » next edit")
-    nvim.keys("<M-g>")
-    draws(nvim, "5:+import sys")
+    play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
     nvim.keys("<M-g>")
     holds(nvim, text.replace("area", "size") + "import sys\n")
 
@@ -166,8 +156,7 @@ def test_ghost_text_has_precedence(edit: Edit) -> None:
 def test_no_ghost_text_is_asked_for_where_a_next_edit_is_shown(edit: Edit) -> None:
     nvim = rename(edit)
     nvim.keys("A")
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
+    play(nvim, FIRST)
     nvim.keys("<Left><Right>")
     nvim.shows(None)
     nvim.keys("<M-e>")
@@ -215,8 +204,7 @@ def test_switched_off_nothing_is_marked(edit: Edit) -> None:
 
 def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g>")
-    draws(nvim, "5:[area] 5:{size} 6: »")
+    play(nvim, FIRST)
     nvim.run("""
       local next_edit = require('intarsia.next_edit')
       local chosen = next_edit.offers()
@@ -230,8 +218,7 @@ def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
 
 def test_after_an_accepted_one_the_cursor_stays_where_a_macro_is_recorded(edit: Edit) -> None:
     nvim = rename(edit)
-    nvim.keys("<M-g><M-g>qa")
-    draws(nvim, "6: » next edit")
+    play(nvim, ("<M-g><M-g>qa", "6: » next edit"))
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)[1]") == 5
     nvim.keys("q")
 

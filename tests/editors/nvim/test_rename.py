@@ -236,9 +236,11 @@ def test_another_servers_refusal_loses_nothing(edit: Edit, answer: str, why: str
 
 def test_one_that_never_answers_loses_nothing(edit: Edit) -> None:
     nvim = typed(edit, "never")
+    nvim.run("defer_fn, vim.defer_fn = vim.defer_fn, function(call) return defer_fn(call, 500) end")
     nvim.keys(":Intarsia nextedit rename<CR>")
     holds(nvim, TEXT)
     nvim.tells("not renamed, and the offers are as before: other: no answer in 10 s")
+    nvim.run("vim.defer_fn = defer_fn")
     nvim.run("other_server.release()")
     expect_as_before(nvim)
 

@@ -1,7 +1,7 @@
 """How the plugin comes to life: options, keys, the server's command, health, help."""
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,9 @@ from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
-RULE_SERVER = rule_server_command(rules=[("one =", "first")], text="")
+RULES = {"rules": [("one =", "first")], "text": ""}
+RULE_SERVER = rule_server_command(**RULES)
+Edit = Callable[..., Neovim]
 
 
 @contextmanager
@@ -86,14 +88,6 @@ def test_a_key_can_be_another_and_falls_back_to_what_it_did(runtime: Address) ->
         nvim.shows("first")
         nvim.keys("<Tab><Tab>")
         nvim.holds("one = first--")
-
-
-def test_nothing_is_mapped_where_the_server_is_not_attached(runtime: Address) -> None:
-    with nvim_with(runtime, {"cmd": RULE_SERVER}) as nvim:
-        nvim.until(ATTACHED)
-        assert "<M-l>" in insert_maps(nvim)
-        nvim.run("vim.cmd.enew() vim.bo.buftype = 'nofile' vim.bo.filetype = 'python'")
-        assert insert_maps(nvim) == set()
 
 
 def test_a_missing_command_is_told_once_with_what_to_do(runtime: Address) -> None:
@@ -179,23 +173,6 @@ def test_native_ghost_text_is_ours_where_neovim_has_none(runtime: Address) -> No
         nvim.shows("first")
 
 
-def test_the_health_check_tells_server_keys_and_client(runtime: Address) -> None:
-    before = "vim.keymap.set('i', '<M-l>', '<Right>')"
-    with nvim_with(runtime, {"cmd": RULE_SERVER}, before=before) as nvim:
-        nvim.until(ATTACHED)
-        nvim.run("vim.cmd.checkhealth('intarsia')")
-        text = "\n".join(nvim.lua("vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
-        assert f"plugin {version('intarsia')}" in text
-        assert f"server {version('intarsia')}" in text
-        assert "attached" in text
-        assert "<M-l>" in text
-
-
-def test_the_plugin_has_the_version_of_the_server(runtime: Address) -> None:
-    with nvim_with(runtime, {"cmd": RULE_SERVER}) as nvim:
-        assert nvim.lua("require('intarsia.version')") == version("intarsia")
-
-
 def test_the_help_has_clean_tags_and_they_are_the_ones_in_the_folder(tmp_path: Path) -> None:
     written = (PLUGIN / "doc" / "tags").read_text()
     (tmp_path / "intarsia.txt").write_text((PLUGIN / "doc" / "intarsia.txt").read_text())
@@ -210,34 +187,6 @@ def test_the_help_has_clean_tags_and_they_are_the_ones_in_the_folder(tmp_path: P
     assert (tmp_path / "tags").read_text() == written
 
 
-def test_every_option_key_and_command_is_in_the_help(runtime: Address) -> None:
-    text = (PLUGIN / "doc" / "intarsia.txt").read_text()
-    with nvim_with(runtime, {"cmd": RULE_SERVER}) as nvim:
-        options = nvim.lua("require('intarsia.options').current")
-        for name in [*options, *options["keys"]]:
-            assert f"*intarsia-{name}*" in text, name
-        for name in nvim.lua("require('intarsia.command').complete('', 'Intarsia ')"):
-            assert f"*:Intarsia-{name}*" in text, name
-
-
-def test_a_restart_that_is_looked_at_late_tells_no_error(runtime: Address) -> None:
-    with nvim_with(runtime, {"cmd": RULE_SERVER}) as nvim:
-        nvim.until(ATTACHED)
-        # Timers go on while nothing that is scheduled runs, as they do before a prompt.
-        nvim.run(
-            """
-            for _, client in ipairs(vim.lsp.get_clients()) do
-              client:stop(true)
-            end
-            vim.wait(5000, function() return #vim.lsp.get_clients() == 0 end)
-            require("intarsia.server").restart()
-            vim.wait(300, function() end, 10, true)
-            """
-        )
-        nvim.until(ATTACHED)
-        assert "closing" not in nvim.messages()
-
-
 def test_a_command_or_key_of_no_use_is_told(runtime: Address) -> None:
     options = {"cmd": [], "keys": {"accept": True}}
     with nvim_with(runtime, options) as nvim:
@@ -247,19 +196,65 @@ def test_a_command_or_key_of_no_use_is_told(runtime: Address) -> None:
         assert "Error" not in told
 
 
-def test_a_file_that_is_closed_and_opened_again_gets_ghost_text(runtime: Address) -> None:
-    with nvim_with(runtime, {"cmd": RULE_SERVER, "settings": {}}) as nvim:
-        for command in ("bdelete!", "bwipeout!"):
-            nvim.until(ATTACHED)
-            nvim.keys("A")
-            nvim.shows("first")
-            nvim.keys("<Esc>")
-            nvim.run(
-                "local file = vim.api.nvim_buf_get_name(0) vim.cmd(...) vim.cmd.edit(file)",
-                command,
-            )
+def test_the_health_check_tells_server_keys_and_client(runtime: Address) -> None:
+    before = "vim.keymap.set('i', '<M-l>', '<Right>')"
+    with nvim_with(runtime, {"cmd": RULE_SERVER}, before=before) as nvim:
+        nvim.until(ATTACHED)
+        nvim.run("vim.cmd.checkhealth('intarsia')")
+        text = "\n".join(nvim.lua("vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
+        assert f"plugin {version('intarsia')}" in text
+        assert f"server {version('intarsia')}" in text
+        assert "attached" in text
+        assert "<M-l>" in text
+
+
+def test_nothing_is_mapped_where_the_server_is_not_attached(edit: Edit) -> None:
+    nvim = edit("one = \n")
+    assert "<M-l>" in insert_maps(nvim)
+    nvim.run("vim.cmd.enew() vim.bo.buftype = 'nofile' vim.bo.filetype = 'python'")
+    assert insert_maps(nvim) == set()
+
+
+def test_every_option_key_and_command_is_in_the_help(edit: Edit) -> None:
+    text = (PLUGIN / "doc" / "intarsia.txt").read_text()
+    nvim = edit("one = \n")
+    options = nvim.lua("require('intarsia.options').current")
+    for name in [*options, *options["keys"]]:
+        assert f"*intarsia-{name}*" in text, name
+    for name in nvim.lua("require('intarsia.command').complete('', 'Intarsia ')"):
+        assert f"*:Intarsia-{name}*" in text, name
+
+
+def test_a_restart_that_is_looked_at_late_tells_no_error(edit: Edit) -> None:
+    nvim = edit("one = \n")
+    # Timers go on while nothing that is scheduled runs, as they do before a prompt.
+    nvim.run(
+        """
+        for _, client in ipairs(vim.lsp.get_clients()) do
+          client:stop(true)
+        end
+        vim.wait(5000, function() return #vim.lsp.get_clients() == 0 end)
+        require("intarsia.server").restart()
+        vim.wait(300, function() end, 10, true)
+        """
+    )
+    nvim.until(ATTACHED)
+    assert "closing" not in nvim.messages()
+
+
+def test_a_file_that_is_closed_and_opened_again_gets_ghost_text(edit: Edit) -> None:
+    nvim = edit("one = \n")
+    for command in ("bdelete!", "bwipeout!"):
         nvim.until(ATTACHED)
         nvim.keys("A")
         nvim.shows("first")
-        nvim.keys("<M-l>")
-        nvim.holds("one = first")
+        nvim.keys("<Esc>")
+        nvim.run(
+            "local file = vim.api.nvim_buf_get_name(0) vim.cmd(...) vim.cmd.edit(file)",
+            command,
+        )
+    nvim.until(ATTACHED)
+    nvim.keys("A")
+    nvim.shows("first")
+    nvim.keys("<M-l>")
+    nvim.holds("one = first")

@@ -1,10 +1,17 @@
-"""What a status line gets, and the words of :Intarsia status, why and log."""
+"""What a user is told on demand, by status line and commands; and counts, context and repair."""
 
 from collections.abc import Callable
 
 from headless_nvim import Neovim
 
-RULES = {"rules": [("one =", "1")], "text": ""}
+from intarsia.lsp.statistics.counts import LanguageCounts
+from intarsia.lsp.statistics.file import read_counts, statistics_file
+
+RULES = {
+    "rules": [("one =", "1"), ("two =", "first + second")],
+    "likely": ["def f(a, b):"],
+    "text": "a",
+}
 AFTER = """
   _G.announced = 0
   vim.api.nvim_create_autocmd("User", {
@@ -17,8 +24,7 @@ Edit = Callable[..., Neovim]
 
 def test_the_status_line_tells_how_long_the_last_answer_took(edit: Edit) -> None:
     nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("1")
+    nvim.play(("A<Space>", "1"))
     nvim.until("require('intarsia').status():match('^intarsia: %d+ ms$')")
     assert nvim.lua("require('intarsia').info().state") == "ready"
     assert nvim.lua("_G.announced") > 0
@@ -33,8 +39,7 @@ def test_the_status_line_is_empty_where_the_server_is_not_attached(edit: Edit) -
 
 def test_the_command_tells_model_and_last_answer(edit: Edit) -> None:
     nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("1")
+    nvim.play(("A<Space>", "1"))
     told = nvim.run("return vim.api.nvim_exec2('Intarsia status', { output = true }).output")
     assert "model: " in told
     assert "in the engine" in told
@@ -52,14 +57,12 @@ def test_a_pause_ends_by_itself(edit: Edit) -> None:
     nvim = edit("one =\n")
     nvim.run("vim.cmd('silent Intarsia pause 0.01')")
     assert nvim.lua("require('intarsia').status()") == "intarsia: paused"
-    nvim.keys("A<Space>")
-    nvim.shows("1")
+    nvim.play(("A<Space>", "1"))
 
 
 def test_the_log_shows_what_the_server_said(edit: Edit) -> None:
     nvim = edit("one =\n")
-    nvim.keys("A<Space>")
-    nvim.shows("1")
+    nvim.play(("A<Space>", "1"))
     nvim.keys("<Esc>")
     nvim.run("vim.cmd.Intarsia('log')")
     nvim.until("vim.fn.search('filled in', 'bnw') > 0")
@@ -75,8 +78,7 @@ def test_a_restart_brings_a_new_server(edit: Edit) -> None:
         f"(function() local c = vim.lsp.get_clients({{ name = 'intarsia', bufnr = 0 }})"
         f" return #c == 1 and c[1].id ~= {old} end)()"
     )
-    nvim.keys("A<Space>")
-    nvim.shows("1")
+    nvim.play(("A<Space>", "1"))
 
 
 def test_commands_are_completed(edit: Edit) -> None:
@@ -91,3 +93,110 @@ def test_an_unknown_command_names_the_known_ones(edit: Edit) -> None:
     nvim = edit("")
     nvim.keys(":Intarsia sing<CR>")
     nvim.tells('unknown command "sing"; commands are: cancel, context, fill')
+
+
+CONTEXT = "vim.fn.bufnr('intarsia://context')"
+SEEN_LINES = f"table.concat(vim.api.nvim_buf_get_lines({CONTEXT}, 0, -1, false), '|')"
+
+
+def test_the_context_can_be_read_and_not_changed(edit: Edit) -> None:
+    nvim = edit("one = 1\n")
+    nvim.keys("A.")
+    nvim.run("vim.cmd('Intarsia context')")
+    nvim.until(f"{CONTEXT} ~= -1 and {SEEN_LINES}:find('The model sees about', 1, true)")
+    assert nvim.lua(f"vim.bo[{CONTEXT}].modifiable") is False
+    assert nvim.lua(f"vim.bo[{CONTEXT}].buftype") == "nofile"
+    assert nvim.lua("vim.api.nvim_buf_get_name(0)").endswith("a.py")  # the cursor has stayed
+    nvim.run("vim.cmd.only()")
+
+
+# Keeps the places that code actions are asked for at.
+WATCH = """
+asked = {}
+local client = vim.lsp.get_clients({ name = "intarsia" })[1]
+local request = client.request
+client.request = function(self, method, params, ...)
+  if method == "textDocument/codeAction" then
+    table.insert(asked, params)
+  end
+  return request(self, method, params, ...)
+end
+"""
+
+
+def test_the_server_is_told_of_the_cursors_place_and_not_of_those_on_the_way(edit: Edit) -> None:
+    nvim = edit("one\ntwo\nthree\nfour\n")
+    nvim.run(WATCH)
+    nvim.keys("jjjkl")
+    nvim.until("#asked > 0")
+    (asked,) = nvim.lua("asked")
+    place = {"line": 2, "character": 1}
+    assert asked["range"] == {"start": place, "end": place}
+    assert asked["context"]["triggerKind"] == 2
+
+
+def test_with_ghost_text_off_the_server_is_told_nothing(edit: Edit) -> None:
+    nvim = edit("one\ntwo\nthree\n", "b.py")
+    nvim.run(WATCH)
+    nvim.run("require('intarsia').toggle()")
+    nvim.keys("j")
+    nvim.run("vim.wait(600)")
+    assert nvim.lua("#asked") == 0
+    nvim.run("require('intarsia').toggle()")
+    nvim.keys("j")
+    nvim.until("#asked > 0")
+
+
+def counted() -> LanguageCounts:
+    return read_counts(statistics_file()).counts.total
+
+
+def test_each_way_to_accept_is_counted_once(edit: Edit) -> None:
+    before = counted()
+    nvim = edit("two =\n")
+    nvim.play(("A<Space>", "first + second"))
+    nvim.keys("<M-l>")
+    nvim.holds("two = first + second")
+    nvim = edit("two =\n", "b.py")
+    nvim.play(("A<Space>", "first + second"), ("<M-w>", " + second"), ("<M-w>", " second"))
+    nvim = edit("two =\n", "c.py")
+    nvim.play(("A<Space>", "first + second"), ("fir", "st + second"))
+    nvim.keys("<M-e>x")
+    nvim.holds("two = firx")
+    nvim.keys("<Esc>")
+    nvim.restart_server()
+    after = counted()
+    assert after.accepted - before.accepted == 2
+    assert after.ended - before.ended == after.kept - before.kept == 2
+    assert after.shown - before.shown >= 3
+
+
+FIX = """
+  _G.fixes = _G.fixes or {}
+  vim.lsp.buf.code_action({
+    apply = true,
+    context = { only = { 'quickfix' }, diagnostics = {} },
+    filter = function(action)
+      table.insert(_G.fixes, action.title)
+      return true
+    end,
+  })
+"""
+IS_FOUND = """(function()
+  local params = vim.lsp.util.make_range_params(0, 'utf-16')
+  params.context = { only = { 'quickfix' }, diagnostics = {}, triggerKind = 1 }
+  local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 10000) or {}
+  for _, answer in pairs(answers) do
+    if answer.result and #answer.result > 0 then return true end
+  end
+end)()"""
+
+
+def test_a_quick_fix_repairs_the_line_and_one_undo_takes_it_back(edit: Edit) -> None:
+    nvim = edit("def f(a, b:\n    return a\n")
+    nvim.until(IS_FOUND)  # the menu waits three seconds only, and an engine has to start
+    nvim.run(FIX)
+    nvim.holds("def f(a, b):|    return a")
+    assert nvim.lua("_G.fixes") == ['Repair: insert ")" (intarsia)']
+    nvim.keys("u")
+    nvim.holds("def f(a, b:|    return a")

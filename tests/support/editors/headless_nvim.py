@@ -67,11 +67,9 @@ class Neovim:
             rest = rest.encode()[taken:].decode()
 
     def run(self, code: str, *arguments: object) -> Any:
-        """Run Lua statements; return what they return."""
         return self.call("nvim_exec_lua", code, arguments)
 
     def lua(self, expression: str) -> Any:
-        """Return the value of a Lua expression."""
         return self.run(f"return {expression}")
 
     def until(self, expression: str, seconds: float = 30) -> Any:
@@ -93,6 +91,12 @@ class Neovim:
             self.until(f"{GHOST_TEXT} == nil")
         else:
             self.until(f"{GHOST_TEXT} == [=[{text}]=] and require('intarsia').is_shown()")
+
+    def play(self, *steps: tuple[str, str | None]) -> None:
+        """Type keys, and wait for the ghost text that follows, step by step."""
+        for keys, shown in steps:
+            self.keys(keys)
+            self.shows(shown)
 
     def is_silent(self, words: str) -> None:
         """Wait until the last request got nothing, for the reason with these words."""
