@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import socket
 import subprocess
 import time
 import urllib.error
@@ -15,6 +14,7 @@ from urllib.parse import urlencode
 
 import psutil
 from installation import code_server_program, path_with_node
+from local_server import free_port
 
 QUIET: Mapping[str, object] = {
     "chat.disableAIFeatures": True,
@@ -98,7 +98,7 @@ def code_server(
     for extension in extensions:
         install = [*_command(folder), "--install-extension", extension]
         subprocess.run(install, env=everywhere, check=True, capture_output=True, timeout=120)
-    port = _free_port()
+    port = free_port()
     command = [*_command(folder), "--auth=none", f"--bind-addr=127.0.0.1:{port}"]
     command += [
         "--disable-telemetry",
@@ -139,13 +139,6 @@ def _write_settings(folder: Path, settings: Mapping[str, object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**QUIET, **settings}))
     (folder / "data" / "User" / "keybindings.json").write_text(json.dumps(KEYS))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -51,7 +51,6 @@ def vscode(
 # The engine comes first: loading it needs an event loop, and the browser's driver occupies one.
 @pytest.fixture(scope="session")
 def browser(real_engine_runtime: Address) -> Iterator[Browser]:
-    """One Chromium without a screen."""
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=chromium_program(), args=CHROMIUM_FLAGS)
 

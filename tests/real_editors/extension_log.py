@@ -21,7 +21,6 @@ class ExtensionLog:
         self._begins_at = {path: path.stat().st_size for path in self.server.logs()}
 
     def lines(self) -> list[str]:
-        """Return what was logged since, file by file."""
         return [
             line
             for path in self.server.logs()

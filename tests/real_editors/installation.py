@@ -31,7 +31,6 @@ def path_with_node(path: str) -> str:
 
 
 def chromium_program() -> str:
-    """Return the browser that is installed on this machine."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
@@ -39,7 +38,6 @@ def chromium_program() -> str:
 
 
 def packaged_extension() -> Path:
-    """Return the newest .vsix in the extension's folder."""
     built = sorted(EXTENSION.glob("*.vsix"), key=lambda path: path.stat().st_mtime)
     if not built:
         raise NotInstalled(f"no .vsix: run `npm ci && npm run package` in {EXTENSION}")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from headless_nvim import ATTACHED
 from neovim_terminal import NeovimTerminal, neovim_terminal
-from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
@@ -18,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
 ]
 
+PATIENT = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
 SERVER = [str(Path(sys.executable).with_name("intarsia")), "serve"]
 SUM = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
 LOOP = (
@@ -32,11 +32,6 @@ WORDS = (
     "    counts = {}\n"
     "    for word in text.split():\n\n"
 )
-SEARCH = (
-    "def index_of(items, wanted):\n"
-    '    """Return the position of wanted in items, or -1 when it is not there."""\n\n'
-)
-
 OpenTerminal = Callable[..., NeovimTerminal]
 
 
@@ -49,19 +44,14 @@ def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
         def start(
             address: Address,
             text: str,
-            *,
-            name: str = "example.py",
-            server: list[str] | tuple[str, ...] = SERVER,
-            **settings: object,
         ) -> NeovimTerminal:
             # Of its own: the Neovim of the test before may listen in its folder a little longer.
             folder = Path(tempfile.mkdtemp(prefix="nvim", dir=address.directory))
-            file = tmp_path / name
+            file = tmp_path / "example.py"
             file.write_bytes(text.encode())
-            patient = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000, **settings}
             terminal = stack.enter_context(
                 neovim_terminal(
-                    folder, file, {"cmd": server, "settings": patient}, address.as_environment()
+                    folder, file, {"cmd": SERVER, "settings": PATIENT}, address.as_environment()
                 )
             )
             terminal.nvim.until(ATTACHED)
@@ -99,20 +89,6 @@ def test_a_block_stands_below_the_line_and_is_accepted_line_by_line(
     terminal.until(lambda: terminal.suggested().split("\n")[0] == rest[0])
     terminal.keys("\x1bj")
     terminal.nvim.until(f"vim.api.nvim_get_current_line() == [[{rest[0]}]]")
-
-
-def test_what_is_sure_is_accepted_up_to_the_first_unsure_token(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
-    text = SEARCH.rstrip("\n") + "\n    for i, item\n"
-    terminal = open_terminal(real_engine_runtime, text, sureConfidence=0.98)
-    terminal.keys("GA")
-    terminal.ghost_text()
-    rest, sure = terminal.nvim.lua("{ require('intarsia.ghost_text').shown(1) }")
-    assert rest.startswith(sure) and sure != rest
-    assert terminal.in_colour_of("IntarsiaUnsure")
-    terminal.keys("\x1bs")
-    terminal.nvim.holds((text.rstrip("\n") + sure).replace("\n", "|"))
 
 
 def test_next_goes_round_and_counts(
@@ -155,16 +131,3 @@ def test_a_code_action_fills_an_empty_body_and_one_undo_takes_it_back(
     terminal.shows("print(add(1, 2))")
     terminal.keys("\x1b\x1bu")
     terminal.nvim.holds(text.rstrip("\n").replace("\n", "|"))
-
-
-def test_an_edit_that_runs_is_marked_and_ctrl_c_ends_it(
-    open_terminal: OpenTerminal, runtime: Address
-) -> None:
-    server = rule_server_command(text="+ 1 " * 100, step_seconds=0.2)
-    terminal = open_terminal(runtime, "x = something\n", server=server)
-    terminal.keys("wwve:Intarsia fill\r")
-    terminal.shows("filling")
-    terminal.keys("\x03")
-    terminal.shows("cancelled, nothing was replaced")
-    terminal.until(lambda: not any("filling" in line for line in terminal.lines()))
-    terminal.nvim.holds("x = something")

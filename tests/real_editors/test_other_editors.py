@@ -21,8 +21,6 @@ from editor_recipes import (
     stands_filled,
     surroundings,
 )
-from kate_window import PROGRAMS as KATE_PROGRAMS
-from kate_window import kate_window, shown_within, wait_until
 from rule_server import rule_server_command
 from terminal_editor import TerminalEditor, terminal_editor
 
@@ -40,7 +38,6 @@ each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 @contextmanager
 def helix(file: Path, environment: Mapping[str, str]) -> Iterator[TerminalEditor]:
-    """Run Helix on a file with the guide's configuration."""
     folder = Path(environment["XDG_CONFIG_HOME"]) / "helix"
     folder.mkdir(parents=True)
     (folder / "languages.toml").write_text(recipe("Helix", "toml"))
@@ -64,7 +61,6 @@ def ask_in_helix(editor: TerminalEditor, line: int, expected: str) -> None:
 
 
 def complete_in_helix(case: Case, file: Path, environment: Mapping[str, str]) -> None:
-    """Ask at the hole, take over, save."""
     line = case.before.count("\n") + 1
     first_line, *more = case.fill.splitlines()
     label = re.findall(r"\w*$", case.before)[0] + first_line + ("…" if more else "")
@@ -211,38 +207,3 @@ def test_kakoune_fills_the_hole_by_one_key(real_engine_runtime: Address, tmp_pat
         editor.until(lambda: stands_filled(case, file))
         editor.shows("return left + right")
         editor.shows(f" 3:{len('    return left + right') + 1} ")
-
-
-def complete_in_kate(case: Case, file: Path, environment: Mapping[str, str]) -> None:
-    """Ask at the hole, take over, save."""
-    for needed in KATE_PROGRAMS:
-        program(needed)
-    allowed = f"{Path(environment['HOME']) / 'bin' / 'intarsia'} serve"
-    settings = recipe("Kate", "json")
-    with kate_window(file, environment, server_settings=settings, allowed=allowed) as kate:
-        without_menu = kate.num_windows()
-        downwards = ["Down"] * case.before.count("\n")
-        kate.keys("ctrl+Home", *downwards, "End")
-
-        def menu_with_documentation_is_shown() -> bool:
-            kate.keys("Escape", "ctrl+space")  # no message tells when the server is ready
-            return shown_within(3, lambda: kate.num_windows() > without_menu + 1)
-
-        wait_until(menu_with_documentation_is_shown, "the menu")
-        kate.keys("Return", "ctrl+s")
-        wait_until(lambda: stands_filled(case, file), "the filled file")
-
-
-@each_case
-def test_kate_takes_a_suggestion_from_its_menu(
-    case: Case, runtime: Address, tmp_path: Path
-) -> None:
-    server = rule_server_command(text=case.fill)
-    complete_in_kate(case, case_file(case, tmp_path), surroundings(runtime, tmp_path, server))
-
-
-@pytest.mark.model
-def test_kate_with_the_real_model(real_engine_runtime: Address, tmp_path: Path) -> None:
-    case = CASES["a rest of a line"]
-    environment = surroundings(real_engine_runtime, tmp_path)
-    complete_in_kate(case, case_file(case, tmp_path), environment)

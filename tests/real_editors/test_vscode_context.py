@@ -33,7 +33,6 @@ EVERYTHING: dict[str, object] = {"intarsia.showThreshold": "0"}
 
 
 def ghosts(history: list[dict[str, Any]]) -> list[str]:
-    """Return the ghost texts that were drawn, one after the other."""
     return [entry["ghost"] for entry in history if entry["ghost"]]
 
 

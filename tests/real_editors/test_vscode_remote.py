@@ -5,23 +5,46 @@ over SSH; extensions run in the remote extension host.
 """
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from code_server import CodeServer, code_server
 from extension_log import ExtensionLog
-from installation import packaged_extension
-from memory_files import SCHEME, write_memory_files
 from playwright.sync_api import Browser, expect
+from small_extension import write_extension
 from sources import SUM
 from test_vscode_context import LEDGER, OTHERS, USE
-from windows import Windows
+from windows import Windows, own_windows
 
 from conftest import PATIENT
 from intarsia.engine.ipc.address import Address
 
+# An extension with a virtual file system: files that are in memory, and on no disk.
+SCHEME = "memfs"
+PROGRAM = """
+const { EventEmitter, FileSystemError, FileType, workspace } = require("vscode");
+const files = new Map(Object.entries(FILES).map(([path, text]) => [path, Buffer.from(text)]));
+const isFolder = (path) => [...files.keys()].some((file) => file.startsWith(`${path}/`));
+const entries = (path) => new Map(
+  [...files.keys()].filter((file) => file.startsWith(`${path}/`)).map((file) => {
+    const [name, ...rest] = file.slice(path.length + 1).split("/");
+    return [name, rest.length > 0 ? FileType.Directory : FileType.File];
+  }));
+const read = ({ path }) => {
+  if (!files.has(path)) throw FileSystemError.FileNotFound(path);
+  return files.get(path);
+};
+const changed = new EventEmitter();
+exports.activate = () => workspace.registerFileSystemProvider("SCHEME", {
+  onDidChangeFile: changed.event,
+  watch: () => ({ dispose() {} }),
+  stat: ({ path }) => isFolder(path)
+    ? { type: FileType.Directory, ctime: 0, mtime: 0, size: 0 }
+    : { type: FileType.File, ctime: 0, mtime: 0, size: read({ path }).length },
+  readDirectory: ({ path }) => [...entries(path)],
+  readFile: read,
+  writeFile: ({ path }, content) => files.set(path, Buffer.from(content)),
+  createDirectory() {}, delete() {}, rename() {},
+});
+"""
 FILES = {"/project/sum.py": SUM.replace("║", ""), "/project/.env.sh": "KEY=\n"}
 
 
@@ -41,34 +64,20 @@ def test_extension_server_engine_and_index_run_on_the_side_of_the_files(
     assert any("intarsia.workspace" in command for command in running)
 
 
-@pytest.fixture
-def virtual_vscode(real_engine_runtime: Address, tmp_path: Path) -> Iterator[CodeServer]:
-    """A VS Code with a file system in memory."""
-    own = tmp_path / "extension"
-    own.mkdir()
-    with code_server(
-        tmp_path / "vscode",
-        {**os.environ, **real_engine_runtime.as_environment()},
-        extensions=[packaged_extension(), write_memory_files(own, FILES)],
-        settings=PATIENT,
-    ) as server:
-        yield server
-
-
 def test_a_virtual_folder_gets_suggestions_from_the_document_alone(
-    virtual_vscode: CodeServer,
-    browser: Browser,
-    real_engine_runtime: Address,
-    tmp_path: Path,
+    browser: Browser, real_engine_runtime: Address, tmp_path: Path
 ) -> None:
-    log = ExtensionLog(server=virtual_vscode)
-    workspaces = tmp_path / "workspaces"
-    workspaces.mkdir()
-    (workspaces / "project").mkdir()
-    (workspaces / "project" / "ledger.py").write_text(LEDGER)  # of the same name, and not opened
-    workspace = workspaces / "virtual.code-workspace"
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "ledger.py").write_text(LEDGER)  # of the same name, and not opened
+    workspace = tmp_path / "virtual.code-workspace"
     workspace.write_text(json.dumps({"folders": [{"uri": f"{SCHEME}:/project"}]}))
-    with Windows(server=virtual_vscode, browser=browser, folder=workspaces) as windows:
+    program = PROGRAM.replace("FILES", json.dumps(FILES), 1).replace("SCHEME", SCHEME)
+    more = {"activationEvents": [f"onFileSystem:{SCHEME}", "*"]}
+    files = [write_extension(tmp_path, "memory-files", program, more)]
+    with own_windows(
+        real_engine_runtime, browser, tmp_path, settings=PATIENT, extensions=files
+    ) as windows:
+        log = ExtensionLog(server=windows.server)
         window = windows.open_virtual(workspace, f"{SCHEME}:/project/sum.py")
         window.press("Control+Home", "ArrowDown", "ArrowDown", "End")
         window.type(" ")
@@ -80,8 +89,8 @@ def test_a_virtual_folder_gets_suggestions_from_the_document_alone(
         secret.press("End")
         secret.type("1")
         secret.expect_status_tells("is excluded by the pattern")
-        host = virtual_vscode.extension_host(using=real_engine_runtime.directory)
+        host = windows.server.extension_host(using=real_engine_runtime.directory)
         running = [" ".join(child.cmdline()) for child in host.children(recursive=True)]
         assert any("intarsia" in command and "serve" in command for command in running)
         assert not any("intarsia.workspace" in command for command in running)  # no index
-    assert log.problems() == []
+        assert log.problems() == []

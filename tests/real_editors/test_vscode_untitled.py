@@ -1,23 +1,19 @@
 """New documents in VS Code: suggestions before there is a file, and after it is saved."""
 
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from code_server import CodeServer, code_server
 from extension_log import ExtensionLog
-from installation import packaged_extension
 from playwright.sync_api import Browser, expect
 from sources import SUM
 from test_vscode_context import OTHERS
 from vscode_window import VSCodeWindow
-from windows import Windows
+from windows import own_windows
 
 from conftest import PATIENT
 from intarsia.engine.ipc.address import Address
 
+# It closes no brackets and indents nothing by itself.
 SETTINGS: dict[str, object] = {
     "editor.autoClosingBrackets": "never",
     "editor.autoClosingQuotes": "never",
@@ -26,20 +22,7 @@ SETTINGS: dict[str, object] = {
 TYPED = SUM[: SUM.index("║")]
 
 
-@pytest.fixture
-def plain_vscode(real_engine_runtime: Address, tmp_path: Path) -> Iterator[CodeServer]:
-    """A VS Code that closes no brackets and indents nothing by itself."""
-    with code_server(
-        tmp_path / "vscode",
-        {**os.environ, **real_engine_runtime.as_environment()},
-        extensions=[packaged_extension()],
-        settings={**PATIENT, **SETTINGS},
-    ) as server:
-        yield server
-
-
 def save_as(window: VSCodeWindow, file: Path) -> None:
-    """Save the new document that is shown under this path."""
     window.press("Control+s")
     field = window.page.locator(".quick-input-widget input[type=text]")
     expect(field).to_be_focused()
@@ -50,12 +33,12 @@ def save_as(window: VSCodeWindow, file: Path) -> None:
 
 
 def test_a_new_document_gets_suggestions_before_and_after_it_is_saved(
-    plain_vscode: CodeServer, browser: Browser, tmp_path: Path
+    real_engine_runtime: Address, browser: Browser, tmp_path: Path
 ) -> None:
-    log = ExtensionLog(server=plain_vscode)
-    workspaces = tmp_path / "workspaces"
-    workspaces.mkdir()
-    with Windows(server=plain_vscode, browser=browser, folder=workspaces) as windows:
+    with own_windows(
+        real_engine_runtime, browser, tmp_path, settings={**PATIENT, **SETTINGS}
+    ) as windows:
+        log = ExtensionLog(server=windows.server)
         window = windows.open("║", "empty.py", others=OTHERS)
         window.command("File: New Untitled Text File")
         expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
@@ -66,7 +49,7 @@ def test_a_new_document_gets_suggestions_before_and_after_it_is_saved(
         window.expect_ghost_text("left + right")
         window.press("Tab")
         seen = window.expect_the_model_sees("def add(left, right)")
-        assert str(workspaces) not in seen and "ledger" not in seen
+        assert str(tmp_path) not in seen and "ledger" not in seen
         window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
 
         saved = window.file.with_name("saved.py")
@@ -76,4 +59,4 @@ def test_a_new_document_gets_suggestions_before_and_after_it_is_saved(
         window.press("Enter", "Enter")
         window.type('def sub(left, right):\n    """Return left minus right."""\n    return ')
         window.expect_ghost_text("left - right")
-    assert log.problems() == []
+        assert log.problems() == []

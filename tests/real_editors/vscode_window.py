@@ -32,7 +32,6 @@ class VSCodeWindow:
     file: Path
 
     def expect_ready(self) -> None:
-        """Wait until our extension has its model."""
         expect(self.status.locator(".codicon-check")).to_be_visible(timeout=ANSWER_MS)
 
     def open_file(self, file: Path) -> "VSCodeWindow":
@@ -71,7 +70,6 @@ class VSCodeWindow:
             self.page.keyboard.press(key)
 
     def type(self, text: str) -> None:
-        """Type the text key by key."""
         self.page.keyboard.type(text)
 
     def command(self, title: str) -> None:
@@ -90,7 +88,6 @@ class VSCodeWindow:
         row.first.click()
 
     def ghost_text(self) -> str:
-        """Wait for ghost text; return it."""
         return self.other_ghost_text("")
 
     def other_ghost_text(self, than: str) -> str:
@@ -146,7 +143,6 @@ class VSCodeWindow:
 
     @property
     def status(self) -> Locator:
-        """Return our item in the status bar."""
         return self.page.locator(".statusbar-item[id^='intarsia.intarsia']")
 
     def expect_status_tells(self, words: str) -> None:
@@ -178,11 +174,9 @@ class VSCodeWindow:
         raise AssertionError(f"no code action {title!r}")
 
     def message(self) -> Locator:
-        """Return the texts of the notifications on show."""
         return self.page.locator(".notifications-toasts .notification-list-item-message")
 
     def write_settings(self, settings: dict[str, object]) -> None:
-        """Write the workspace's settings, as another program would."""
         path = self.file.parent / ".vscode" / "settings.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(settings))

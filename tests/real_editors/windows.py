@@ -1,18 +1,22 @@
 """Opens VS Code windows on workspaces of a test's own."""
 
 import json
-from collections.abc import Mapping
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode
 
-from code_server import CodeServer
+from code_server import CodeServer, code_server
+from installation import packaged_extension
 from marked_text import read_marked
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from vscode_window import SHOWN_TEXT, NotebookWindow, VSCodeWindow
+
+from intarsia.engine.ipc.address import Address
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # which root's Chromium cannot have
@@ -134,3 +138,29 @@ class Windows:
         traceback: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+
+@contextmanager
+def own_windows(
+    address: Address,
+    browser: Browser,
+    folder: Path,
+    *,
+    settings: Mapping[str, object],
+    extensions: Sequence[Path] = (),
+    trusts_workspaces: bool = True,
+) -> Iterator[Windows]:
+    """Run a VS Code of the test's own with our extension and others; yield its windows."""
+    workspaces = folder / "workspaces"
+    workspaces.mkdir()
+    with (
+        code_server(
+            folder / "vscode",
+            {**os.environ, **address.as_environment()},
+            extensions=[packaged_extension(), *extensions],
+            settings=settings,
+            trusts_workspaces=trusts_workspaces,
+        ) as server,
+        Windows(server=server, browser=browser, folder=workspaces) as windows,
+    ):
+        yield windows

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkout import ROOT
+from local_server import free_port
 
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.download import downloaded_file
@@ -49,7 +49,7 @@ def llama_cpp_server(log: Path, gguf: Path | None = None) -> Iterator[LlamaCppSe
     """Serve a GGUF file until the block ends; without one, the default model's."""
     row = find_model(DEFAULT_MODEL)
     assert row is not None
-    port = _free_port()
+    port = free_port()
     command = [str(SERVER_PYTHON), "-P", str(SERVE), str(gguf or downloaded_file(row)), str(port)]
     with (
         log.open("wb") as errors,
@@ -63,10 +63,3 @@ def llama_cpp_server(log: Path, gguf: Path | None = None) -> Iterator[LlamaCppSe
             yield LlamaCppServer(url=f"http://127.0.0.1:{port}")
         finally:
             process.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

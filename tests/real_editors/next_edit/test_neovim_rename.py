@@ -3,8 +3,6 @@
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,7 +26,6 @@ print(area(1, 2))
 print("the area", area(3, 4))  # the area
 """
 OTHER = "from example import area\n\nprint(area(5, 6))\n"
-TYPED = SOURCE.replace("def area", "def size")
 RENAMED = SOURCE.replace("area(", "size(")
 # python-lsp-server, which renames by jedi: its edits replace whole files.
 LANGUAGE_SERVER = f"""
@@ -45,35 +42,33 @@ OTHER_TEXT = """(function()
 end)()"""
 
 
-@contextmanager
-def project(tmp_path: Path, source: str, other: str) -> Iterator[NeovimTerminal]:
-    """Run a Neovim on a project of two files, with both servers."""
+def holds(terminal: NeovimTerminal, text: str) -> None:
+    terminal.nvim.holds(text.rstrip("\n").replace("\n", "|"))
+
+
+def test_all_uses_are_renamed_in_all_files(tmp_path: Path) -> None:
     file = tmp_path / "example.py"
-    file.write_text(source)
-    (tmp_path / "other.py").write_text(other)
+    file.write_text(SOURCE)
+    (tmp_path / "other.py").write_text(OTHER)
     (tmp_path / "pyproject.toml").write_text("")
     options = {
         "cmd": rule_server_command(next_edits=[rule("area(1", "size(1")]),
         "settings": {"fillAhead": "off", "debounceMs": 0},
     }
     before = LANGUAGE_SERVER + "vim.o.updatetime = 100\n"
-    with temporary_address() as address:
-        folder = Path(tempfile.mkdtemp(prefix="nvim", dir=address.directory))
-        with neovim_terminal(
-            folder, file, options, address.as_environment(), before=before
-        ) as terminal:
-            terminal.nvim.until(ATTACHED)
-            terminal.nvim.until("(require('intarsia').info() or {}).state == 'ready'")
-            terminal.nvim.until("#require('intarsia.next_edit.rename').clients(0) == 1", 120)
-            yield terminal
-
-
-def holds(terminal: NeovimTerminal, text: str) -> None:
-    terminal.nvim.holds(text.rstrip("\n").replace("\n", "|"))
-
-
-def test_all_uses_are_renamed_in_all_files(tmp_path: Path) -> None:
-    with project(tmp_path, SOURCE, OTHER) as terminal:
+    with (
+        temporary_address() as address,
+        neovim_terminal(
+            Path(tempfile.mkdtemp(prefix="nvim", dir=address.directory)),
+            file,
+            options,
+            address.as_environment(),
+            before=before,
+        ) as terminal,
+    ):
+        terminal.nvim.until(ATTACHED)
+        terminal.nvim.until("(require('intarsia').info() or {}).state == 'ready'")
+        terminal.nvim.until("#require('intarsia.next_edit.rename').clients(0) == 1", 120)
         terminal.keys("wcwsize\x1b")
         terminal.shows("print(area(1, 2))  » next edit")
         terminal.keys("\x1bg")
@@ -89,15 +84,3 @@ def test_all_uses_are_renamed_in_all_files(tmp_path: Path) -> None:
         terminal.keys(":buffer other.py\ru")
         holds(terminal, OTHER)
         assert terminal.nvim.lua("require('intarsia').has_next_edit()") is False
-
-
-def test_a_name_without_another_use_stays_as_it_was_typed(tmp_path: Path) -> None:
-    source = "area = 1\nprint('area(1')\n"
-    with project(tmp_path, source, "") as terminal:
-        terminal.keys("cwsize\x1b")
-        typed = source.replace("area =", "size =")
-        terminal.until(lambda: "» next edit" in "".join(terminal.lines()))
-        terminal.keys(":Intarsia nextedit rename\r")
-        terminal.shows("not renamed, and the offers are as before: no other use was found")
-        holds(terminal, typed)
-        terminal.until(lambda: "» next edit" in "".join(terminal.lines()))

@@ -68,7 +68,6 @@ def typed(windows: Windows) -> VSCodeWindow:
 
 
 def expect_file(file: Path, text: str) -> None:
-    """Wait until a file holds this text on the disk."""
     until(lambda: file.read_text() == text, file.read_text)
 
 

@@ -36,7 +36,6 @@ class Package:
 
 
 def main() -> int:
-    """Fetch all that is not there yet; return the exit code."""
     helix, lsp_mode = EDITORS / "bin" / "hx", EDITORS / "lsp-mode"
     if not helix.exists():
         _unpack("trixie", ("hx", "libc6", "libgcc-s1"), EDITORS / "debian")

@@ -57,14 +57,12 @@ def recipe(heading: str, language: str) -> str:
 
 
 def case_file(case: Case, folder: Path) -> Path:
-    """Write the file without its hole."""
     file = folder / "a.py"
     file.write_text(case.before + case.after)
     return file
 
 
 def stands_filled(case: Case, file: Path) -> bool:
-    """Say whether the saved file is what it should be."""
     try:
         return file.read_text() == case.before + case.fill + case.after
     except FileNotFoundError:  # Helix puts the old file away before it writes the new one

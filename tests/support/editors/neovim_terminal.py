@@ -4,18 +4,17 @@ import fcntl
 import os
 import pty
 import re
-import select
 import struct
 import subprocess
 import termios
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 import pyte
 from headless_nvim import Neovim, connect, find_nvim, nvim_environment, write_init
+from terminal_editor import Terminal
 
 ROWS, COLUMNS = 24, 90
 # Colours that nothing else on the screen has.
@@ -33,27 +32,16 @@ _UNKNOWN_TO_PYTE = re.compile(
 )
 
 
-class NeovimTerminal:
+class NeovimTerminal(Terminal):
     """A running editor: keys go in as a terminal sends them, a screen comes out.
 
     ``nvim`` is the same editor asked from within.
     """
 
     def __init__(self, nvim: Neovim, terminal: int) -> None:
+        super().__init__(terminal, pyte.Screen(COLUMNS, ROWS))
         self.nvim = nvim
-        self._terminal = terminal
-        self._screen = pyte.Screen(COLUMNS, ROWS)
-        self._stream = pyte.ByteStream(self._screen)
         self._frames: list[str] = []
-
-    def keys(self, keys: str) -> None:
-        """Type: ``\\x1b`` is Escape, ``\\x1bl`` is Alt and l."""
-        os.write(self._terminal, keys.encode())
-
-    def lines(self) -> list[str]:
-        """Return what is shown now."""
-        self._read(0)
-        return [line.rstrip() for line in self._screen.display]
 
     def cells(self) -> list[list[Cell]]:
         """Return the screen's characters with their colours, row by row."""
@@ -70,18 +58,6 @@ class NeovimTerminal:
         colours = {f"{self.nvim.run(colour_of, group):06x}" for group in groups}
         rows = ("".join(cell.data for cell in row if cell.fg in colours) for row in self.cells())
         return "\n".join(row for row in rows if row.strip()).rstrip()
-
-    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
-        """Wait until something is true, reading what the editor draws."""
-        ends_at = time.monotonic() + seconds
-        while not holds():
-            shown = "\n".join(self.lines())
-            assert time.monotonic() < ends_at, f"never came true:\n{shown}"
-            self._read(0.02)
-
-    def shows(self, text: str) -> None:
-        """Wait until a text is on the screen, in whatever colour."""
-        self.until(lambda: any(text in line for line in self.lines()))
 
     def ghost_text(self) -> str:
         """Wait for a whole suggestion; return it as it is shown."""
@@ -103,15 +79,11 @@ class NeovimTerminal:
         self._read(0)
 
     def has_shown(self, text: str) -> bool:
-        """Whether a text has stood on the screen at some time."""
         return any(text in frame for frame in self._frames)
 
-    def _read(self, seconds: float) -> None:
-        while select.select([self._terminal], [], [], seconds)[0]:
-            drawn = os.read(self._terminal, 65536)
-            self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", drawn))
-            self._frames.append("\n".join(self._screen.display))
-            seconds = 0
+    def _feed(self, drawn: bytes) -> None:
+        super()._feed(_UNKNOWN_TO_PYTE.sub(b"", drawn))
+        self._frames.append("\n".join(self._screen.display))
 
 
 @contextmanager

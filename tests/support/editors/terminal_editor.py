@@ -25,20 +25,67 @@ class _Screen(pyte.Screen):
             super().report_device_status(mode)
 
 
-class TerminalEditor:
+class Terminal:
+    """The side of a terminal on which a user sits."""
+
+    def __init__(self, terminal: int, screen: pyte.Screen) -> None:
+        self._terminal = terminal
+        self._screen = screen
+        self._stream = pyte.ByteStream(screen)
+
+    def keys(self, keys: str) -> None:
+        """Type: ``\\x1b`` is Escape, ``\\x1bl`` is Alt and l."""
+        os.write(self._terminal, keys.encode())
+
+    def lines(self) -> list[str]:
+        self._read(0)
+        return [line.rstrip() for line in self._screen.display]
+
+    def screen(self) -> str:
+        return "\n".join(self.lines())
+
+    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
+        """Wait until something is true, reading what the editor draws."""
+        ends_at = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < ends_at, f"never came true:\n{self.screen()}"
+            self._read(0.02)
+
+    def shows(self, text: str) -> None:
+        self.until(lambda: any(text in line for line in self.lines()))
+
+    def _read(self, seconds: float) -> None:
+        while select.select([self._terminal], [], [], seconds)[0]:
+            try:
+                drawn = os.read(self._terminal, 65536)
+            except OSError:  # the editor has ended
+                return
+            self._feed(drawn)
+            seconds = 0
+
+    def _feed(self, drawn: bytes) -> None:
+        self._stream.feed(drawn)
+
+
+class TerminalEditor(Terminal):
     """A running editor and what it shows."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
+        screen = _Screen(_COLUMNS, _ROWS)
+        super().__init__(terminal, screen)
         self._process = process
-        self._terminal = terminal
-        self._screen = _Screen(_COLUMNS, _ROWS)
-        self._stream = pyte.ByteStream(self._screen)
         # What the editor asks its terminal is answered as a terminal would.
-        self._screen.write_process_input = lambda answer: os.write(terminal, answer.encode())
+        screen.write_process_input = lambda answer: os.write(terminal, answer.encode())
 
-    def keys(self, keys: str) -> None:
-        """Type."""
-        os.write(self._terminal, keys.encode())
+    def until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
+        """Wait until something is true, while the editor runs."""
+
+        def holds_or_has_ended() -> bool:
+            is_so = holds()
+            assert is_so or self._process.poll() is None, f"it has ended:\n{self.screen()}"
+            return is_so
+
+        super().until(holds_or_has_ended, seconds)
 
     def escape(self) -> None:
         """Press Escape and nothing more: with a key right after it, it would be Alt and that."""
@@ -46,23 +93,6 @@ class TerminalEditor:
         ends_at = time.monotonic() + _ESCAPE_S
         while time.monotonic() < ends_at:
             self._read(0.05)
-
-    def screen(self) -> str:
-        """Return what is shown now."""
-        self._read(0)
-        return "\n".join(line.rstrip() for line in self._screen.display)
-
-    def until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
-        """Wait until something is true, reading what the editor draws."""
-        ends_at = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < ends_at, f"never came true:\n{self.screen()}"
-            assert self._process.poll() is None, f"the editor has ended:\n{self.screen()}"
-            self._read(0.05)
-
-    def shows(self, text: str, seconds: float = 20) -> None:
-        """Wait until a text is on the screen."""
-        self.until(lambda: text in self.screen(), seconds)
 
     def shows_soon(self, text: str, seconds: float) -> bool:
         """Say whether a text comes to stand on the screen within this time."""
@@ -72,15 +102,6 @@ class TerminalEditor:
                 return False
             self._read(0.05)
         return True
-
-    def _read(self, seconds: float) -> None:
-        while select.select([self._terminal], [], [], seconds)[0]:
-            try:
-                drawn = os.read(self._terminal, 65536)
-            except OSError:  # it has ended
-                return
-            self._stream.feed(drawn)
-            seconds = 0
 
 
 @contextmanager

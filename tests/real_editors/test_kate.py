@@ -1,16 +1,27 @@
-"""A real Kate on an X server without a screen: keys go in, its windows can be counted.
+"""A real Kate on an X server without a screen, set up by the recipe of docs/editors.md.
 
 Debian: kate, xvfb, xdotool, dbus.
 """
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from editor_recipes import CASES, Case, case_file, program, recipe, stands_filled, surroundings
+from rule_server import rule_server_command
+
+from intarsia.engine.ipc.address import Address
+
+pytestmark = [
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(sys.platform == "win32", reason="needs an X server"),
+]
 PROGRAMS = ("kate", "Xvfb", "xdotool", "dbus-run-session")
 
 
@@ -63,7 +74,6 @@ def kate_window(
 
 
 def wait_until(holds: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Wait until something is true."""
     ends_at = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends_at, f"never came: {what}"
@@ -71,7 +81,6 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = 60) -> Non
 
 
 def shown_within(seconds: float, holds: Callable[[], bool]) -> bool:
-    """Say whether something comes true within this time."""
     ends_at = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > ends_at:
@@ -120,3 +129,37 @@ def _xdotool(environment: Mapping[str, str], *words: str) -> str:
         ["xdotool", *words], env=environment, capture_output=True, text=True, timeout=30
     )
     return done.stdout
+
+
+def complete_in_kate(case: Case, file: Path, environment: Mapping[str, str]) -> None:
+    for needed in PROGRAMS:
+        program(needed)
+    allowed = f"{Path(environment['HOME']) / 'bin' / 'intarsia'} serve"
+    settings = recipe("Kate", "json")
+    with kate_window(file, environment, server_settings=settings, allowed=allowed) as kate:
+        without_menu = kate.num_windows()
+        downwards = ["Down"] * case.before.count("\n")
+        kate.keys("ctrl+Home", *downwards, "End")
+
+        def menu_with_documentation_is_shown() -> bool:
+            kate.keys("Escape", "ctrl+space")  # no message tells when the server is ready
+            return shown_within(3, lambda: kate.num_windows() > without_menu + 1)
+
+        wait_until(menu_with_documentation_is_shown, "the menu")
+        kate.keys("Return", "ctrl+s")
+        wait_until(lambda: stands_filled(case, file), "the filled file")
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_kate_takes_a_suggestion_from_its_menu(
+    case: Case, runtime: Address, tmp_path: Path
+) -> None:
+    server = rule_server_command(text=case.fill)
+    complete_in_kate(case, case_file(case, tmp_path), surroundings(runtime, tmp_path, server))
+
+
+@pytest.mark.model
+def test_kate_with_the_real_model(real_engine_runtime: Address, tmp_path: Path) -> None:
+    case = CASES["a rest of a line"]
+    environment = surroundings(real_engine_runtime, tmp_path)
+    complete_in_kate(case, case_file(case, tmp_path), environment)
