@@ -99,17 +99,15 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
     assert session.settings_of(document(session, "untitled:/work/b.py")).hole_marks == ("W",)
 
 
-def test_no_folder_chooses_the_model() -> None:
-    own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
-    session = opened({"model": "good"}, {ONE: own})
-    assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings
-    assert session.settings.model == "good"
-
-
 @pytest.mark.parametrize(("model", "excludes"), [("remote:far", True), ("near", False)])
-def test_no_folder_sends_its_secrets_to_a_server(model: str, excludes: bool) -> None:
-    session = opened({"model": model}, {ONE: {"excludeSecrets": False}})
-    assert session.settings_of(document(session, f"{ONE}/a.py")).exclude_secrets == excludes
+def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(
+    model: str, excludes: bool
+) -> None:
+    own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
+    session = opened({"model": model}, {ONE: own, TWO: {"excludeSecrets": False}})
+    assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings
+    assert session.settings.model == model
+    assert session.settings_of(document(session, f"{TWO}/a.py")).exclude_secrets == excludes
 
 
 def test_an_unusable_option_of_a_folder_keeps_the_windows_value(
@@ -278,15 +276,9 @@ def test_a_document_is_in_the_innermost_folder_of_its_own_file_system(
     assert (found and found.uri) == expected
 
 
-def test_a_virtual_folder_has_no_path() -> None:
-    assert Folder(uri="vscode-vfs://github/one").path is None
-
-
-@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "vscode-vfs://github/a.py", "file://"])
-def test_only_files_on_disk_have_a_path(uri: str) -> None:
-    assert disk_path(uri) is None
-
-
-def test_a_path_is_decoded(tmp_path: Path) -> None:
+def test_only_what_is_on_disk_has_a_path(tmp_path: Path) -> None:
     path = tmp_path / "größe und maß.py"
     assert disk_path(path.as_uri()) == path.as_posix()
+    assert Folder(uri="vscode-vfs://github/one").path is None
+    for uri in ("untitled:Untitled-1", "vscode-vfs://github/a.py", "file://"):
+        assert disk_path(uri) is None

@@ -9,12 +9,10 @@ from typing import Any
 import psutil
 import pytest
 from editor_clients import ask_inline, editing, inline_items, open_document, vscode
+from open_documents import seen
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.positions import line_starts
-from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import ClientLogHandler, IntarsiaServer
 
@@ -33,23 +31,6 @@ async def test_a_server_that_has_served_has_mapped_no_torch(runtime: Address) ->
         assert [path for path in mapped if any(name in path for name in HEAVY)] == []
 
 
-async def test_all_of_the_server_can_be_imported_without_torch() -> None:
-    import asyncio
-
-    script = (
-        "import importlib, pkgutil, sys, intarsia.lsp as lsp\n"
-        "for found in pkgutil.iter_modules(lsp.__path__, 'intarsia.lsp.'):\n"
-        "    importlib.import_module(found.name)\n"
-        "import intarsia.engine.ipc.client\n"
-        "print({'torch', 'transformers', 'numpy'} & set(sys.modules))\n"
-    )
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
-    )
-    printed, _ = await process.communicate()
-    assert printed.strip() == b"set()"
-
-
 async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -58,16 +39,8 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
 
     monkeypatch.setattr("intarsia.lsp.requests.plan.plan_at_cursor", fail)
     session = IntarsiaServer().session
-    document = Document(
-        uri="file:///a.py",
-        language_id="python",
-        version=1,
-        encoding="utf-16",
-        text="y = ",
-        line_starts=line_starts("y = "),
-    )
-    monkeypatch.setattr(session.documents, "current", lambda uri: document)
-    snapshot = Snapshot(document=document, text=document.text, offset=4, selected=None)
+    snapshot = seen("y = |")
+    monkeypatch.setattr(session.documents, "current", lambda uri: snapshot.document)
     found = await suggest(
         session, snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
     )

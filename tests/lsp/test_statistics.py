@@ -8,10 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from editor_clients import ask_inline, editing, inline_items, open_document, vscode
-from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
+from editor_clients import Page, open_document, page
 
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.settings import Settings
@@ -30,7 +27,7 @@ from intarsia.lsp.statistics.file import (
     write_last_settings,
 )
 
-OPTIONS = {"debounceMs": 0, "fillAhead": "off", "nextEdit": "off"}
+OPTIONS = {"fillAhead": "off", "nextEdit": "off"}
 SHOWN = "first + second"
 
 
@@ -40,25 +37,17 @@ def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def suggested(
-    runtime: Address, **options: object
-) -> AsyncIterator[tuple[LanguageClient, str]]:
+async def suggested(runtime: Address, **options: object) -> AsyncIterator[Page]:
     """Open a document with a suggestion on show; the counts are kept when the server ends."""
-    server = rule_server(text=SHOWN)
-    async with editing(vscode(), runtime, server=server, options={**OPTIONS, **options}) as client:
-        uri = open_document(client, "a.py", "x = \n")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        yield client, uri
+    async with page(runtime, "x = \n", text=SHOWN, options={**OPTIONS, **options}) as user:
+        assert await user.shown(0, 4)
+        yield user
 
 
-def insert(client: LanguageClient, uri: str, texts: Sequence[str]) -> None:
-    """Insert texts after each other where the suggestion is."""
+def insert(user: Page, texts: Sequence[str]) -> None:
     at = 4
-    for version, text in enumerate(texts, start=2):
-        place = types.Range(types.Position(0, at), types.Position(0, at))
-        change = types.TextDocumentContentChangePartial(place, text)
-        identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+    for text in texts:
+        user.insert(0, at, text)
         at += len(text)
 
 
@@ -76,47 +65,44 @@ ACCEPTED = LanguageCounts(shown=1, accepted=1, kept=1, ended=1)
 async def test_an_accept_is_counted_once_whole_in_words_or_typed_along(
     runtime: Address, texts: list[str]
 ) -> None:
-    async with suggested(runtime) as (client, uri):
-        insert(client, uri, texts)
+    async with suggested(runtime) as user:
+        insert(user, texts)
     assert counts().languages == {"python": ACCEPTED}
 
 
 async def test_something_else_that_is_typed_is_no_accept(runtime: Address) -> None:
-    async with suggested(runtime) as (client, uri):
-        insert(client, uri, ["f", "o", "o"])
+    async with suggested(runtime) as user:
+        insert(user, ["f", "o", "o"])
     assert counts().languages == {"python": LanguageCounts(shown=1)}
 
 
 async def test_a_rest_that_is_shown_again_is_the_same_suggestion(runtime: Address) -> None:
-    async with suggested(runtime) as (client, uri):
-        assert await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
-        insert(client, uri, ["fi"])
-        assert await inline_items(client, ask_inline(uri, 0, 6))
+    async with suggested(runtime) as user:
+        assert await user.shown(0, 4, is_invoked=True)
+        insert(user, ["fi"])
+        assert await user.shown(0, 6)
     assert counts().total == LanguageCounts(shown=1)
 
 
 async def test_what_is_deleted_again_was_not_kept(runtime: Address) -> None:
-    async with suggested(runtime) as (client, uri):
-        insert(client, uri, [SHOWN])
-        place = types.Range(types.Position(0, 4), types.Position(0, 4 + len(SHOWN)))
-        change = types.TextDocumentContentChangePartial(place, "")
-        identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=3)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+    async with suggested(runtime) as user:
+        insert(user, [SHOWN])
+        user.change("x = \n")
     assert counts().total == LanguageCounts(shown=1, accepted=1, kept=0, ended=1)
 
 
 async def test_requests_without_a_suggestion_are_counted_by_their_reason(runtime: Address) -> None:
-    async with suggested(runtime, disabledLanguages=["go"]) as (client, uri):
-        open_document(client, "b.go", "x := ", "go")
-        await inline_items(client, ask_inline(uri.replace("a.py", "b.go"), 0, 5))
-        insert(client, uri, ["# a"])
-        await inline_items(client, ask_inline(uri, 0, 7))
+    async with suggested(runtime, disabledLanguages=["go"]) as user:
+        other = Page(user.client, open_document(user.client, "b.go", "x := ", "go"))
+        await other.shown(0, 5)
+        insert(user, ["# a"])
+        await user.shown(0, 7)
     assert counts().not_shown == {"language": 1, "comment": 1}
 
 
 async def test_nothing_is_counted_where_statistics_are_off(runtime: Address) -> None:
-    async with suggested(runtime, statistics=False) as (client, uri):
-        insert(client, uri, [SHOWN])
+    async with suggested(runtime, statistics=False) as user:
+        insert(user, [SHOWN])
     assert not statistics_file().exists()
 
 

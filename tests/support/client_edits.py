@@ -30,7 +30,6 @@ async def code_actions(
     only: Sequence[str] | None = None,
     is_automatic: bool = False,
 ) -> list[types.CodeAction | types.Command]:
-    """Return the actions that are offered for a range."""
     kind = types.CodeActionTriggerKind
     context = types.CodeActionContext(
         diagnostics=[], only=only, trigger_kind=kind.Automatic if is_automatic else kind.Invoked
@@ -42,7 +41,6 @@ async def code_actions(
 def edit_params(
     kind: str, uri: str, where: types.Range | None, *, version: int | None = 1, **others: Any
 ) -> types.ExecuteCommandParams:
-    """Return the parameters of ``intarsia.edit``."""
     position = lambda at: {"line": at.line, "character": at.character}  # noqa: E731
     place = where and {"start": position(where.start), "end": position(where.end)}
     document = {"uri": uri, "version": version}
@@ -53,7 +51,6 @@ def edit_params(
 async def run_edit(
     client: LanguageClient, kind: str, uri: str, where: types.Range | None, **others: Any
 ) -> Mapping[str, Any]:
-    """Run the command and return its answer."""
     params = edit_params(kind, uri, where, **others)
     answer = await client.workspace_execute_command_async(params)
     assert isinstance(answer, Mapping)
@@ -63,7 +60,6 @@ async def run_edit(
 def send_command(
     client: LanguageClient, params: types.ExecuteCommandParams, id: str
 ) -> "asyncio.Future[Any]":
-    """Send the command under this id and return the answer to come."""
     method = types.WORKSPACE_EXECUTE_COMMAND
     return asyncio.ensure_future(client.protocol.send_request_async(method, params, msg_id=id))
 

@@ -125,16 +125,19 @@ def open_document(client: LanguageClient, place: str, text: str, language: str =
 
 
 def change_document(client: LanguageClient, uri: str, text: str, version: int) -> None:
-    """Replace the document's whole text."""
     identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
     change = types.TextDocumentContentChangeWholeDocument(text=text)
     client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
 
 
 def insert(client: LanguageClient, uri: str, at: types.Position, text: str, version: int) -> None:
-    """Type a text, as an incremental change."""
+    replace(client, uri, types.Range(at, at), text, version)
+
+
+def replace(client: LanguageClient, uri: str, where: types.Range, text: str, version: int) -> None:
+    """Replace a part of the document, as an incremental change."""
     identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
-    change = types.TextDocumentContentChangePartial(types.Range(at, at), text)
+    change = types.TextDocumentContentChangePartial(where, text)
     client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
 
 
@@ -146,7 +149,6 @@ def ask_inline(
     is_invoked: bool = False,
     selected: types.SelectedCompletionInfo | None = None,
 ) -> types.InlineCompletionParams:
-    """Return the parameters of an inlineCompletion request."""
     kind = types.InlineCompletionTriggerKind
     return types.InlineCompletionParams(
         context=types.InlineCompletionContext(
@@ -170,7 +172,6 @@ async def inline_items(
 
 
 def log_of(client: LanguageClient) -> str:
-    """Return all that the server has logged so far."""
     return "\n".join(message.message for message in client.log_messages)
 
 
@@ -183,12 +184,10 @@ class Page:
     version: int = 1
 
     def change(self, text: str) -> None:
-        """Replace the whole text."""
         self.version += 1
         change_document(self.client, self.uri, text, self.version)
 
     def insert(self, line: int, character: int, text: str) -> None:
-        """Type a text, as an incremental change."""
         self.version += 1
         insert(self.client, self.uri, types.Position(line, character), text, self.version)
 
@@ -203,7 +202,6 @@ class Page:
         return await inline_items(self.client, ask_inline(self.uri, line, character, **how))
 
     async def shown(self, line: int, character: int, **how: Any) -> list[str]:
-        """Return the texts that are suggested at a place."""
         return [str(item.insert_text) for item in await self.items(line, character, **how)]
 
     def send(self, line: int, character: int, id: str) -> "asyncio.Future[Any]":
@@ -216,7 +214,6 @@ class Page:
         return asyncio.ensure_future(sent)
 
     async def menu(self, line: int, character: int) -> types.CompletionList:
-        """Return what the menu of completions gets."""
         answer = await self.client.text_document_completion_async(
             types.CompletionParams(
                 text_document=types.TextDocumentIdentifier(self.uri),

@@ -60,7 +60,9 @@ async def told_page(
     ``rules`` are the arguments of ``rule_server``, where no server is given.
     """
     server = rule_server(**rules) if server is None else server
-    who = asking_for(who or vscode(), **dict.fromkeys(asked, True))
+    who = who or vscode()
+    if asked:
+        who = asking_for(who, **dict.fromkeys(asked, True))
     who.initialization_options = {"debounceMs": 0, "deadlineMs": 60_000, **options}
     async with connected(address, server) as client:
         messages = record(client)

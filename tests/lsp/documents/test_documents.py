@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 from lsprotocol.types import Position
+from open_documents import changed
 from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.infill.languages import language_for_id
@@ -41,9 +42,7 @@ def current(documents: Documents) -> Document:
 def edit(documents: Documents, start: int, end: int, text: str, version: int = 2) -> None:
     document = current(documents)
     span = types.Range(document.position_at(start), document.position_at(end))
-    change = types.TextDocumentContentChangePartial(range=span, text=text)
-    identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=version)
-    documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    documents.change(changed(URI, version, (span, text)))
 
 
 def test_a_kept_document_stays_as_it_was_and_is_current_no_more() -> None:
@@ -65,9 +64,8 @@ def test_change_and_close_of_an_unopened_document_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     documents = Documents()
-    identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=2)
     with caplog.at_level(logging.WARNING):
-        documents.change(types.DidChangeTextDocumentParams(identifier, []))
+        documents.change(changed(URI, 2))
         documents.close(URI)
     assert [record.message.split(":")[0] for record in caplog.records] == [
         "ignored a change of a document that is not open",

@@ -6,28 +6,17 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from open_documents import at, changed, document
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-
-
-def opened(uri: str) -> Document:
-    return Document(
-        uri=uri,
-        language_id="python",
-        version=1,
-        encoding="utf-16",
-        text="",
-        line_starts=(0,),
-    )
 
 
 @pytest.fixture
@@ -39,21 +28,21 @@ def link(tmp_path: Path) -> Path:
 
 
 def test_a_document_that_links_to_a_secret_is_excluded(link: Path) -> None:
-    refusal = ineligibility(Settings(), opened(link.as_uri()))
+    refusal = ineligibility(Settings(), document(uri=link.as_uri()))
     assert refusal is not None
     assert refusal.reason == "notes.py is excluded by the pattern '.npmrc'"
-    assert ineligibility(Settings(exclude_secrets=False), opened(link.as_uri())) is None
+    assert ineligibility(Settings(exclude_secrets=False), document(uri=link.as_uri())) is None
 
 
 def test_the_users_own_patterns_hold_for_what_is_linked_to(link: Path) -> None:
     settings = Settings(exclude_secrets=False, exclude=("*.npmrc",))
-    assert ineligibility(settings, opened(link.as_uri())) is not None
+    assert ineligibility(settings, document(uri=link.as_uri())) is not None
 
 
 def test_a_document_that_is_not_on_this_disk_is_judged_by_its_name(link: Path) -> None:
     new = f"untitled:{link}"
-    assert ineligibility(Settings(), opened(new)) is None
-    assert ineligibility(Settings(), opened(f"untitled:{link.parent}/.npmrc")) is not None
+    assert ineligibility(Settings(), document(uri=new)) is None
+    assert ineligibility(Settings(), document(uri=f"untitled:{link.parent}/.npmrc")) is not None
 
 
 TEXT = "one = \ntwo = 2\n"
@@ -77,10 +66,7 @@ async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> Rec
     engine = RecordingEngine(lambda _: "1")
     session.engine = engine  # type: ignore[assignment]
     session.documents.open(types.TextDocumentItem(uri, "python", 1, "x" + TEXT))
-    deleted = types.Range(types.Position(0, 0), types.Position(0, 1))
-    change = types.TextDocumentContentChangePartial(range=deleted, text="")
-    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
-    session.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    session.documents.change(changed(uri, 2, (at(0, 0, 1), "")))
     snapshot = take_snapshot(session.documents, uri, START)
     assert isinstance(snapshot, Snapshot)
     await suggest(

@@ -8,6 +8,7 @@ from code_like_text import texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from open_documents import at, changed
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
@@ -49,10 +50,7 @@ def worked_out(
     def script(request: Fill) -> str:
         number = len(engine.requests) - 1
         if number == typed_at:
-            place = types.Range(types.Position(0, 0), types.Position(0, 0))
-            change = types.TextDocumentContentChangePartial(place, "typed")
-            document = types.VersionedTextDocumentIdentifier(version=2, uri=URI)
-            session.documents.change(types.DidChangeTextDocumentParams(document, [change]))
+            session.documents.change(changed(URI, 2, (at(0, 0), "typed")))
         return fills[number % len(fills)]
 
     engine = ScriptedEngine(script)

@@ -5,15 +5,7 @@ import json
 import sys
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    editing,
-    inline_items,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import SERVER, neovim, page
 from engine_watch import until
 from lsprotocol import types
 from rule_engine import rule_engine_launch
@@ -27,7 +19,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.server import IntarsiaServer
 
-FAST = {"debounceMs": 0, "deadlineMs": 60_000}
+PATIENT = {"deadlineMs": 60_000}
 BROKEN_ENGINE = "import sys; sys.exit('no such luck')"
 SERVE_BROKEN = f"""
 import sys
@@ -38,23 +30,28 @@ sys.exit(serve_stdio(LaunchOptions(command=(sys.executable, "-c", {BROKEN_ENGINE
 
 
 async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> None:
-    command = (sys.executable, "-c", SERVE_BROKEN)
-    async with editing(vscode(), runtime, server=command, options=FAST) as client:
-        uri = open_document(client, "a.py", "y = ")
+    server = (sys.executable, "-c", SERVE_BROKEN)
+    async with page(runtime, "y = ", server=server, options=PATIENT) as user:
         for _ in range(3):
-            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
-        assert "the engine did not start" in log_of(client)
-        shown = [message.message for message in client.messages]
+            assert await user.shown(0, 4) == []
+        assert "the engine did not start" in user.log
+        shown = [message.message for message in user.client.messages]
         assert len([text for text in shown if "the engine did not start" in text]) == 1
         assert len(shown) == len(set(shown)) <= 2  # the second says that it has failed in a row
 
 
-async def test_loading_is_shown_as_progress(runtime: Address) -> None:
-    command = rule_server_command(text="1", load_seconds=0.5)
-    async with editing(vscode(), runtime, server=command, options=FAST) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        (reports,) = client.progress_reports.values()
+@pytest.mark.parametrize("can_show_it", [True, False])
+async def test_loading_is_shown_as_progress(runtime: Address, can_show_it: bool) -> None:
+    who = neovim()
+    assert who.capabilities.window is not None
+    who.capabilities.window.work_done_progress = can_show_it
+    server = rule_server_command(text="1", load_seconds=0.5)
+    async with page(runtime, "y = ", who=who, server=server, options=PATIENT) as user:
+        assert await user.shown(0, 4)
+        if not can_show_it:
+            assert user.client.progress_reports == {}
+            return
+        (reports,) = user.client.progress_reports.values()
         assert isinstance(reports[0], types.WorkDoneProgressBegin)
         assert reports[0].title == "intarsia"
         assert any(isinstance(report, types.WorkDoneProgressReport) for report in reports)
@@ -65,24 +62,13 @@ async def test_loading_is_shown_as_progress(runtime: Address) -> None:
         await until(has_ended)
 
 
-async def test_a_client_that_shows_no_progress_is_sent_none(runtime: Address) -> None:
-    who = neovim()
-    assert who.capabilities.window is not None
-    who.capabilities.window.work_done_progress = False
-    command = rule_server_command(text="1", load_seconds=0.2)
-    async with editing(who, runtime, server=command, options=FAST) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        assert client.progress_reports == {}
-
-
 async def test_a_runtime_folder_that_cannot_be_used_is_told(runtime: Address) -> None:
     runtime.directory.chmod(0o755)
     try:
-        async with editing(vscode(), runtime, options=FAST) as client:
-            uri = open_document(client, "a.py", "y = ")
-            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
-            assert "INTARSIA_RUNTIME_DIR" in json.dumps([m.message for m in client.messages])
+        async with page(runtime, "y = ", server=SERVER, options=PATIENT) as user:
+            assert await user.shown(0, 4) == []
+            told = [message.message for message in user.client.messages]
+            assert "INTARSIA_RUNTIME_DIR" in json.dumps(told)
     finally:
         runtime.directory.chmod(0o700)
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from lsprotocol import types
+from open_documents import URI, at, changed
 
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.text_change import TextChange, TextRange
@@ -18,26 +19,17 @@ TABLE = "a = old\nb = old\n\nc = old\n"
 
 def change(text: str, *edits: tuple[int, int, int, str]) -> TextChange:
     """Return the change by edits of a line: from a column, to a column, with a text."""
-    places = [
-        types.Range(types.Position(line, start), types.Position(line, end))
-        for line, start, end, _ in edits
-    ]
-    return change_of_ranges(text, *zip(places, [inserted for *_, inserted in edits], strict=True))
+    return change_of_ranges(text, *((at(line, start, end), new) for line, start, end, new in edits))
 
 
 def change_of_ranges(text: str, *edits: tuple[types.Range, str]) -> TextChange:
-    """Return the change by edits that one message brings."""
     documents = Documents()
-    documents.open(types.TextDocumentItem("file:///a.py", "python", 1, text))
-    before = documents.current("file:///a.py")
-    events: list[types.TextDocumentContentChangeEvent] = [
-        types.TextDocumentContentChangePartial(place, inserted) for place, inserted in edits
-    ]
-    identifier = types.VersionedTextDocumentIdentifier(uri="file:///a.py", version=2)
-    documents.change(types.DidChangeTextDocumentParams(identifier, events))
-    after = documents.current("file:///a.py")
+    documents.open(types.TextDocumentItem(URI, "python", 1, text))
+    before, params = documents.current(URI), changed(URI, 2, *edits)
+    documents.change(params)
+    after = documents.current(URI)
     assert isinstance(before, Document) and isinstance(after, Document)
-    return change_between(before, after, events)
+    return change_between(before, after, params.content_changes)
 
 
 def test_one_change_has_no_text_that_stays() -> None:
@@ -154,20 +146,21 @@ LINE = "value = compute(first, second)\n"
 def seconds_per_key(num_lines: int) -> float:
     """Return the median time of a key at the end of a document, after the change itself."""
     documents = Documents()
-    uri = "file:///a.py"
-    documents.open(types.TextDocumentItem(uri, "python", 1, LINE * num_lines))
+    documents.open(types.TextDocumentItem(URI, "python", 1, LINE * num_lines))
     watched = Watched(count=lambda counts: None, kept=KeptTexts(lambda is_kept: None))
     taken = []
     for column in range(30):
-        place = types.Position(num_lines, column)
-        change = types.TextDocumentContentChangePartial(types.Range(place, place), "x")
-        before = documents.current(uri)
-        identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=column + 2)
-        documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
-        after = documents.current(uri)
+        before, params = (
+            documents.current(URI),
+            changed(URI, column + 2, (at(num_lines, column), "x")),
+        )
+        documents.change(params)
+        after = documents.current(URI)
         assert before is not None and after is not None
         started = time.perf_counter()
-        watched.change(change_between(before, after, [change]), before.text, after.text)
+        watched.change(
+            change_between(before, after, params.content_changes), before.text, after.text
+        )
         taken.append(time.perf_counter() - started)
     return statistics.median(taken)
 

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from engine_watch import until
 from lsprotocol import types
+from open_documents import changed
 from scripted_next_edits import SURE, find_by_rules, rule
 
 from intarsia.engine.fill_control import FillControl
@@ -86,9 +87,7 @@ class Window:
     def write(self, text: str, *inserted: str) -> None:
         """Change the text, by putting in these texts."""
         before = self.document
-        identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=before.version + 1)
-        change = types.TextDocumentContentChangeWholeDocument(text=text)
-        self.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+        self.documents.change(changed(URI, before.version + 1, text))
         self.looks.document_changed(before, self.document, inserted)
 
     async def once(self, condition: Callable[[], bool]) -> None:
@@ -99,6 +98,20 @@ class Window:
 
     async def looked(self) -> None:
         await self.looks.settled(URI)
+
+    async def look(self, text: str, *inserted: str) -> None:
+        """Change the text, and wait until it has been looked at."""
+        self.write(text, *inserted)
+        await self.looked()
+
+    async def held(self) -> None:
+        """Begin a look that waits until the engine is let go on."""
+        self.engine.hold = asyncio.Event()
+        self.write(EDITED)
+        await self.once(lambda: len(self.engine.asked) == 1)
+
+    def offered(self) -> list[str]:
+        return [offer.text for offer in self.offers[-1]]
 
 
 @pytest_asyncio.fixture
@@ -112,6 +125,13 @@ async def window(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Window]:
 
 
 EDITED = BEFORE.replace("old(1)", "new(1)")
+
+
+@pytest_asyncio.fixture
+async def offering(window: Window) -> Window:
+    """A window with two offers after an edit."""
+    await window.look(EDITED)
+    return window
 
 
 async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
@@ -131,19 +151,16 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
 
 async def test_the_first_place_is_not_kept_waiting_for_further_ones(window: Window) -> None:
     window.engine.hold_further = asyncio.Event()
-    window.write(EDITED)
-    await window.looked()
-    assert [offer.text for offer in window.offers[-1]] == ["new(2)\n"]
+    await window.look(EDITED)
+    assert window.offered() == ["new(2)\n"]
     window.looks.dismiss(URI, window.offers[-1][0].id)
     window.engine.hold_further.set()
     await window.once(lambda: len(window.offers) == 3)
-    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
+    assert window.offered() == ["new(3)\n"]
 
 
 async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window) -> None:
-    window.engine.hold = asyncio.Event()
-    window.write(EDITED)
-    await window.once(lambda: len(window.engine.asked) == 1)
+    await window.held()
     window.write(EDITED.replace("new(1)", "newer(1)"))
     window.engine.hold.set()
     await window.looked()
@@ -170,9 +187,7 @@ async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) 
 
 async def test_fills_ahead_wait_while_a_look_is_due(window: Window) -> None:
     await window.looks.none_due()
-    window.engine.hold = asyncio.Event()
-    window.write(EDITED)
-    await window.once(lambda: len(window.engine.asked) == 1)
+    await window.held()
     waiting = asyncio.create_task(window.looks.none_due())
     await asyncio.sleep(PAUSE_S)
     assert not waiting.done()
@@ -181,17 +196,14 @@ async def test_fills_ahead_wait_while_a_look_is_due(window: Window) -> None:
 
 
 async def test_fills_ahead_go_on_where_a_key_ends_the_look(window: Window) -> None:
-    window.engine.hold = asyncio.Event()
-    window.write(EDITED)
-    await window.once(lambda: len(window.engine.asked) == 1)
+    await window.held()
     window.looks.forget(URI)
     await asyncio.wait_for(window.looks.none_due(), 5)
 
 
 async def test_a_look_that_was_interrupted_is_made_again(window: Window) -> None:
     window.engine.num_interruptions = 3
-    window.write(EDITED)
-    await window.looked()
+    await window.look(EDITED)
     assert len(window.engine.asked) == 5
     assert window.count == NextEditCounts(settled=1, offered=2)
 
@@ -232,90 +244,76 @@ async def test_after_accepting_a_suggestion_the_pause_is_longer(window: Window) 
     window.looks.suggested(window.document, 0, shown)
     await window.looked()
     started = time.monotonic()
-    window.write("x = 1\n" + BEFORE, shown)
-    await window.looked()
+    await window.look("x = 1\n" + BEFORE, shown)
     assert time.monotonic() - started >= LONG_PAUSE_S
     assert window.count.settled == 1
 
 
 async def test_a_long_paste_and_undo_are_not_looked_at(window: Window) -> None:
     pasted = "x = 1\n" * 9
-    window.write(BEFORE + pasted, pasted)
-    await window.looked()
-    window.write(BEFORE)
-    await window.looked()
+    await window.look(BEFORE + pasted, pasted)
+    await window.look(BEFORE)
     assert window.engine.asked == []
-    window.write(EDITED)
-    await window.looked()
+    await window.look(EDITED)
     assert len(window.engine.asked) == 2
 
 
-async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.write(EDITED.replace("old(2)", "new(2)"))
-    assert window.count.accepted == 1
-    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
-    await window.looked()
-    request = window.engine.asked[-1]
+async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(offering: Window) -> None:
+    offering.write(EDITED.replace("old(2)", "new(2)"))
+    assert offering.count.accepted == 1
+    assert offering.offered() == ["new(3)\n"]
+    await offering.looked()
+    request = offering.engine.asked[-1]
     assert request.example is not None and request.example.before == "old(1)\n"
     assert "".join(part.before for part in request.parts) == BEFORE
     assert [part.after for part in request.parts if part.may_change] == ["old(3)\nold(4)\n"]
-    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
-    assert window.count.settled == 1
+    assert offering.offered() == ["new(3)\n", "new(4)\n"]
+    assert offering.count.settled == 1
 
 
-async def test_a_rename_is_offered_with_offers_that_go_on_with_it(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    rename = window.looks.rename_in(window.document)
+async def test_a_rename_is_offered_with_offers_that_go_on_with_it(offering: Window) -> None:
+    rename = offering.looks.rename_in(offering.document)
     assert rename is not None
     assert (rename.old_name, rename.new_name, rename.starts) == ("old", "new", (0,))
-    window.write(EDITED.replace("old(2)", "new(2)"))  # an accepted offer is part of it
-    await window.looked()
-    rename = window.looks.rename_in(window.document)
+    offering.write(EDITED.replace("old(2)", "new(2)"))  # an accepted offer is part of it
+    await offering.looked()
+    rename = offering.looks.rename_in(offering.document)
     assert rename is not None and rename.starts == (0, 7)
-    window.write(window.document.text + "x = 1\n")
-    assert len(window.offers[-1]) == 2
-    assert window.looks.rename_in(window.document) is None
+    offering.write(offering.document.text + "x = 1\n")
+    assert len(offering.offers[-1]) == 2
+    assert offering.looks.rename_in(offering.document) is None
 
 
 async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(
-    window: Window,
+    offering: Window,
 ) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.looks.hold()
-    window.write(BEFORE)
-    assert window.looks.offers_of(URI) == ()
-    window.write(BEFORE.replace("old", "new"))
-    assert len(window.offers) == 2  # nothing is sent while it runs
-    window.looks.release(is_renamed=True)
-    assert list(window.offers[-1]) == []
-    window.looks.cursor_moved(URI, 2)
-    await window.looked()
-    window.write(BEFORE)  # undo
-    await window.looked()
-    window.write(BEFORE.replace("old", "new"))  # redo
-    await window.looked()
-    assert len(window.engine.asked) == 2
-    window.write(BEFORE.replace("old", "new").replace("new(1)", "newer(1)"))
-    await window.looked()
-    request = window.engine.asked[-1]
+    offering.looks.hold()
+    offering.write(BEFORE)
+    assert offering.looks.offers_of(URI) == ()
+    offering.write(BEFORE.replace("old", "new"))
+    assert len(offering.offers) == 2  # nothing is sent while it runs
+    offering.looks.release(is_renamed=True)
+    assert list(offering.offers[-1]) == []
+    offering.looks.cursor_moved(URI, 2)
+    await offering.looked()
+    offering.write(BEFORE)  # undo
+    await offering.looked()
+    offering.write(BEFORE.replace("old", "new"))  # redo
+    await offering.looked()
+    assert len(offering.engine.asked) == 2
+    await offering.look(BEFORE.replace("old", "new").replace("new(1)", "newer(1)"))
+    request = offering.engine.asked[-1]
     assert request.example is not None and request.example.before == "new(1)\n"
 
 
 async def test_a_rename_changes_other_documents_too(window: Window) -> None:
     uri = "file:///b.py"
     window.documents.open(types.TextDocumentItem(uri, "python", 1, "old(9)\n"))
-    window.write(EDITED)
-    await window.looked()
+    await window.look(EDITED)
     window.looks.hold()
     before = window.documents.current(uri)
     assert before is not None
-    change = types.TextDocumentContentChangeWholeDocument(text="new(9)\n")
-    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
-    window.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    window.documents.change(changed(uri, 2, "new(9)\n"))
     after = window.documents.current(uri)
     assert after is not None
     window.looks.document_changed(before, after, ())
@@ -325,33 +323,29 @@ async def test_a_rename_changes_other_documents_too(window: Window) -> None:
     assert len(window.offers[-1]) == 2  # those of the document that it did not change
 
 
-async def test_a_rename_that_failed_leaves_the_offers_open(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    ids = [offer.id for offer in window.offers[-1]]
-    window.looks.hold()
-    window.write(BEFORE)
-    window.write(EDITED)
-    window.looks.release(is_renamed=False)
-    assert [offer.id for offer in window.offers[-1]] == ids
-    assert window.looks.rename_in(window.document) is not None
-    window.looks.release(is_renamed=True)  # without a rename that runs it means nothing
-    assert len(window.looks.offers_of(URI)) == 2
+async def test_a_rename_that_failed_leaves_the_offers_open(offering: Window) -> None:
+    ids = [offer.id for offer in offering.offers[-1]]
+    offering.looks.hold()
+    offering.write(BEFORE)
+    offering.write(EDITED)
+    offering.looks.release(is_renamed=False)
+    assert [offer.id for offer in offering.offers[-1]] == ids
+    assert offering.looks.rename_in(offering.document) is not None
+    offering.looks.release(is_renamed=True)  # without a rename that runs it means nothing
+    assert len(offering.looks.offers_of(URI)) == 2
 
 
 async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user(
-    window: Window,
+    offering: Window,
 ) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.looks.hold()
-    window.write(BEFORE)
-    window.write(BEFORE + "x = 1\n")
-    window.write(EDITED + "x = 1\n")
-    window.looks.release(is_renamed=False)
-    assert len(window.offers[-1]) == 2
-    await window.looked()
-    assert window.count.settled == 2
+    offering.looks.hold()
+    offering.write(BEFORE)
+    offering.write(BEFORE + "x = 1\n")
+    offering.write(EDITED + "x = 1\n")
+    offering.looks.release(is_renamed=False)
+    assert len(offering.offers[-1]) == 2
+    await offering.looked()
+    assert offering.count.settled == 2
 
 
 async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
@@ -364,29 +358,24 @@ async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
     await window.once(lambda: window.count.offered == 2)
 
 
-async def test_a_document_that_is_closed_during_a_rename_is_forgotten(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.looks.hold()
-    window.write(BEFORE)
-    window.looks.forget(URI)
-    window.documents.close(URI)
-    window.looks.release(is_renamed=True)
-    assert list(window.offers[-1]) == []
+async def test_a_document_that_is_closed_during_a_rename_is_forgotten(offering: Window) -> None:
+    offering.looks.hold()
+    offering.write(BEFORE)
+    offering.looks.forget(URI)
+    offering.documents.close(URI)
+    offering.looks.release(is_renamed=True)
+    assert list(offering.offers[-1]) == []
 
 
-async def test_a_dismissed_place_may_not_change(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.looks.dismiss(URI, window.offers[-1][0].id)
-    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
-    window.looks.dismiss(URI, "unknown")
-    assert window.count.dismissed == 1
-    window.write(EDITED.replace("new(1)", "newer(1)"))
-    await window.looked()
-    held = [part.after for part in window.engine.asked[-1].parts if not part.may_change]
+async def test_a_dismissed_place_may_not_change(offering: Window) -> None:
+    offering.looks.dismiss(URI, offering.offers[-1][0].id)
+    assert offering.offered() == ["new(3)\n"]
+    offering.looks.dismiss(URI, "unknown")
+    assert offering.count.dismissed == 1
+    await offering.look(EDITED.replace("new(1)", "newer(1)"))
+    held = [part.after for part in offering.engine.asked[-1].parts if not part.may_change]
     assert held == ["newer(1)\n", "old(2)\n"]
-    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
+    assert offering.offered() == ["new(3)\n", "new(4)\n"]
 
 
 async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
@@ -397,15 +386,13 @@ async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
     assert window.engine.asked == []
 
 
-async def test_a_closed_document_loses_its_offers(window: Window) -> None:
-    window.write(EDITED)
-    await window.looked()
-    window.looks.forget(URI)
-    assert list(window.offers[-1]) == []
-    assert window.looks.offers_of(URI) == ()
-    window.looks.cursor_moved(URI, 1)
-    window.looks.dismiss(URI, "1")
-    await window.looked()
+async def test_a_closed_document_loses_its_offers(offering: Window) -> None:
+    offering.looks.forget(URI)
+    assert list(offering.offers[-1]) == []
+    assert offering.looks.offers_of(URI) == ()
+    offering.looks.cursor_moved(URI, 1)
+    offering.looks.dismiss(URI, "1")
+    await offering.looked()
 
 
 async def test_a_fault_is_logged_and_ends_only_its_look(
@@ -417,10 +404,8 @@ async def test_a_fault_is_logged_and_ends_only_its_look(
         raise RuntimeError("a fault")
 
     window.engine.find_next_edits = fail  # type: ignore[method-assign, assignment]
-    window.write(EDITED)
-    await window.looked()
+    await window.look(EDITED)
     assert "looking for next edits failed" in caplog.text
     window.engine.find_next_edits = find  # type: ignore[method-assign]
-    window.write(EDITED.replace("new(1)", "newer(1)"))
-    await window.looked()
+    await window.look(EDITED.replace("new(1)", "newer(1)"))
     assert window.count.offered == 2

@@ -32,7 +32,6 @@ def opened(*offers: NextEditOffer) -> OpenOffers:
 
 
 def replaced(found: OpenOffers, text: str) -> list[str]:
-    """Return the lines that the open offers would replace."""
     return [text[it.start : it.end] for it in found.offers]
 
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from editor_clients import ask_inline, editing, inline_items, insert, vscode
+from editor_clients import Page, open_document, page, vscode
 from engine_watch import until
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
 from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
@@ -49,143 +47,115 @@ USE = """from models import Account
 def pay(account: Account) -> None:
     account.
 """
-OPTIONS = {"debounceMs": 0}
 
 
 @asynccontextmanager
-async def opened(
-    folder: Path, runtime: Address, **options: object
-) -> AsyncIterator[tuple[LanguageClient, str]]:
+async def opened(folder: Path, runtime: Address, **options: object) -> AsyncIterator[Page]:
     """Open a folder with a module and a file that uses it; the model writes "withdraw(1)"."""
     (folder / "models.py").write_text(MODELS)
     (folder / "use.py").write_text(USE)
-    who = vscode()
+    who, uri = vscode(), (folder / "use.py").as_uri()
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    server = rule_server(text="withdraw(1)")
-    async with editing(who, runtime, server=server, options={**OPTIONS, **options}) as client:
-        uri = (folder / "use.py").as_uri()
-        item = types.TextDocumentItem(uri, "python", 1, USE)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        yield client, uri
+    async with page(runtime, USE, who=who, name=uri, options=options, text="withdraw(1)") as user:
+        yield user
 
 
-async def seen(client: LanguageClient, uri: str) -> str:
+async def seen(user: Page, uri: str | None = None) -> str:
     """Return what the model sees after ``account.``."""
-    place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 12}}
+    place = {"textDocument": {"uri": uri or user.uri}, "position": {"line": 4, "character": 12}}
     params = types.ExecuteCommandParams("intarsia.context", [place])
-    answer = await client.workspace_execute_command_async(params)
+    answer = await user.client.workspace_execute_command_async(params)
     text = answer["text"]
     assert isinstance(text, str)
     return text
 
 
-async def seen_with(client: LanguageClient, uri: str, words: str) -> str:
+async def seen_with(user: Page, words: str) -> str:
     """Return what the model sees once these words are in it."""
     async with asyncio.timeout(60):
-        while words not in (text := await seen(client, uri)):
-            await inline_items(client, ask_inline(uri, 4, 12))
+        while words not in (text := await seen(user)):
+            await user.items(4, 12)
             await asyncio.sleep(2 * PAUSE_S)
     return text
 
 
-async def test_signatures_of_an_imported_class_are_shown_to_the_model(
+def change_folders(user: Page, *, added: Sequence[Path] = (), removed: Sequence[Path] = ()) -> None:
+    opened, closed = (
+        [types.WorkspaceFolder(it.as_uri(), it.name) for it in each] for each in (added, removed)
+    )
+    event = types.WorkspaceFoldersChangeEvent(added=opened, removed=closed)
+    user.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+
+
+async def test_a_request_right_at_the_start_gets_its_context_once_the_index_is_ready(
     runtime: Address, tmp_path: Path
 ) -> None:
-    async with opened(tmp_path, runtime) as (client, uri):
-        text = await seen_with(client, uri, "── models.py")
-    assert "def withdraw(self, amount: int) -> int" in text
-    assert "return amount" not in text
-    assert text.index("── models.py") < text.index("── use.py: before the hole")
-    assert re.search(r"── models\.py, about \d+ tokens\n   members of: Account\n", text)
+    async with opened(tmp_path, runtime) as user:
+        await user.items(4, 12)
+
+        async def is_shown() -> bool:
+            return "models.py" in await seen(user)
+
+        await until(is_shown, seconds=60)
 
 
-async def test_no_context_is_chosen_where_the_setting_is_off(
+async def test_code_of_the_folder_is_shown_less_what_must_not_be(
     runtime: Address, tmp_path: Path
 ) -> None:
-    async with opened(tmp_path, runtime, projectContext=False) as (client, uri):
-        (item,) = await inline_items(client, ask_inline(uri, 4, 12))
-        assert item.insert_text == "withdraw(1)"
-        await asyncio.sleep(1.5)
-        text = await seen(client, uri)
-    assert "models.py" not in text
-    assert "No code of other files" in text
-
-
-async def test_a_secret_and_an_excluded_file_are_never_shown(
-    runtime: Address, tmp_path: Path
-) -> None:
-    (tmp_path / "secrets").mkdir()
-    (tmp_path / "secrets" / "vault.py").write_text(MODELS.replace("Account", "Vault"))
-    (tmp_path / "legacy.py").write_text(MODELS.replace("withdraw", "withdraw_old"))
-    async with opened(tmp_path, runtime, exclude=["legacy.py"]) as (client, uri):
-        text = await seen_with(client, uri, "── models.py")
-    assert "Vault" not in text
-    assert "withdraw_old" not in text
-
-
-async def test_an_edit_in_another_file_is_shown_as_it_is_now(
-    runtime: Address, tmp_path: Path
-) -> None:
-    async with opened(tmp_path, runtime) as (client, uri):
-        other = (tmp_path / "models.py").as_uri()
-        item = types.TextDocumentItem(other, "python", 1, MODELS)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        added = "\n    def deposit_now(self, amount: int) -> int:\n        return -amount\n"
-        insert(client, other, types.Position(8, 0), added, 2)
-        text = await seen_with(client, uri, "deposit_now")
-    assert "── models.py" in text
-
-
-async def test_an_edit_in_another_folder_is_not_shown(runtime: Address, tmp_path: Path) -> None:
-    own, other = tmp_path / "own", tmp_path / "other"
-    own.mkdir()
-    other.mkdir()
-    async with opened(own, runtime) as (client, uri):
-        folder = types.WorkspaceFolder(other.as_uri(), other.name)
-        event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
-        params = types.DidChangeWorkspaceFoldersParams(event)
-        client.workspace_did_change_workspace_folders(params)
-        edited = (other / "edited.py").as_uri()
-        item = types.TextDocumentItem(edited, "python", 1, MODELS)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        insert(client, edited, types.Position(8, 0), "\nforeign = Account()\n", 2)
-        text = await seen_with(client, uri, "── models.py")
-    assert "foreign" not in text
+    """Also as it is edited; not secrets, ignored and excluded files, and other folders."""
+    own, foreign = tmp_path / "own", tmp_path / "foreign"
+    for folder in (own / "secrets", own / "inner", foreign):
+        folder.mkdir(parents=True)
+    (own / ".intarsiaignore").write_text("inner/\n")
+    (own / "secrets" / "vault.py").write_text(MODELS.replace("Account", "Vault"))
+    (own / "legacy.py").write_text(MODELS.replace("withdraw", "withdraw_old"))
+    (own / "inner" / "own.py").write_text(MODELS)
+    async with opened(own, runtime, exclude=["legacy.py"]) as user:
+        text = await seen_with(user, "── models.py")
+        assert "def withdraw(self, amount: int) -> int" in text
+        assert "return amount" not in text
+        assert text.index("── models.py") < text.index("── use.py: before the hole")
+        assert re.search(r"── models\.py, about \d+ tokens\n   members of: Account\n", text)
+        change_folders(user, added=[foreign])
+        for file, name in (
+            (own / "inner" / "own.py", "inner"),
+            (foreign / "edited.py", "foreign"),
+            (own / "models.py", "deposit"),
+        ):
+            other = Page(user.client, open_document(user.client, file.as_uri(), MODELS))
+            other.insert(8, 0, f"\n    def {name}_now(self, amount: int) -> int:\n        pass\n")
+        text = await seen_with(user, "deposit_now")
+        assert "── models.py" in text
+        for hidden in ("Vault", "withdraw_old", "inner_now", "foreign_now"):
+            assert hidden not in text
 
 
 async def test_the_command_says_why_nothing_is_seen(runtime: Address, tmp_path: Path) -> None:
-    async with opened(tmp_path, runtime) as (client, _):
-        text = await seen(client, (tmp_path / "closed.py").as_uri())
+    async with opened(tmp_path, runtime) as user:
+        text = await seen(user, (tmp_path / "closed.py").as_uri())
     assert text == "the model sees nothing: the document is not open\n"
 
 
-@pytest.mark.parametrize("changed", [{"projectContext": False}, {"exclude": ["models.py"]}])
-async def test_what_the_settings_forbid_now_is_gone_at_once(
-    runtime: Address, tmp_path: Path, changed: dict[str, object]
+@pytest.mark.parametrize("changed", [{"projectContext": False}, {"exclude": ["models.py"]}, None])
+async def test_what_the_settings_forbid_or_was_closed_is_gone_at_once(
+    runtime: Address, tmp_path: Path, changed: dict[str, object] | None
 ) -> None:
-    async with opened(tmp_path, runtime) as (client, uri):
-        await seen_with(client, uri, "── models.py")
-        client.set_configuration(changed, section="intarsia")
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+    async with opened(tmp_path, runtime) as user:
+        await seen_with(user, "── models.py")
+        if changed is None:
+            change_folders(user, removed=[tmp_path])
+        else:
+            user.client.set_configuration(changed, section="intarsia")
+            params = types.DidChangeConfigurationParams(None)
+            user.client.workspace_did_change_configuration(params)
 
         async def is_gone() -> bool:
-            return "models.py" not in await seen(client, uri)
+            return "models.py" not in await seen(user)
 
         await until(is_gone)
-        await inline_items(client, ask_inline(uri, 4, 12))
+        await user.items(4, 12)
         await asyncio.sleep(10 * PAUSE_S)
-        assert "models.py" not in await seen(client, uri)
-
-
-async def test_the_code_of_a_closed_folder_is_gone_at_once(
-    runtime: Address, tmp_path: Path
-) -> None:
-    async with opened(tmp_path, runtime) as (client, uri):
-        await seen_with(client, uri, "── models.py")
-        folder = types.WorkspaceFolder(tmp_path.as_uri(), tmp_path.name)
-        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[folder])
-        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-        assert "models.py" not in await seen(client, uri)
+        assert "models.py" not in await seen(user)
 
 
 class OneFolder(IndexConnection):
@@ -256,36 +226,7 @@ async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
     assert first == again == contexts.of(uri)
 
 
-async def test_an_edit_in_an_ignored_file_is_never_shown(runtime: Address, tmp_path: Path) -> None:
-    (tmp_path / ".intarsiaignore").write_text("inner/\n")
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "own.py").write_text(MODELS)
-    async with opened(tmp_path, runtime) as (client, uri):
-        other = (tmp_path / "inner" / "own.py").as_uri()
-        item = types.TextDocumentItem(other, "python", 1, MODELS)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        added = "\n    def deposit_now(self, amount: int) -> int:\n        return -amount\n"
-        insert(client, other, types.Position(8, 0), added, 2)
-        text = await seen_with(client, uri, "── models.py")
-    assert "deposit_now" not in text
-
-
-async def test_a_request_right_at_the_start_gets_its_context_once_the_index_is_ready(
-    runtime: Address, tmp_path: Path
-) -> None:
-    async with opened(tmp_path, runtime) as (client, uri):
-        await inline_items(client, ask_inline(uri, 4, 12))
-
-        async def is_shown() -> bool:
-            return "models.py" in await seen(client, uri)
-
-        await until(is_shown, seconds=60)
-
-
-OFF = [Settings(project_context=False), Settings(enabled=False)]
-
-
-@pytest.mark.parametrize("off", OFF)
+@pytest.mark.parametrize("off", [Settings(project_context=False), Settings(enabled=False)])
 def test_a_folder_that_is_off_is_not_indexed_as_a_part_of_another(
     off: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from editor_clients import Page, open_document, page
+from editor_clients import Page, page
 from engine_watch import engine_once
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -74,13 +74,6 @@ async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> N
         assert older == [None] * 4
         assert isinstance(last, types.InlineCompletionList)
         await engine_once(runtime, lambda status: status.num_fills == 1)
-
-
-async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
-    server = rule_server_command(rules=[("one =", "1"), ("two =", "2")], step_seconds=0.1)
-    async with page(runtime, "one = ", server=server, options=PATIENT) as one:
-        two = Page(one.client, open_document(one.client, "two.py", "two = "))
-        assert await asyncio.gather(one.shown(0, 6), two.shown(0, 6)) == [["1"], ["2"]]
 
 
 async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:

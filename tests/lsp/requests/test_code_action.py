@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from client_edits import EDIT_COMMAND, apply_edits, code_actions, cursor, lines, text_edits
-from editor_clients import Page, connected, initialize, neovim, page, vscode
+from editor_clients import Page, neovim, page, vscode
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from rule_server import rule_server
@@ -19,7 +19,6 @@ COMMAND = rule_server(
     rules=[("one():\n   ", "return 1"), ("two():\n   ", "return 2")], text="x = 1"
 )
 KIND = "refactor.rewrite.intarsia"
-NEXT_EDIT = "quickfix.intarsia.nextEdit"
 QUIET = {"server": COMMAND, "options": {"preload": False}}
 
 
@@ -49,25 +48,6 @@ def without_resolve() -> types.InitializeParams:
 def minimal() -> types.InitializeParams:
     """An editor that says nothing of itself."""
     return types.InitializeParams(capabilities=types.ClientCapabilities())
-
-
-async def test_the_server_says_what_it_offers(runtime: Address) -> None:
-    async with connected(runtime) as client:
-        capabilities = (await initialize(client, vscode())).capabilities
-        assert capabilities.code_action_provider == types.CodeActionOptions(
-            code_action_kinds=(
-                f"{KIND}.fill",
-                f"{KIND}.fillAll",
-                f"{KIND}.rewrite",
-                "quickfix.intarsia.repair",
-                NEXT_EDIT,
-            ),
-            resolve_provider=True,
-        )
-        assert capabilities.execute_command_provider == types.ExecuteCommandOptions(
-            commands=(EDIT_COMMAND, "intarsia.context", "intarsia.addImports", "intarsia.nextEdit"),
-            work_done_progress=True,
-        )
 
 
 @pytest.mark.parametrize(

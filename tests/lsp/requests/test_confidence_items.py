@@ -6,11 +6,10 @@ import msgspec
 import pytest
 from extended_client import Message, last_items, told_page
 from lsprotocol import types
+from open_documents import seen
 
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.confidence import ConfidentToken
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.requests.inline_completion import confident_list
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
@@ -87,16 +86,7 @@ async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
 
 
 def test_nothing_is_told_where_the_models_server_tells_no_probability() -> None:
-    document = Document(
-        uri="file:///a.py",
-        language_id="python",
-        version=1,
-        encoding="utf-16",
-        text="y = ",
-        line_starts=(0,),
-    )
-    snapshot = Snapshot(document=document, text="y = ", offset=4, selected=None)
     tokens = (ConfidentToken("f(", None), ConfidentToken(")", 1.0))
-    (item,) = confident_list(snapshot, [GhostText("f()", tokens)], 0.7).items
+    (item,) = confident_list(seen("y = |"), [GhostText("f()", tokens)], 0.7).items
     assert item.insert_text == "f()"
     assert "intarsia" not in msgspec.to_builtins(item, enc_hook=str)

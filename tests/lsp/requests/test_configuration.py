@@ -2,42 +2,40 @@
 
 from pathlib import Path
 
-from editor_clients import (
-    ask_inline,
-    connected,
-    editing,
-    inline_items,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, connected, editing, neovim, open_document, page, vscode
 from engine_watch import engine_once, until
 from lsprotocol import types
-from pytest_lsp import LanguageClient
 from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
-FAST = {"debounceMs": 0}
 COMMAND = {"text": "{alternative}"}
 
 
-async def num_invoked(client: LanguageClient, uri: str) -> int:
-    return len(await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True)))
+async def num_invoked(user: Page) -> int:
+    return len(await user.shown(0, 4, is_invoked=True))
 
 
-async def until_num_invoked(client: LanguageClient, uri: str, wanted: int) -> None:
+async def until_num_invoked(user: Page, wanted: int) -> None:
     """Settings that the server has to ask for apply a little after the notification."""
 
     async def is_so() -> bool:
-        return await num_invoked(client, uri) == wanted
+        return await num_invoked(user) == wanted
 
     await until(is_so)
 
 
-def changed(settings: object) -> types.DidChangeConfigurationParams:
-    return types.DidChangeConfigurationParams(settings=settings)
+def change(user: Page, settings: object) -> None:
+    params = types.DidChangeConfigurationParams(settings=settings)
+    user.client.workspace_did_change_configuration(params)
+
+
+def not_to_be_asked() -> types.InitializeParams:
+    """An editor that sends its settings unasked."""
+    who = neovim()
+    assert who.capabilities.workspace is not None
+    who.capabilities.workspace.configuration = False
+    return who
 
 
 async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
@@ -45,71 +43,59 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
         vscode(),
         runtime,
         server=rule_server(**COMMAND),
-        options={**FAST, "maxCandidates": 1},
+        options={"debounceMs": 0, "maxCandidates": 1},
         configuration={"maxCandidates": 2},
     ) as client:
-        uri = open_document(client, "a.py", "y = ")
-        await until_num_invoked(client, uri, 2)
+        user = Page(client, open_document(client, "a.py", "y = "))
+        await until_num_invoked(user, 2)
         client.set_configuration({"maxCandidates": 4}, section="intarsia")
-        client.workspace_did_change_configuration(changed(None))
-        await until_num_invoked(client, uri, 4)
+        change(user, None)
+        await until_num_invoked(user, 4)
+        client.set_configuration([], section="intarsia")  # the empty table of Lua
+        change(user, None)
+        await until_num_invoked(user, 1)
+        assert "ignored the options" not in user.log
 
 
 async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
     runtime: Address,
 ) -> None:
-    who = neovim()
-    assert who.capabilities.workspace is not None
-    who.capabilities.workspace.configuration = False
-    server = rule_server(**COMMAND)
-    async with editing(who, runtime, server=server, options={"maxCandidates": 1}) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await num_invoked(client, uri) == 1
-        client.workspace_did_change_configuration(changed({"intarsia": {"maxCandidates": 2}}))
-        assert await num_invoked(client, uri) == 2
-        client.workspace_did_change_configuration(changed({"maxCandidates": 3}))
-        assert await num_invoked(client, uri) == 3
-        client.workspace_did_change_configuration(changed({}))
-        assert await num_invoked(client, uri) == 1
+    options = {"maxCandidates": 1}
+    async with page(runtime, "y = ", who=not_to_be_asked(), options=options, **COMMAND) as user:
+        assert await num_invoked(user) == 1
+        for settings, wanted in (
+            ({"intarsia": {"maxCandidates": 2}}, 2),
+            ({"maxCandidates": 3}, 3),
+            ({}, 1),
+        ):
+            change(user, settings)
+            assert await num_invoked(user) == wanted
+        change(user, {"model": "other"})  # is loaded at once
+        await engine_once(runtime, lambda status: status.model == "other")
 
 
 async def test_switched_off_means_no_suggestion_and_no_engine(runtime: Address) -> None:
-    server = rule_server(**COMMAND)
-    async with editing(vscode(), runtime, server=server, options={"enabled": False}) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await num_invoked(client, uri) == 0
-        assert "switched off" in log_of(client)
+    async with page(runtime, "y = ", options={"enabled": False}, **COMMAND) as user:
+        assert await num_invoked(user) == 0
+        assert "switched off" in user.log
     assert not runtime.pid_path.exists()
 
 
 async def test_each_bad_option_is_logged_once_and_the_rest_applies(runtime: Address) -> None:
     options = {"debounceMs": "soon", "colour": "red", "maxCandidates": 2}
-    server = rule_server(**COMMAND)
-    async with editing(vscode(), runtime, server=server, options=options) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await num_invoked(client, uri) == 2
-        assert log_of(client).count("option 'debounceMs' keeps its default") == 1
-        assert log_of(client).count("unknown option 'colour'") == 1
+    async with page(runtime, "y = ", options=options, **COMMAND) as user:
+        assert await num_invoked(user) == 2
+        assert user.log.count("option 'debounceMs' keeps its default") == 1
+        assert user.log.count("unknown option 'colour'") == 1
 
 
 async def test_options_that_are_no_object_are_logged(runtime: Address) -> None:
-    who = vscode()
     options = ["maxCandidates", 2]
     server = rule_server(**COMMAND)
-    async with editing(who, runtime, server=server, options=options) as client:  # type: ignore[arg-type]
-        uri = open_document(client, "a.py", "y = ")
-        assert await num_invoked(client, uri) == 3
-        assert "ignored the options: they must be an object" in log_of(client)
-
-
-async def test_another_model_is_loaded_at_once(runtime: Address) -> None:
-    who = neovim()
-    assert who.capabilities.workspace is not None
-    who.capabilities.workspace.configuration = False
-    async with editing(who, runtime, server=rule_server(**COMMAND)) as client:
-        await engine_once(runtime, lambda status: status.state == "ready")
-        client.workspace_did_change_configuration(changed({"model": "other"}))
-        await engine_once(runtime, lambda status: status.model == "other")
+    async with editing(vscode(), runtime, server=server, options=options) as client:  # type: ignore[arg-type]
+        user = Page(client, open_document(client, "a.py", "y = "))
+        assert await num_invoked(user) == 3
+        assert "ignored the options: they must be an object" in user.log
 
 
 async def test_each_folder_has_its_own_settings(runtime: Address, tmp_path: Path) -> None:
@@ -123,19 +109,19 @@ async def test_each_folder_has_its_own_settings(runtime: Address, tmp_path: Path
             client.set_configuration(off, section="intarsia", scope_uri=scope.uri)
         await client.initialize_session(who)
         in_one, in_two, in_three, outside = (
-            open_document(client, f"{uri}/a.py", "y = ")
+            Page(client, open_document(client, f"{uri}/a.py", "y = "))
             for uri in (one.uri, two.uri, three.uri, tmp_path.as_uri())
         )
-        await until_num_invoked(client, in_one, 0)
-        for uri in (in_two, in_three, outside):
-            assert await num_invoked(client, uri) == 3
+        await until_num_invoked(in_one, 0)
+        for user in (in_two, in_three, outside):
+            assert await num_invoked(user) == 3
         client.set_configuration({"debounceMs": 0}, section="intarsia", scope_uri=one.uri)
-        client.workspace_did_change_configuration(changed(None))
-        await until_num_invoked(client, in_one, 3)
+        change(in_one, None)
+        await until_num_invoked(in_one, 3)
         event = types.WorkspaceFoldersChangeEvent(added=[three], removed=[])
         client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-        await until_num_invoked(client, in_three, 0)
-        assert await num_invoked(client, in_one) == 3
+        await until_num_invoked(in_three, 0)
+        assert await num_invoked(in_one) == 3
         await client.shutdown_session()
 
 
@@ -149,18 +135,9 @@ async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
             None if scope_uri else {"debounceMs": 0, "maxCandidates": 2}
         )
         await client.initialize_session(who)
-        uri = open_document(client, f"{tmp_path.as_uri()}/a.py", "y = ")
-        await until_num_invoked(client, uri, 2)
+        user = Page(client, open_document(client, f"{tmp_path.as_uri()}/a.py", "y = "))
+        await until_num_invoked(user, 2)
         await client.shutdown_session()
-
-
-async def test_the_empty_table_of_lua_is_no_bad_setting(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, server=rule_server(**COMMAND), configuration=[]
-    ) as client:
-        uri = open_document(client, "a.py", "y = ")
-        assert await num_invoked(client, uri) == 3
-        assert "ignored the options" not in log_of(client)
 
 
 def folder(path: Path) -> types.WorkspaceFolder:

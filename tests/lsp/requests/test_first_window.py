@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from open_documents import at as at_range
+from open_documents import changed
 from pytest import MonkeyPatch
 from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
 from toy_causal_fill import run_fill
@@ -122,10 +124,7 @@ async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
 ) -> None:
     places: list[Fill] = []
     monkeypatch.setattr(session.engine, "prefetch_hole", lambda fill, _: places.append(fill))
-    start = types.Range(types.Position(0, 0), types.Position(0, 0))
-    change = types.TextDocumentContentChangePartial(start, "# edited\n")
-    document = types.VersionedTextDocumentIdentifier(2, URI)
-    session.change_document(types.DidChangeTextDocumentParams(document, [change]))
+    session.change_document(changed(URI, 2, (at_range(0, 0), "# edited\n")))
     await prefetch(session, URI, types.Position(400, 12))
     plan, is_short = planned(session, 400)
     assert is_short

@@ -1,29 +1,20 @@
 """Suggestions bring the imports that they need: in the menu, as a command, and in edits."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from client_edits import Applied, apply_edits, run_edit, text_edits
-from editor_clients import (
-    ask_inline,
-    change_document,
-    editing,
-    inline_items,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, neovim, page, vscode
 from engine_watch import until
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
+T = TypeVar("T")
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}
 OTHER = "import numpy as np\nfrom models import Account\n\nprint(np, Account)\n"
 MODELS = "class Account:\n    pass\n\n\nclass Ledger:\n    pass\n"
@@ -36,39 +27,49 @@ CURSOR = (6, 11)
 async def opened(
     folder: Path,
     runtime: Address,
-    who: types.InitializeParams,
+    who: types.InitializeParams | None = None,
     fill: str = "np.zeros(3)",
     text: str = USE,
-    **options: object,
-) -> AsyncIterator[tuple[LanguageClient, str]]:
+    name: str = "use.py",
+    language: str = "python",
+) -> AsyncIterator[Page]:
     """Open a file beside one that imports numpy."""
     (folder / "models.py").write_text(MODELS)
     (folder / "other.py").write_text(OTHER)
-    (folder / "use.py").write_text(text)
+    (folder / name).write_text(text)
+    who = who or vscode()
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    server = rule_server(text=fill)
-    async with editing(who, runtime, server=server, options={**FAST, **options}) as client:
-        uri = (folder / "use.py").as_uri()
-        open_document(client, uri, text)
-        yield client, uri
+    how = {"name": (folder / name).as_uri(), "language": language, "options": FAST}
+    async with page(runtime, text, who=who, text=fill, **how) as user:
+        yield user
 
 
-async def item_with_command(client: LanguageClient, uri: str) -> types.InlineCompletionItem:
+async def once(seen: Callable[[], Awaitable[T | None]]) -> T:
     """Ask until the index has answered: no suggestion waits for it."""
-    found: list[types.InlineCompletionItem] = []
+    found: list[T] = []
 
-    async def has_command() -> bool:
-        (item,) = await inline_items(client, ask_inline(uri, *CURSOR))
-        found.append(item)
-        return item.command is not None
+    async def is_there() -> bool:
+        one = await seen()
+        found.extend(() if one is None else (one,))
+        return bool(found)
 
-    await until(has_command, 60)
-    return found[-1]
+    await until(is_there, 60)
+    return found[0]
 
 
-async def run(client: LanguageClient, command: types.Command, **others: Any) -> Any:
+async def import_of(user: Page, place: tuple[int, int] = CURSOR) -> types.Command:
+    """Return the command that comes with a suggestion once the index has answered."""
+
+    async def command() -> types.Command | None:
+        (item,) = await user.items(*place)
+        return item.command
+
+    return await once(command)
+
+
+async def run(user: Page, command: types.Command, **others: Any) -> Any:
     arguments = [{**(command.arguments or [{}])[0], **others}]
-    return await client.workspace_execute_command_async(
+    return await user.client.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, arguments)
     )
 
@@ -76,16 +77,14 @@ async def run(client: LanguageClient, command: types.Command, **others: Any) -> 
 async def test_ghost_text_has_a_command_that_adds_the_import_once_it_is_accepted(
     tmp_path: Path, runtime: Address
 ) -> None:
-    async with opened(tmp_path, runtime, vscode()) as (client, uri):
-        applied = Applied(client)
-        item = await item_with_command(client, uri)
-        assert item.insert_text == "np.zeros(3)"
-        assert item.command is not None
-        assert item.command.title == "Add import numpy as np"
+    async with opened(tmp_path, runtime) as user:
+        applied = Applied(user.client)
+        command = await import_of(user)
+        assert await user.shown(*CURSOR) == ["np.zeros(3)"]
+        assert command.title == "Add import numpy as np"
         accepted = USE.replace("return ", "return np.zeros(3)")
-        change_document(client, uri, accepted, 900)
-        answer = await run(client, item.command)
-        assert answer["applied"]
+        user.change(accepted)
+        assert (await run(user, command))["applied"]
         (params,) = applied.params
         expected = NEEDED.replace("return ", "return np.zeros(3)")
         assert apply_edits(accepted, text_edits(params.edit)) == expected
@@ -94,48 +93,43 @@ async def test_ghost_text_has_a_command_that_adds_the_import_once_it_is_accepted
 async def test_the_edits_are_computed_for_the_text_as_it_is_now(
     tmp_path: Path, runtime: Address
 ) -> None:
-    async with opened(tmp_path, runtime, vscode()) as (client, uri):
-        item = await item_with_command(client, uri)
-        assert item.command is not None
-        change_document(client, uri, "# a new first line\n" + USE, 900)
-        moved = await run(client, item.command, apply=False)
-        assert moved["version"] == 900
-        assert moved["edits"][0]["range"]["start"]["line"] == 5
-        change_document(client, uri, NEEDED, 901)
-        known = await run(client, item.command, apply=False)
-        assert (known["version"], known["edits"]) == (901, [])
+    async with opened(tmp_path, runtime) as user:
+        command = await import_of(user)
+        user.change("# a new first line\n" + USE)
+        moved = await run(user, command, apply=False)
+        assert (moved["version"], moved["edits"][0]["range"]["start"]["line"]) == (2, 5)
+        user.change(NEEDED)
+        known = await run(user, command, apply=False)
+        assert (known["version"], known["edits"]) == (3, [])
 
 
 async def test_a_cached_suggestion_keeps_its_import(tmp_path: Path, runtime: Address) -> None:
-    async with opened(tmp_path, runtime, vscode()) as (client, uri):
-        item = await item_with_command(client, uri)
-        typed = USE.replace("return ", "return n")
-        change_document(client, uri, typed, 900)
-        (rest,) = await inline_items(client, ask_inline(uri, 6, 12))
+    async with opened(tmp_path, runtime) as user:
+        command = await import_of(user)
+        user.change(USE.replace("return ", "return n"))
+        (rest,) = await user.items(6, 12)
         assert rest.insert_text == "p.zeros(3)"
-        assert rest.command is not None and item.command is not None
-        assert rest.command.title == item.command.title
+        assert rest.command is not None and rest.command.title == command.title
+
+
+async def menu_edits(user: Page, place: tuple[int, int]) -> tuple[str, Sequence[types.TextEdit]]:
+    """Return what the menu's item says beside its name, and its edits, once it has some."""
+
+    async def edits() -> tuple[str, Sequence[types.TextEdit]] | None:
+        (item,) = (await user.menu(*place)).items
+        found = item.additional_text_edits
+        return (str(item.detail), found) if found else None
+
+    return await once(edits)
 
 
 async def test_a_menu_item_brings_the_import_as_an_additional_edit(
     tmp_path: Path, runtime: Address
 ) -> None:
-    async with opened(tmp_path, runtime, neovim()) as (client, uri):
-        found: list[types.CompletionItem] = []
-
-        async def has_edits() -> bool:
-            params = types.CompletionParams(
-                types.TextDocumentIdentifier(uri), types.Position(*CURSOR)
-            )
-            answer = await client.text_document_completion_async(params)
-            assert isinstance(answer, types.CompletionList)
-            found[:] = answer.items
-            return found[0].additional_text_edits is not None
-
-        await until(has_edits, 60)
-        (item,) = found
-        assert item.detail == "intarsia; import numpy as np"
-        assert apply_edits(USE, list(item.additional_text_edits or ())) == NEEDED
+    async with opened(tmp_path, runtime, neovim()) as user:
+        detail, edits = await menu_edits(user, CURSOR)
+        assert detail == "intarsia; import numpy as np"
+        assert apply_edits(USE, list(edits)) == NEEDED
 
 
 HOSTILE = {
@@ -154,46 +148,29 @@ async def test_a_string_of_a_hostile_file_becomes_no_code(
 ) -> None:
     for name, text in HOSTILE.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "mine.js").write_text(MINE)
-    uri, editor = (tmp_path / "mine.js").as_uri(), who()
-    editor.workspace_folders = [types.WorkspaceFolder(tmp_path.as_uri(), tmp_path.name)]
-    server = rule_server(text="use(readConfig, readLine, readText, readBidi, readPlain);")
-    seen: list[str] = []
-    async with editing(editor, runtime, server=server, options=FAST) as client:
-        open_document(client, uri, MINE, "javascript")
-
-        async def has_import() -> bool:
-            if who is vscode:
-                (ghost,) = await inline_items(client, ask_inline(uri, 1, 2))
-                if ghost.command is None:
-                    return False
-                answer = await run(client, ghost.command, apply=False)
-                seen[:] = [ghost.command.title, *(it["newText"] for it in answer["edits"])]
-                return True
-            params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(1, 2))
-            answer = await client.text_document_completion_async(params)
-            assert isinstance(answer, types.CompletionList)
-            edits = answer.items[0].additional_text_edits or ()
-            seen[:] = [answer.items[0].detail or "", *(it.new_text for it in edits)]
-            return bool(edits)
-
-        await until(has_import, 60)
+    mine = {"text": MINE, "name": "mine.js", "language": "javascript"}
+    fill = "use(readConfig, readLine, readText, readBidi, readPlain);"
     plain = 'import { readPlain } from "plain"'
-    title = f"Add {plain}" if who is vscode else f"intarsia; {plain}"
-    assert seen == [title, f"{plain}\n\n"]
+    async with opened(tmp_path, runtime, who(), fill, **mine) as user:
+        if who is vscode:
+            command = await import_of(user, (1, 2))
+            assert command.title == f"Add {plain}"
+            edits = (await run(user, command, apply=False))["edits"]
+            assert [it["newText"] for it in edits] == [f"{plain}\n\n"]
+        else:
+            detail, menu = await menu_edits(user, (1, 2))
+            assert detail == f"intarsia; {plain}"
+            assert [it.new_text for it in menu] == [f"{plain}\n\n"]
 
 
 async def test_an_inline_edit_brings_the_import_along(tmp_path: Path, runtime: Address) -> None:
     text = USE.replace("return ", "x = 1")
-    async with opened(tmp_path, runtime, vscode(), fill="x = np.ones(1)", text=text) as (
-        client,
-        uri,
-    ):
-        applied = Applied(client)
+    async with opened(tmp_path, runtime, fill="x = np.ones(1)", text=text) as user:
+        applied = Applied(user.client)
         where = types.Range(types.Position(6, 4), types.Position(6, 9))
 
         async def is_complete() -> bool:
-            answer = await run_edit(client, "fill", uri, where, version=None)
+            answer = await run_edit(user.client, "fill", user.uri, where, version=None)
             assert (answer["applied"], answer["filled"]) == (True, 1)
             return len(text_edits(applied.params[-1].edit)) == 2
 
@@ -203,13 +180,13 @@ async def test_an_inline_edit_brings_the_import_along(tmp_path: Path, runtime: A
 
 
 async def test_the_setting_switches_it_off(tmp_path: Path, runtime: Address) -> None:
-    async with opened(tmp_path, runtime, vscode()) as (client, uri):
-        await item_with_command(client, uri)
-        client.set_configuration({**FAST, "addImports": False}, section="intarsia")
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+    async with opened(tmp_path, runtime) as user:
+        await import_of(user)
+        user.client.set_configuration({**FAST, "addImports": False}, section="intarsia")
+        user.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
 
         async def has_none() -> bool:
-            (item,) = await inline_items(client, ask_inline(uri, *CURSOR))
+            (item,) = await user.items(*CURSOR)
             return item.command is None
 
         await until(has_none, 60)
@@ -221,15 +198,15 @@ async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(
     who = vscode()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.apply_edit = False
-    async with opened(tmp_path, runtime, who) as (client, uri):
-        (item,) = await inline_items(client, ask_inline(uri, *CURSOR))
+    async with opened(tmp_path, runtime, who) as user:
+        (item,) = await user.items(*CURSOR)
         assert (item.insert_text, item.command) == ("np.zeros(3)", None)
 
 
-@pytest.mark.parametrize("argument", [{}, {"textDocument": {"uri": "a"}}, 7])
-async def test_bad_arguments_are_refused(runtime: Address, argument: object) -> None:
-    async with editing(vscode(), runtime, server=rule_server(text="x")) as client:
-        with pytest.raises(JsonRpcException, match=r"intarsia\.addImports"):
-            await client.workspace_execute_command_async(
-                types.ExecuteCommandParams("intarsia.addImports", [argument])
-            )
+async def test_bad_arguments_are_refused(runtime: Address) -> None:
+    async with page(runtime, "", text="x") as user:
+        for argument in ({}, {"textDocument": {"uri": "a"}}, 7):
+            with pytest.raises(JsonRpcException, match=r"intarsia\.addImports"):
+                await user.client.workspace_execute_command_async(
+                    types.ExecuteCommandParams("intarsia.addImports", [argument])
+                )

@@ -3,15 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from editor_clients import (
-    Page,
-    connected,
-    initialize,
-    neovim,
-    open_document,
-    page,
-    vscode,
-)
+from editor_clients import Page, neovim, page, vscode
 from engine_watch import engine_once
 from lsprotocol import types
 from rule_server import rule_server, rule_server_command
@@ -23,7 +15,6 @@ BLOCK = "    x = 1\n    return x\n"
 
 
 def at(line: int, character: int) -> types.Range:
-    """Return the empty range at a place."""
     return types.Range(types.Position(line, character), types.Position(line, character))
 
 
@@ -119,13 +110,6 @@ async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) 
         assert (item.insert_text, item.range) == ("path.join(a)", word)
 
 
-async def test_two_documents_are_kept_apart(runtime: Address) -> None:
-    async with page(runtime, "one = ", rules=[("one =", "1"), ("two =", "2")]) as one:
-        two = Page(one.client, open_document(one.client, "two.py", "two = "))
-        for document, text in ((one, "1"), (two, "2"), (one, "1")):
-            assert await document.shown(0, 6) == [text]
-
-
 async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -> None:
     rules = {"rules": [("# \u2028\nwanted =", "1")], "text": "wrong"}
     async with page(runtime, "\x0c# \u2028\n", **rules) as user:
@@ -200,21 +184,6 @@ async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> 
         await num_fills(runtime, 1)
 
 
-async def test_typing_something_else_asks_the_engine_again(runtime: Address) -> None:
-    async with page(runtime, "y = ", text="orld") as user:
-        await user.shown(0, 4)
-        user.change("y = w")
-        assert await user.shown(0, 5) == ["orld"]
-
-
-async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None:
-    async with page(runtime, "y = \n", text="1") as user:
-        await user.shown(0, 4)
-        user.change("y = \nz = 2\n")
-        await user.shown(0, 4)
-        await num_fills(runtime, 2)
-
-
 async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Address) -> None:
     uris = [f"vscode-notebook-cell:/work/a.ipynb#{number}" for number in range(3)]
     texts = dict(zip(uris, ("import math", "area = math.", "print(area)"), strict=True))
@@ -225,14 +194,6 @@ async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Addre
         user.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(notebook, items))
         (item,) = await Page(user.client, uris[1]).items(0, 12)
         assert (item.insert_text, item.range) == ("pi * r ** 2", at(0, 12))
-
-
-async def test_the_server_asks_for_every_notebook(runtime: Address) -> None:
-    async with connected(runtime, rule_server()) as client:
-        result = await initialize(client, vscode())
-        sync = result.capabilities.notebook_document_sync
-        assert isinstance(sync, types.NotebookDocumentSyncOptions)
-        assert [selector.notebook for selector in sync.notebook_selector] == ["*"]
 
 
 KINDS = types.CompletionItemKind
@@ -270,9 +231,3 @@ async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: A
         answer = await user.menu(0, 4)
         assert (answer.is_incomplete, list(answer.items)) == (True, [])
         assert "no suggestion: the model wrote nothing" in user.log
-
-
-async def test_menu_and_ghost_text_show_the_same(runtime: Address) -> None:
-    async with page(runtime, "y = ", who=neovim(), text=CANDIDATES) as user:
-        (ghost,) = await user.items(0, 4)
-        assert (await user.menu(0, 4)).items[0].label == ghost.insert_text

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from importlib.metadata import version
@@ -13,17 +14,16 @@ import pytest
 from editor_clients import (
     SERVER,
     ask_inline,
-    change_document,
     connected,
     editing,
     initialize,
-    inline_items,
     neovim,
     open_document,
     vscode,
 )
 from engine_watch import engine_once, until
-from extended_client import asking_for, record
+from extended_client import asking_for, told_page
+from local_server import free_port
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
@@ -49,13 +49,6 @@ async def request(client: LanguageClient, method: str, params: object = None) ->
         return await asyncio.wrap_future(answer)
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 async def is_listening(port: int) -> bool:
     """Whether the port is taken: no other process may listen there."""
     with socket.socket() as probe:
@@ -71,41 +64,46 @@ def mapped_files(client: LanguageClient) -> str:
     return Path(f"/proc/{client._server.pid}/maps").read_text()
 
 
-async def test_initialize_says_who_and_what(runtime: Address) -> None:
-    async with connected(runtime) as client:
-        result = await client.initialize_session(vscode())
-        assert result.server_info == types.ServerInfo("intarsia", version("intarsia"))
-        capabilities = result.capabilities
-        assert capabilities.position_encoding == "utf-16"
-        assert capabilities.inline_completion_provider == types.InlineCompletionOptions()
-        sync = capabilities.text_document_sync
-        assert isinstance(sync, types.TextDocumentSyncOptions)
-        assert (sync.open_close, sync.change) == (True, types.TextDocumentSyncKind.Incremental)
-
-
-async def test_only_clients_without_ghost_text_get_a_completion_provider(runtime: Address) -> None:
-    async with connected(runtime) as client:
-        assert (await initialize(client, vscode())).capabilities.completion_provider is None
-    async with connected(runtime) as client:
-        result = await initialize(client, neovim())
-        assert result.capabilities.completion_provider == types.CompletionOptions()
+@pytest.mark.parametrize("who", [vscode, neovim])
+async def test_initialize_says_who_and_what(
+    runtime: Address, who: Callable[[], types.InitializeParams]
+) -> None:
+    async with connected(runtime, rule_server()) as client:
+        result = await initialize(client, who())
+    assert result.server_info == types.ServerInfo("intarsia", version("intarsia"))
+    offered = result.capabilities
+    assert offered.position_encoding == ("utf-16" if who is vscode else "utf-8")
+    assert offered.inline_completion_provider == types.InlineCompletionOptions()
+    # Only clients without ghost text get items in their menu.
+    assert offered.completion_provider == (None if who is vscode else types.CompletionOptions())
+    sync, notebooks = offered.text_document_sync, offered.notebook_document_sync
+    assert isinstance(sync, types.TextDocumentSyncOptions)
+    assert (sync.open_close, sync.change) == (True, types.TextDocumentSyncKind.Incremental)
+    if who is vscode:
+        assert isinstance(notebooks, types.NotebookDocumentSyncOptions)
+        assert [selector.notebook for selector in notebooks.notebook_selector] == ["*"]
+    assert offered.code_action_provider == types.CodeActionOptions(
+        code_action_kinds=(
+            *(f"refactor.rewrite.intarsia.{kind}" for kind in ("fill", "fillAll", "rewrite")),
+            *(f"quickfix.intarsia.{kind}" for kind in ("repair", "nextEdit")),
+        ),
+        resolve_provider=True,
+    )
+    names = ("edit", "context", "addImports", "nextEdit")
+    assert offered.execute_command_provider == types.ExecuteCommandOptions(
+        commands=tuple(f"intarsia.{name}" for name in names), work_done_progress=True
+    )
 
 
 @pytest.mark.parametrize(
-    ("offered", "agreed"),
-    [
-        (None, "utf-16"),
-        (["utf-8", "utf-16"], "utf-8"),
-        (["utf-32"], "utf-32"),
-        (["utf-7"], "utf-16"),
-    ],
+    ("offered", "agreed"), [(None, "utf-16"), (["utf-32"], "utf-32"), (["utf-7"], "utf-16")]
 )
 async def test_the_position_encoding_is_negotiated(
     runtime: Address, offered: list[str] | None, agreed: str
 ) -> None:
     general = types.GeneralClientCapabilities(position_encodings=offered)
     capabilities = types.ClientCapabilities(general=general)
-    async with connected(runtime) as client:
+    async with connected(runtime, rule_server()) as client:
         result = await initialize(client, types.InitializeParams(capabilities=capabilities))
         assert result.capabilities.position_encoding == agreed
 
@@ -118,54 +116,36 @@ async def test_initialize_loads_no_grammar_and_starts_no_engine(runtime: Address
         assert not list(runtime.directory.iterdir())
 
 
-async def test_the_engine_is_started_once_initialized(runtime: Address) -> None:
-    command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, server=command):
-        await engine_once(runtime, lambda status: status.state == "ready")
-
-
-async def test_no_engine_is_started_where_preload_is_off(runtime: Address) -> None:
+async def test_the_engine_is_started_once_initialized_and_lives_on_after_its_editor(
+    runtime: Address,
+) -> None:
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, server=command, options={"preload": False}):
         pass
     assert not runtime.pid_path.exists()
+    async with editing(vscode(), runtime, server=command):
+        await engine_once(runtime, lambda status: status.state == "ready")
+    await engine_once(runtime, lambda status: status.num_clients == 1)  # that is the watcher
 
 
-async def test_a_request_before_initialize_is_answered_with_an_error(runtime: Address) -> None:
-    async with connected(runtime) as client:
-        with pytest.raises(JsonRpcException) as raised:
-            await request(
-                client, types.TEXT_DOCUMENT_INLINE_COMPLETION, ask_inline("file:///a", 0, 0)
-            )
-        assert raised.value.code == NOT_INITIALIZED
+async def test_a_wrong_request_is_answered_and_the_next_one_works(runtime: Address) -> None:
+    inline = types.TEXT_DOCUMENT_INLINE_COMPLETION
+    async with connected(runtime, rule_server_command(text="x + 1")) as client:
 
+        async def code(method: str, params: object = None) -> int:
+            with pytest.raises(JsonRpcException) as raised:
+                await request(client, method, params)
+            return raised.value.code
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
-        (types.INITIALIZE, {"capabilities": {}}, INVALID_REQUEST),
-        ("intarsia/no/such/method", {}, METHOD_NOT_FOUND),
-        (types.TEXT_DOCUMENT_INLINE_COMPLETION, {"position": "here"}, INVALID_PARAMS),
-    ],
-)
-async def test_a_wrong_request_is_answered_and_the_next_one_works(
-    runtime: Address, method: str, params: object, code: int
-) -> None:
-    async with editing(vscode(), runtime, server=rule_server_command(text="x + 1")) as client:
-        with pytest.raises(JsonRpcException) as raised:
-            await request(client, method, params)
-        assert raised.value.code == code
+        assert await code(inline, ask_inline("file:///a", 0, 0)) == NOT_INITIALIZED
+        await client.initialize_session(vscode())
+        assert await code(types.INITIALIZE, {"capabilities": {}}) == INVALID_REQUEST
+        assert await code("intarsia/no/such/method", {}) == METHOD_NOT_FOUND
+        assert await code(inline, {"position": "here"}) == INVALID_PARAMS
         uri = open_document(client, "a.py", "y = ")
         assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4))
-
-
-async def test_after_shutdown_requests_are_refused_and_exit_ends_with_0(runtime: Address) -> None:
-    async with connected(runtime, rule_server_command(text="x")) as client:
-        await client.initialize_session(neovim())
         assert await request(client, types.SHUTDOWN) is None
-        with pytest.raises(JsonRpcException) as raised:
-            await request(client, "intarsia/no/such/method")
-        assert raised.value.code == INVALID_REQUEST
+        assert await code("intarsia/no/such/method") == INVALID_REQUEST
         client.exit(None)
         assert await client._server.wait() == 0
 
@@ -183,12 +163,6 @@ async def test_the_server_ends_when_the_client_is_gone(runtime: Address) -> None
     )
     await asyncio.wait_for(process.communicate(b""), 20)
     assert process.returncode == 1
-
-
-async def test_the_engine_lives_on_after_its_editor(runtime: Address) -> None:
-    async with editing(vscode(), runtime, server=rule_server_command(text="x")):
-        await engine_once(runtime, lambda status: status.state == "ready")
-    await engine_once(runtime, lambda status: status.num_clients == 1)  # that is the watcher
 
 
 async def test_a_client_can_connect_over_tcp(runtime: Address) -> None:
@@ -257,24 +231,15 @@ async def test_a_server_says_which_of_it_the_client_gets(runtime: Address) -> No
         await client.shutdown_session()
 
 
-@pytest.mark.parametrize("experimental", [None, 3, {"intarsia": {"drafts": "yes"}}])
-async def test_a_client_that_did_not_ask_is_sent_nothing_of_it(
-    runtime: Address, experimental: object
-) -> None:
-    server = rule_server(text="a + b", rules=[("no =", "")], step_seconds=0.06, load_seconds=0.2)
-    who = vscode()
-    who.capabilities.experimental = experimental
-    async with connected(runtime, server) as client:
-        messages = record(client)
-        await client.initialize_session(who)
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
-        assert await inline_items(client, ask_inline(uri, 0, 4))  # known
-        assert await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
-        change_document(client, uri, "no = ", 2)
-        assert not await inline_items(client, ask_inline(uri, 0, 5))
+async def test_a_client_that_did_not_ask_is_sent_nothing_of_it(runtime: Address) -> None:
+    model = {"text": "a + b", "rules": [("no =", "")], "step_seconds": 0.06, "load_seconds": 0.2}
+    async with told_page(runtime, "y = ", **model) as (user, messages):
+        assert await user.shown(0, 4)
+        assert await user.shown(0, 4)  # known
+        assert await user.shown(0, 4, is_invoked=True)
+        user.change("no = ")
+        assert not await user.shown(0, 5)
         await engine_once(runtime, lambda status: status.state == "ready")
-        await client.shutdown_session()
     methods = {message["method"] for message in messages if "method" in message}
     assert "$/progress" in methods  # it was told in LSP's own words
     assert not [method for method in methods if method.startswith("intarsia")]

@@ -7,19 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 from client_edits import code_actions, cursor
-from editor_clients import (
-    ask_inline,
-    change_document,
-    editing,
-    inline_items,
-    insert,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, open_document, page
 from engine_watch import engine_once, status_of
 from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server
 from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
@@ -31,25 +21,26 @@ BEFORE = "first = 1\ny = "
 TEXT = BEFORE + "\nlast = 3\n"
 SHOWN = "call(a)"
 AT = (1, 4)
-AFTER = types.Position(1, 4 + len(SHOWN))
+AFTER = (1, 4 + len(SHOWN))
 START = BEFORE.rstrip()  # the blank before a hole is given, and no part of its prefix
 RULES = [[START, SHOWN], [BEFORE + "call(a", ""], [BEFORE + SHOWN + "\n", "z = 2"]]
 
 
 @asynccontextmanager
 async def looking(
-    runtime: Address, *, options: Mapping[str, object] | None = None, **engine: object
-) -> AsyncIterator[LanguageClient]:
-    """Run a server with an engine that writes by ``RULES``, whatever the computer's power."""
-    options = {"debounceMs": 0, "fillAhead": "always", **(options or {})}
-    server = rule_server(**{"rules": RULES, "text": "", **engine})
-    async with editing(vscode(), runtime, server=server, options=options) as client:
-        yield client
-
-
-async def shown_in(client: LanguageClient, uri: str, line: int, character: int) -> list[str]:
-    items = await inline_items(client, ask_inline(uri, line, character))
-    return [item.insert_text for item in items]
+    runtime: Address,
+    text: str = TEXT,
+    /,
+    *,
+    options: Mapping[str, object] | None = None,
+    **engine: object,
+) -> AsyncIterator[Page]:
+    """Open a document whose engine writes by ``RULES``, whatever the computer's power."""
+    options = {"fillAhead": "always", **(options or {})}
+    async with page(
+        runtime, text, options=options, **{"rules": RULES, "text": "", **engine}
+    ) as user:
+        yield user
 
 
 async def asked_ahead(runtime: Address, count: int) -> Status:
@@ -57,14 +48,13 @@ async def asked_ahead(runtime: Address, count: int) -> Status:
 
 
 async def test_after_accepting_and_on_the_next_line_the_answer_is_there(runtime: Address) -> None:
-    async with looking(runtime) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
+    async with looking(runtime) as user:
+        assert await user.shown(*AT) == [SHOWN]
         await asked_ahead(runtime, 2)
-        insert(client, uri, types.Position(*AT), SHOWN, 2)
-        assert await shown_in(client, uri, AFTER.line, AFTER.character) == []
-        insert(client, uri, AFTER, "\n", 3)
-        assert await shown_in(client, uri, 2, 0) == ["z = 2"]
+        user.insert(*AT, SHOWN)
+        assert await user.shown(*AFTER) == []
+        user.insert(*AFTER, "\n")
+        assert await user.shown(2, 0) == ["z = 2"]
         status = await engine_once(runtime, lambda it: it.ahead.num_hits == 2)
         assert status.num_fills <= 2  # what the user waited for: the first answer's two attempts
         assert 0 < status.ahead.used_s <= status.ahead.spent_s
@@ -72,21 +62,19 @@ async def test_after_accepting_and_on_the_next_line_the_answer_is_there(runtime:
 
 async def test_where_nothing_fits_the_line_below_is_asked_for(runtime: Address) -> None:
     rules = [[TEXT.rstrip() + "\n", "z = 2"]]
-    async with looking(runtime, rules=rules) as client:
-        uri = open_document(client, "a.py", TEXT.rstrip())
-        assert await shown_in(client, uri, 2, 8) == []
+    async with looking(runtime, TEXT.rstrip(), rules=rules) as user:
+        assert await user.shown(2, 8) == []
         await asked_ahead(runtime, 1)
-        insert(client, uri, types.Position(2, 8), "\n", 2)
+        user.insert(2, 8, "\n")
         fills = await status_of(runtime)
-        assert await shown_in(client, uri, 3, 0) == ["z = 2"]
+        assert await user.shown(3, 0) == ["z = 2"]
         after = await engine_once(runtime, lambda it: it.ahead.num_hits == 1)
         assert fills is not None and fills.num_fills == after.num_fills
 
 
 async def test_nothing_is_asked_where_the_setting_is_off(runtime: Address) -> None:
-    async with looking(runtime, options={"fillAhead": "off"}) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
+    async with looking(runtime, options={"fillAhead": "off"}) as user:
+        assert await user.shown(*AT) == [SHOWN]
         await asyncio.sleep(6 * PAUSE_S)
         status = await status_of(runtime)
         assert status is not None and status.ahead.num_asked == 0
@@ -95,18 +83,17 @@ async def test_nothing_is_asked_where_the_setting_is_off(runtime: Address) -> No
 SLOW = {"rules": [[START, SHOWN], ["other =", "7"]], "text": "a b c d e f g h i j k l m n o p"}
 
 
-async def started_ahead(client: LanguageClient, runtime: Address, uri: str) -> None:
-    assert await shown_in(client, uri, *AT) == [SHOWN]
+async def started_ahead(user: Page, runtime: Address) -> None:
+    assert await user.shown(*AT) == [SHOWN]
     await engine_once(runtime, lambda it: it.state == "filling")
 
 
 async def test_a_request_elsewhere_ends_it_within_one_pass(runtime: Address) -> None:
-    async with looking(runtime, step_seconds=0.3, **SLOW) as client:
-        other = open_document(client, "b.py", "other = ")
-        uri = open_document(client, "a.py", TEXT)
-        await started_ahead(client, runtime, uri)
+    async with looking(runtime, step_seconds=0.3, **SLOW) as user:
+        other = Page(user.client, open_document(user.client, "b.py", "other = "))
+        await started_ahead(user, runtime)
         started = time.monotonic()
-        assert await shown_in(client, other, 0, 8) == ["7"]
+        assert await other.shown(0, 8) == ["7"]
         assert time.monotonic() - started < 1.5  # a pass of the old fill, one of its own; not 16
         status = await asked_ahead(runtime, 1)
         assert status.ahead.num_hits == 0 < status.ahead.spent_s
@@ -114,26 +101,23 @@ async def test_a_request_elsewhere_ends_it_within_one_pass(runtime: Address) -> 
 
 @pytest.mark.parametrize("how", ["typed", "closed"])
 async def test_it_ends_where_the_document_becomes_another(runtime: Address, how: str) -> None:
-    async with looking(runtime, step_seconds=0.3, **SLOW) as client:
-        uri = open_document(client, "a.py", TEXT)
-        await started_ahead(client, runtime, uri)
+    async with looking(runtime, step_seconds=0.3, **SLOW) as user:
+        await started_ahead(user, runtime)
         if how == "typed":
-            change_document(client, uri, TEXT + "more\n", 2)
+            user.change(TEXT + "more\n")
         else:
-            closed = types.TextDocumentIdentifier(uri)
-            client.text_document_did_close(types.DidCloseTextDocumentParams(closed))
+            user.close()
         status = await engine_once(runtime, lambda it: it.state == "ready")
         assert status.ahead.spent_s < 16 * 0.3
 
 
 async def test_a_user_who_does_not_wait_gets_no_stale_answer(runtime: Address) -> None:
-    async with looking(runtime) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
+    async with looking(runtime) as user:
+        assert await user.shown(*AT) == [SHOWN]
         await asked_ahead(runtime, 2)
         edited = TEXT.replace("last", "other")
-        change_document(client, uri, edited[: len(BEFORE)] + SHOWN + edited[len(BEFORE) :], 2)
-        await shown_in(client, uri, AFTER.line, AFTER.character)
+        user.change(edited[: len(BEFORE)] + SHOWN + edited[len(BEFORE) :])
+        await user.shown(*AFTER)
         status = await status_of(runtime)
         assert status is not None and status.ahead.num_hits == 0
 
@@ -141,18 +125,16 @@ async def test_a_user_who_does_not_wait_gets_no_stale_answer(runtime: Address) -
 async def test_an_invoked_request_is_not_told_that_nothing_fits_without_asking(
     runtime: Address,
 ) -> None:
-    async with looking(runtime) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
+    async with looking(runtime) as user:
+        assert await user.shown(*AT) == [SHOWN]
         fills = await asked_ahead(runtime, 2)
-        insert(client, uri, types.Position(*AT), SHOWN, 2)
-        place = ask_inline(uri, AFTER.line, AFTER.character, is_invoked=True)
-        await inline_items(client, place)
+        user.insert(*AT, SHOWN)
+        await user.shown(*AFTER, is_invoked=True)
         await engine_once(runtime, lambda it: it.num_fills > fills.num_fills)
 
 
 async def test_in_a_notebook_it_ends_where_any_cell_becomes_another(runtime: Address) -> None:
-    async with looking(runtime, step_seconds=0.3, **SLOW) as client:
+    async with looking(runtime, step_seconds=0.3, **SLOW) as user:
         name, uris = (
             "file:///work/a.ipynb",
             [f"vscode-notebook-cell:/work/a.ipynb#{i}" for i in "ab"],
@@ -160,18 +142,18 @@ async def test_in_a_notebook_it_ends_where_any_cell_becomes_another(runtime: Add
         texts = [types.TextDocumentItem(uri, "python", 1, TEXT) for uri in uris]
         texts[1] = types.TextDocumentItem(uris[1], "python", 1, "other = 1\n")
         cells = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in uris]
-        client.notebook_document_did_open(
+        user.client.notebook_document_did_open(
             types.DidOpenNotebookDocumentParams(
                 types.NotebookDocument(name, "jupyter-notebook", 1, cells), texts
             )
         )
-        await started_ahead(client, runtime, uris[0])
+        await started_ahead(Page(user.client, uris[0]), runtime)
         text = types.NotebookDocumentCellContentChanges(
             types.VersionedTextDocumentIdentifier(2, uris[1]),
             [types.TextDocumentContentChangeWholeDocument("more = 2\n")],
         )
         changed = types.NotebookDocumentCellChanges(text_content=[text])
-        client.notebook_document_did_change(
+        user.client.notebook_document_did_change(
             types.DidChangeNotebookDocumentParams(
                 types.VersionedNotebookDocumentIdentifier(version=2, uri=name),
                 types.NotebookDocumentChangeEvent(cells=changed),
@@ -183,39 +165,29 @@ async def test_in_a_notebook_it_ends_where_any_cell_becomes_another(runtime: Add
 
 async def test_what_the_deadline_has_cut_short_is_not_kept(runtime: Address) -> None:
     options = {"deadlineMs": 1000}
-    async with looking(runtime, options=options, step_seconds=0.15, **SLOW) as client:
-        uri = open_document(client, "a.py", TEXT)
-        assert await shown_in(client, uri, *AT) == [SHOWN]
+    async with looking(runtime, options=options, step_seconds=0.15, **SLOW) as user:
+        assert await user.shown(*AT) == [SHOWN]
         await asked_ahead(runtime, 2)
-        insert(client, uri, types.Position(*AT), SHOWN, 2)
-        await shown_in(client, uri, AFTER.line, AFTER.character)
+        user.insert(*AT, SHOWN)
+        await user.shown(*AFTER)
         status = await status_of(runtime)
         assert status is not None and status.ahead.num_hits == 0
 
 
-COMMAND = rule_server(text="1")
 READ = "one = \ntwo = 2\nthree = 3\n"
 BEFORE_THREE = "one = \ntwo = 2\nx\n"
 """The text before the last line, once an ``x`` was typed into a line of its own."""
 
 
-async def rest_at(client: LanguageClient, uri: str, line: int) -> None:
-    """Move the cursor, as an editor that shows a light bulb does."""
-    assert await code_actions(client, uri, cursor(line, 0), is_automatic=True) == []
-
-
-async def type_and_fill(client: LanguageClient, uri: str) -> None:
-    """Edit the document, and have the model loaded by a fill."""
-    insert(client, uri, types.Position(2, 0), "x\n", 2)
-    assert await inline_items(client, ask_inline(uri, 0, 6))
+async def rest_at(user: Page, line: int) -> None:
+    assert await code_actions(user.client, user.uri, cursor(line, 0), is_automatic=True) == []
 
 
 async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
-    options = {"fillAhead": "off"}
-    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
-        uri = open_document(client, "a.py", READ)
-        await type_and_fill(client, uri)
-        await rest_at(client, uri, 3)
+    async with page(runtime, READ, options={"fillAhead": "off"}, text="1") as user:
+        user.insert(2, 0, "x\n")
+        assert await user.shown(0, 6)  # the model is loaded
+        await rest_at(user, 3)
         await engine_once(runtime, lambda it: it.cached_tokens == len(BEFORE_THREE))
 
 
@@ -232,14 +204,14 @@ async def test_no_other_place_is(
     runtime: Address, options: Mapping[str, object], name: str, is_edited: bool
 ) -> None:
     options = {"fillAhead": "off", **options}  # which would read more
-    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
-        filled = open_document(client, "filled.py", READ)
-        assert await inline_items(client, ask_inline(filled, 0, 6))
+    async with page(runtime, READ, name="filled.py", options=options, text="1") as filled:
+        assert await filled.shown(0, 6)
         before = await status_of(runtime)
-        uri = open_document(client, name, READ, "ruby" if name.endswith("rb") else "python")
+        language = "ruby" if name.endswith("rb") else "python"
+        user = Page(filled.client, open_document(filled.client, name, READ, language))
         if is_edited:
-            insert(client, uri, types.Position(2, 0), "x\n", 2)
-        await rest_at(client, uri, 3)
+            user.insert(2, 0, "x\n")
+        await rest_at(user, 3)
         await asyncio.sleep(6 * PAUSE_S)
         after = await status_of(runtime)
         assert before is not None and after is not None

@@ -7,20 +7,11 @@ from typing import Any
 
 import pytest
 from client_edits import Applied, apply_edits, code_actions, cursor, lines, text_edits
-from editor_clients import (
-    ask_inline,
-    connected,
-    inline_items,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import Page, log_of, neovim, open_document, replace, vscode
 from engine_watch import until
-from extended_client import Message, asking_for, notified, record
+from extended_client import Message, notified, told_page
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server
 from scripted_next_edits import BALANCED, BOLD, SURE, rule
 from short_pauses import PAUSE_S
 
@@ -48,9 +39,7 @@ LAST = rule("(area(5", "(size(5", SURE)
 class Editor:
     """A document in a client: types into it, and knows its text and version."""
 
-    def __init__(
-        self, client: LanguageClient, messages: list[Message], place: str = "a.py"
-    ) -> None:
+    def __init__(self, client: LanguageClient, messages: list[Message], place: str) -> None:
         self.client = client
         self.messages = messages
         self.text = BEFORE
@@ -58,17 +47,11 @@ class Editor:
         self.uri = open_document(client, place, BEFORE)
 
     def replace(self, where: types.Range, new: str) -> None:
-        """Change a range, as an editor tells it."""
         self.text = apply_edits(self.text, [types.TextEdit(where, new)])
         self.version += 1
-        identifier = types.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version)
-        change = types.TextDocumentContentChangePartial(where, new)
-        self.client.text_document_did_change(
-            types.DidChangeTextDocumentParams(identifier, [change])
-        )
+        replace(self.client, self.uri, where, new, self.version)
 
     def accept(self, edit: Mapping[str, Any]) -> None:
-        """Put an offered edit into the document."""
         start, end = edit["range"]["start"], edit["range"]["end"]
         where = types.Range(types.Position(**start), types.Position(**end))
         self.replace(where, edit["newText"])
@@ -83,7 +66,6 @@ class Editor:
 
     @property
     def offers(self) -> Sequence[Mapping[str, Any]]:
-        """What the last notification offers."""
         sent = notified(self.messages, EDITS)
         return sent[-1]["edits"] if sent else []
 
@@ -111,8 +93,6 @@ class Editor:
         return dict(await self.client.workspace_execute_command_async(params))
 
     async def counted(self, **counts: int) -> None:
-        """Wait until the status has these counts."""
-
         async def is_so() -> bool:
             sent = notified(self.messages, "intarsia/status")
             return bool(sent) and sent[-1]["nextEdits"].items() >= counts.items()
@@ -126,21 +106,16 @@ async def editing(
     *,
     rules: Sequence[object] | None = RULES,
     who: types.InitializeParams | None = None,
-    place: str = "a.py",
+    place: str = "edited.py",
     **options: object,
 ) -> AsyncIterator[Editor]:
     """Open a document in a client that draws next edits, beside an engine that has answered."""
-    who = who or asking_for(vscode(), next_edits=True, status=True)
-    who.initialization_options = {"fillAhead": "off", "debounceMs": 0, **options}
+    asked = () if who else ("next_edits", "status")
+    how = {"who": who, "options": {"fillAhead": "off", **options}}
     engine = {"rules": [["other =", "1"]], "text": "", "next_edits": rules}
-    async with connected(runtime, rule_server(**engine)) as client:
-        messages = record(client)
-        await client.initialize_session(who)
-        first = open_document(client, "first.py", "other = ")
-        await inline_items(client, ask_inline(first, 0, 8))  # an engine runs from here on
-        yield Editor(client, messages, place)
-        async with asyncio.timeout(20):
-            await client.shutdown_session()
+    async with told_page(runtime, "other = ", *asked, **how, **engine) as (first, messages):
+        await first.shown(0, 8)  # an engine runs from here on
+        yield Editor(first.client, messages, place)
 
 
 async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
@@ -237,9 +212,9 @@ async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Ad
 @pytest.mark.parametrize(
     ("options", "place"),
     [
-        ({"nextEdit": "off"}, "a.py"),
-        ({"enabled": False}, "a.py"),
-        ({"disabledLanguages": ["python"]}, "a.py"),
+        ({"nextEdit": "off"}, "edited.py"),
+        ({"enabled": False}, "edited.py"),
+        ({"disabledLanguages": ["python"]}, "edited.py"),
         ({}, ".env"),
     ],
 )
@@ -365,8 +340,8 @@ async def test_a_suggestion_goes_first_and_the_look_is_made_again(runtime: Addre
     async with editing(runtime, rules=rules) as editor:
         editor.replace(AT, "size")
         await editor.counted(settled=1)
-        other = open_document(editor.client, "b.py", "other = ")
+        other = Page(editor.client, open_document(editor.client, "b.py", "other = "))
         async with asyncio.timeout(1):
-            assert await inline_items(editor.client, ask_inline(other, 0, 8))
+            assert await other.shown(0, 8)
         await editor.offered(*BOTH)
         await editor.counted(settled=1, offered=2)

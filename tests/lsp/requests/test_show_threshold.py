@@ -35,7 +35,6 @@ ABOVE = 100  # no text is certain
 
 @asynccontextmanager
 async def typing(runtime: Address, threshold: str | int, **how: Any) -> AsyncIterator[Page]:
-    """Open a document in an editor with this threshold."""
     how = {"text": TEXT, "unsure": UNSURE, **how}
     options = {"showThreshold": threshold, "fillAhead": "off", **how.pop("options", {})}
     async with page(runtime, "y = ", options=options, **how) as user:

@@ -40,7 +40,6 @@ def texts(drafts: list[Any]) -> list[str]:
 
 
 def since_answer(messages: list[Message], id: str) -> list[Message]:
-    """Return the messages from the answer on."""
     return messages[next(at for at, it in enumerate(messages) if it.get("id") == id) :]
 
 
@@ -148,18 +147,16 @@ async def test_alternatives_are_not_drafted_nor_what_is_known_already(runtime: A
         assert notified(messages[num_messages:], DRAFT) == []
 
 
-async def test_while_the_menu_has_a_word_selected_there_is_no_draft(runtime: Address) -> None:
+async def test_with_a_word_of_the_menu_selected_or_drafts_off_there_is_none(
+    runtime: Address,
+) -> None:
     model = {"text": "(a)", "num_steps": 3, "step_seconds": 0.06}
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
-    options = {"overMenu": True}
+    options = {"overMenu": True, "drafts": True}
     async with drafting(runtime, "y = fo", options=options, **model) as (user, messages):
         assert await user.shown(0, 6, selected=selected) == ["foo(a)"]
         assert notified(messages, DRAFT) == []
-
-
-async def test_one_option_switches_drafts_off(runtime: Address) -> None:
-    model = {"text": "x", "num_steps": 3, "step_seconds": 0.06}
     async with drafting(runtime, options={"drafts": False}, **model) as (user, messages):
         assert await user.shown(0, 4)
         assert notified(messages, DRAFT) == []

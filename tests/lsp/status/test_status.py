@@ -3,26 +3,15 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    change_document,
-    connected,
-    inline_items,
-    log_of,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import neovim, vscode
 from engine_watch import engine_once, until
-from extended_client import Message, asking_for, notified, record
+from extended_client import Message, notified, told_page
 from lsprotocol import types
-from pytest_lsp import LanguageClient
-from rule_server import rule_server, rule_server_command
+from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
@@ -30,7 +19,6 @@ from intarsia.lsp.status.reporter import StatusReporter
 from intarsia.lsp.status.status import Facts, LastRequest, status_of
 
 STATUS = "intarsia/status"
-FAST = {"debounceMs": 0, "deadlineMs": 60_000}
 LOADING = LoadProgress(stage="reading weights", fraction=0.5)
 LAST = LastRequest(
     uri="file:///a.py",
@@ -84,12 +72,6 @@ class Told:
         return [status.state for status in self.all]
 
 
-async def test_a_line_that_was_not_started_is_silent() -> None:
-    told = Told()
-    told.line.failed("no")
-    assert told.all == []
-
-
 async def test_what_does_not_change_is_not_told_again() -> None:
     told = Told()
     told.line.start()
@@ -107,6 +89,7 @@ async def test_a_failure_holds_until_something_goes_right() -> None:
     told = Told()
     line = told.line
     line.failed("the model is missing: pull it")
+    assert told.all == []  # a line that was not started is silent
     with line.busy(None, is_connected=True, is_fill=True):
         line.start()
     assert told.states == ["failed"]
@@ -128,14 +111,11 @@ async def test_an_engine_that_went_away_meanwhile_is_started_again() -> None:
     assert told.states == ["starting"]
 
 
-async def test_a_load_that_nobody_here_waits_for_is_not_shown() -> None:
+async def test_only_a_load_that_is_waited_for_here_is_shown() -> None:
     told = Told()
     told.line.loading(LOADING)
     told.line.start()
     assert told.states == ["ready"]
-
-
-async def test_a_late_report_of_a_load_is_not_shown_but_another_models_load_is() -> None:
     told = Told()
     with told.line.busy("m", is_connected=True, is_fill=False):
         told.line.engine_answered("m")
@@ -149,26 +129,7 @@ async def test_a_late_report_of_a_load_is_not_shown_but_another_models_load_is()
     assert told.states == ["working", "loading"]
 
 
-@asynccontextmanager
-async def watching(
-    runtime: Address,
-    command: tuple[str, ...],
-    options: dict[str, Any] | None = None,
-    who: Callable[[], types.InitializeParams] = vscode,
-) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
-    """Run a server for a client that asked for the status."""
-    async with connected(runtime, command) as client:
-        messages = record(client)
-        params = asking_for(who(), status=True)
-        params.initialization_options = {**FAST, **(options or {})}
-        await client.initialize_session(params)
-        yield client, messages
-        await client.shutdown_session()
-
-
 async def status_once(messages: list[Message], holds: Callable[[Any], bool]) -> Any:
-    """Return the newest status once it is so."""
-
     async def is_so() -> bool:
         told = notified(messages, STATUS)
         return bool(told) and holds(told[-1])
@@ -184,29 +145,28 @@ def states(messages: list[Message]) -> list[str]:
 
 
 async def test_a_load_is_followed_from_start_to_ready(runtime: Address) -> None:
-    server = rule_server_command(text="1", load_seconds=1)
-    async with watching(runtime, server) as (client, messages):
+    server = rule_server_command(text="1", load_seconds=0.5)
+    async with told_page(runtime, "", "status", server=server) as (user, messages):
         status = await status_once(messages, lambda status: status["state"] == "loading")
         assert status["message"] == "loading"
         assert 0 <= status["progress"] <= 1
         status = await status_once(messages, lambda status: status["model"] is not None)
         assert states(messages)[-3:] == ["starting", "loading", "ready"]
         assert (status["message"], status["progress"], status["last"]) == (None, None, None)
-        assert client.progress_reports == {}  # not told a second time in LSP's own words
+        assert user.client.progress_reports == {}  # not told a second time in LSP's own words
 
 
 async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None:
-    server = rule_server(text="a + b", num_steps=4, step_seconds=0.1)
-    async with watching(runtime, server) as (client, messages):
+    model = {"text": "a + b", "num_steps": 4, "step_seconds": 0.1}
+    async with told_page(runtime, "y = ", "status", **model) as (user, messages):
         await status_once(messages, lambda status: status["model"] is not None)
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert await user.shown(0, 4)
         status = await status_once(messages, lambda status: status["last"] is not None)
         assert states(messages)[-2:] == ["working", "ready"]
         last = status["last"]
         assert last.pop("ms") >= 400
         assert last == {
-            "uri": uri,
+            "uri": user.uri,
             "shown": True,
             "reason": None,
             "failed": False,
@@ -218,7 +178,7 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
             "meanEntropy": 0.0,
             "fromCache": False,
         }
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert await user.shown(0, 4)
         status = await status_once(messages, lambda status: status["last"]["fromCache"])
         assert (status["last"]["shown"], status["last"]["ms"]) == (True, None)
 
@@ -227,14 +187,11 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
 async def test_why_nothing_was_shown_is_told(
     runtime: Address, who: Callable[[], types.InitializeParams]
 ) -> None:
-    server = rule_server(text="")
-    async with watching(runtime, server, who=who) as (client, messages):
-        uri = open_document(client, "a.py", "y = ")
+    async with told_page(runtime, "y = ", "status", who=who(), text="") as (user, messages):
         if who is vscode:
-            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+            assert await user.shown(0, 4) == []
         else:
-            place = types.TextDocumentIdentifier(uri), types.Position(0, 4)
-            await client.text_document_completion_async(types.CompletionParams(*place))
+            await user.menu(0, 4)
         status = await status_once(messages, lambda status: status["last"] is not None)
         assert (status["last"]["shown"], status["last"]["fromCache"]) == (False, False)
         assert status["last"]["reason"] == "the model wrote nothing"
@@ -243,10 +200,11 @@ async def test_why_nothing_was_shown_is_told(
 
 async def test_off_is_told_and_ready_again(runtime: Address) -> None:
     off = {"enabled": False}
-    async with watching(runtime, rule_server(text="1"), off) as (client, messages):
+    async with told_page(runtime, "", "status", options=off, text="1") as (user, messages):
         await status_once(messages, lambda status: status["state"] == "off")
-        client.set_configuration({**FAST, "enabled": True}, section="intarsia")
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        user.client.set_configuration({"enabled": True}, section="intarsia")
+        params = types.DidChangeConfigurationParams(None)
+        user.client.workspace_did_change_configuration(params)
         status = await status_once(messages, lambda status: status["model"] is not None)
         assert status["state"] == "ready"
 
@@ -257,31 +215,29 @@ async def test_off_is_told_and_ready_again(runtime: Address) -> None:
 async def test_a_model_that_cannot_be_loaded_has_failed(
     runtime: Address, model: str, said: str
 ) -> None:
-    server = rule_server(text="1")
-    async with watching(runtime, server, {"model": model}) as (client, messages):
+    how = {"options": {"model": model}, "text": "1"}
+    async with told_page(runtime, "y = ", "status", **how) as (user, messages):
         status = await status_once(messages, lambda status: status["state"] == "failed")
         assert said in status["message"]
-        uri = open_document(client, "a.py", "y = ")
-        assert await inline_items(client, ask_inline(uri, 0, 4)) == []
-        (message,) = client.messages  # it is told once
+        assert await user.shown(0, 4) == []
+        (message,) = user.client.messages  # it is told once
         assert said in message.message
         assert message.type == types.MessageType.Warning
-        assert "no suggestion: the engine gave no answer" in log_of(client)
+        assert "no suggestion: the engine gave no answer" in user.log
 
 
 async def test_an_engine_that_dies_has_failed_until_the_next_answer(runtime: Address) -> None:
     server = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
-    async with watching(runtime, server) as (client, messages):
-        uri = open_document(client, "a.py", "hang = ")
-        answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
+    async with told_page(runtime, "hang = ", "status", server=server) as (user, messages):
+        answer = asyncio.create_task(user.shown(0, 7))
         engine = await engine_once(runtime, lambda status: status.state == "filling")
         os.kill(engine.pid, signal.SIGKILL)
         assert await asyncio.wait_for(answer, 20) == []
         status = await status_once(messages, lambda status: status["state"] == "failed")
         assert "try again" in status["message"]
-        assert "no suggestion: the engine gave no answer" in log_of(client)
-        change_document(client, uri, "y = ", 2)
-        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert "no suggestion: the engine gave no answer" in user.log
+        user.change("y = ")
+        assert await user.shown(0, 4)
         status = await status_once(messages, lambda status: status["state"] == "ready")
         assert status["message"] is None
         again = await engine_once(runtime, lambda status: status.state == "ready")

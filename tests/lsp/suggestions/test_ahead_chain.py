@@ -3,21 +3,14 @@
 import asyncio
 import time
 
-from intarsia.lsp.documents.documents import Document
+from open_documents import seen
+
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
 
 
 def place(text: str) -> Snapshot:
-    document = Document(
-        uri="file:///a.py",
-        language_id="python",
-        version=1,
-        encoding="utf-16",
-        text=text,
-        line_starts=(0,),
-    )
-    return Snapshot(document=document, text=text, offset=len(text), selected=None)
+    return seen(f"{text}|")
 
 
 class Filler:

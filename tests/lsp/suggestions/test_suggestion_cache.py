@@ -5,27 +5,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from open_documents import seen
 
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.positions import line_starts
-from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions, SuggestionCache
-
-
-def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
-    text = drawing.replace("|", "")
-    document = Document(
-        uri=uri,
-        language_id="python",
-        version=1,
-        encoding="utf-16",
-        text=text,
-        line_starts=line_starts(text),
-    )
-    return Snapshot(document=document, text=text, offset=drawing.index("|"), selected=None)
 
 
 def known(*texts: str, is_complete: bool = False) -> CachedSuggestions:
@@ -118,7 +103,6 @@ def test_a_shown_suggestion_is_found_although_nothing_fits_later_in_it() -> None
 
 
 def place(drawing: str, text: str) -> str | NoSuggestion:
-    """Read the drawing and place the suggestion ``text``."""
     plain, bare = drawing.replace("[", "").replace("]", ""), drawing.replace("|", "")
     start, end = bare.index("["), bare.index("]") - 1
     suggestion = Suggestion(text=text, start=start, end=end)
