@@ -25,7 +25,6 @@ def spawn(
     stdout: int | IO[bytes] = subprocess.PIPE,
     program: Sequence[str] = COMMAND,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a new process."""
     command = [*program, *(str(argument) for argument in arguments)]
     with _obeying_interrupts():
         return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)

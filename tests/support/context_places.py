@@ -21,7 +21,6 @@ def workspace(files: Mapping[str, str]) -> MemoryIndex:
 
 
 def place_in(path: str, text: str, *, edits: tuple[RecentEdit, ...] = ()) -> Place:
-    """Return the place of the marked hole in a text."""
     offset = text.index(HOLE)
     whole = text.replace(HOLE, "")
     return Place(

@@ -32,7 +32,6 @@ async def engine_once(address: Address, condition: Callable[[Status], bool]) -> 
 
 
 async def status_of(address: Address) -> Status | None:
-    """Return the engine's status, None if no engine runs."""
     async with EngineClient(name="test", start=False, address=address) as client:
         try:
             return await client.status()

@@ -19,7 +19,6 @@ class Hostile:
     end: str = ""
 
     def text(self, num_chars: int) -> str:
-        """Return the text without its cursor."""
         return self._drawn(num_chars).replace(CURSOR, "")
 
     def cursor(self, num_chars: int) -> int:

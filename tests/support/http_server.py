@@ -74,13 +74,11 @@ def serving(
 
 
 def answer(connection: socket.socket, body: bytes, *, status: int = 200, headers: str = "") -> None:
-    """Write a whole answer."""
     head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
     connection.sendall(head.encode() + body)
 
 
 def begin_events(connection: socket.socket) -> None:
-    """Begin a stream of events."""
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
 
 

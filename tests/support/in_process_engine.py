@@ -25,7 +25,6 @@ async def in_process_engine(
     model: str = "rules",
     check_model: CheckModel = check_nothing,
 ) -> AsyncIterator[Service]:
-    """Run a service at the address until the block ends."""
     config = EngineConfig(model=model, idle_timeout_s=idle_timeout_s)
     with hold_address(address):
         service = Service(config, load_filler, address, check_model=check_model)
@@ -40,7 +39,6 @@ async def in_process_engine(
 
 @contextlib.asynccontextmanager
 async def engine_client(address: Address, filler: Filler) -> AsyncIterator[EngineClient]:
-    """Run a service with this filler, and yield a client of it."""
     async with (
         in_process_engine(address, always(filler)),
         EngineClient(name="test", start=False, address=address) as client,

@@ -55,7 +55,6 @@ class RawClient:
 
 @contextlib.asynccontextmanager
 async def raw_client(address: Address) -> AsyncIterator[RawClient]:
-    """Connect without a hello."""
     client = RawClient(await open_stream(address))
     try:
         yield client

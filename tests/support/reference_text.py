@@ -15,7 +15,6 @@ ENCODINGS: Sequence[PositionEncoding] = ("utf-8", "utf-16", "utf-32")
 def slowly_changed(
     text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: PositionEncoding
 ) -> str:
-    """Return the text after the changes, one after the other."""
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             text = change.text
@@ -55,7 +54,6 @@ def slow_position(text: str, offset: int, encoding: PositionEncoding) -> types.P
 
 
 def num_units(character: str, encoding: PositionEncoding) -> int:
-    """Return how many units a character takes."""
     code = ord(character)
     match encoding:
         case "utf-8":

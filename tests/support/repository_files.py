@@ -23,7 +23,6 @@ def write_repository(root: Path, *, num_files: int = 96) -> Path:
 
 
 def write(root: Path, path: str, text: str | bytes) -> Path:
-    """Write one file."""
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -31,7 +30,6 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
 
 
 def source_file(text: str, *, path: str = "src/a.py", language: str = "python") -> SourceFile:
-    """Return a file with this text, without writing it."""
     return SourceFile(
         package_name="small",
         path=path,

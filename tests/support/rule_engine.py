@@ -1,4 +1,4 @@
-"""A real engine with a RuleFiller as its model: ``python rule_engine.py --text TEXT``.
+"""A real engine with a RuleFiller as its model: ``python rule_engine.py --options JSON``.
 
 Only the model differs from the product. In a test, ``rule_engine_launch(...)`` gives a client the
 command that starts one. Any further flags are the engine's own.
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from faults.engine_faults import break_engine, digest_of
 from rule_filler import RuleFiller, project_text
@@ -32,38 +33,19 @@ __all__ = [
 ]
 
 
-def rule_engine_command(
-    *,
-    text: str = "",
-    rules: Sequence[tuple[str, str]] = (),
-    step_seconds: float = 0,
-    num_steps: int | None = None,
-    load_seconds: float = 0,
-    unsure: Sequence[str] = (),
-    next_edits: Sequence[Mapping[str, object]] | None = None,
-    likely: Sequence[str] | None = None,
-) -> tuple[str, ...]:
+def rule_engine_command(**options: Any) -> tuple[str, ...]:
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
     ``rules`` are pairs (end of the prefix, text); the first match is used. ``{alternative}`` in a
     text becomes the request's number, ``{project}`` the code of other files that is used, and
     ``{digest}`` the digest of all that the request knows of the document. The texts of
     ``engine_faults`` break the engine during the fill.
-    A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
-    ``unsure`` are words that get little confidence. ``next_edits`` are the rules of
-    ``scripted_next_edits``; without them the model cannot find any. ``likely`` texts gain in
-    scores; without them the model cannot score.
+    A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError, any
+    after ``load_seconds``. ``next_edits`` are the rules of ``scripted_next_edits``; without them
+    the model cannot find any. The others are options of ``RuleFiller``.
     """
-    options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
-    options |= {"--load-seconds": load_seconds, "--unsure": json.dumps(list(unsure))}
-    if next_edits is not None:
-        options["--next-edits"] = json.dumps([dict(rule) for rule in next_edits])
-    if likely is not None:
-        options["--likely"] = json.dumps(list(likely))
-    if num_steps is not None:
-        options["--num-steps"] = num_steps
-    flags = [f"{flag}={value}" for flag, value in options.items()]
-    return (sys.executable, __file__, *flags)
+    _loader(**options)
+    return (sys.executable, __file__, f"--options={json.dumps(options)}")
 
 
 def rule_engine_launch(
@@ -74,7 +56,7 @@ def rule_engine_launch(
     ``options`` are the arguments of ``rule_engine_command``.
     """
     return LaunchOptions(
-        command=rule_engine_command(**options),  # type: ignore[arg-type]
+        command=rule_engine_command(**options),
         idle_timeout_s=idle_timeout_s,
         model=model,
         start_timeout_s=30,
@@ -83,42 +65,34 @@ def rule_engine_launch(
 
 def read_arguments(arguments: Sequence[str]) -> tuple[EngineConfig, LoadFiller]:
     """Return the config and the model of an engine with these flags."""
-    own, others = _own_arguments().parse_known_args(arguments)
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--options", type=json.loads, default={})
+    own, others = parser.parse_known_args(arguments)
+    return parse_arguments(others), _loader(**own.options)
+
+
+def _loader(
+    *,
+    text: str = "",
+    rules: Sequence[tuple[str, str]] = (),
+    load_seconds: float = 0,
+    next_edits: Sequence[Mapping[str, object]] | None = None,
+    **options: Any,
+) -> LoadFiller:
+    find = None if next_edits is None else find_by_rules(next_edits)
+    RuleFiller(_rules(text, rules), **options)  # an option that there is not fails here
 
     def load(config: EngineConfig, model: str, on_progress: Progress) -> RuleFiller:
         check_model(config, model, on_progress)
-        _pretend_to_load(model, own.load_seconds, on_progress)
-        rules = _rules(own.text, json.loads(own.rules))
-        return RuleFiller(
-            rules,
-            own.step_seconds,
-            num_steps=own.num_steps,
-            unsure=json.loads(own.unsure),
-            name=model,
-            find=None if own.next_edits is None else find_by_rules(json.loads(own.next_edits)),
-            likely=None if own.likely is None else json.loads(own.likely),
-        )
+        _pretend_to_load(model, load_seconds, on_progress)
+        return RuleFiller(_rules(text, rules), name=model, find=find, **options)
 
-    return parse_arguments(others), load
+    return load
 
 
 def main() -> int:
-    """Run such an engine; return its exit code."""
     config, load = read_arguments(sys.argv[1:])
     return run_engine(config, foreground=False, load_filler=load, check_model=check_model)
-
-
-def _own_arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--text", default="")
-    parser.add_argument("--rules", default="[]")
-    parser.add_argument("--step-seconds", type=float, default=0)
-    parser.add_argument("--num-steps", type=int)
-    parser.add_argument("--load-seconds", type=float, default=0)
-    parser.add_argument("--unsure", default="[]")
-    parser.add_argument("--next-edits")
-    parser.add_argument("--likely")
-    return parser
 
 
 def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]:

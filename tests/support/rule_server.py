@@ -53,7 +53,6 @@ def launching(
 
 
 def main() -> int:
-    """Serve; return the exit code."""
     with launching(**json.loads(sys.argv[1])) as launch:
         return serve_stdio(launch)
 

@@ -18,7 +18,7 @@ def skewed_engine_command(
     from rule_engine import rule_engine_command
 
     skew = json.dumps({"protocol": protocol, "version": version, "sources": str(sources)})
-    python, _, *flags = rule_engine_command(**options)  # type: ignore[arg-type]
+    python, _, *flags = rule_engine_command(**options)
     return (python, __file__, skew, *flags)
 
 

@@ -58,7 +58,6 @@ def event(ids: Sequence[int], *, log_p: float = -0.1, **fields: object) -> bytes
 
 
 def last_event(stop_type: str = "eos", *, num_read: int = 1, num_reused: int = 0) -> bytes:
-    """Return the event that ends an answer."""
     timings = {"prompt_n": num_read, "cache_n": num_reused, "prompt_ms": 1.0}
     return event([], stop=True, stop_type=stop_type, model="toy", timings=timings)
 

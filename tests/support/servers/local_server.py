@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 
 def free_port() -> int:
-    """Return a port of loopback that was free just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

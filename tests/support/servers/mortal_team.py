@@ -14,12 +14,10 @@ class MortalReplica(on_ray.TeamReplica):
     """A replica as users have it, with one method more."""
 
     def end_model(self) -> bool:
-        """End the model's thread, and return whether it has ended."""
         return self._engine.worker.stop(20)
 
 
 def app(args: dict[str, Any]) -> Any:
-    """Return the application that Ray Serve deploys."""
     with patch.object(on_ray, "TeamReplica", MortalReplica):
         return on_ray.app(args)
 

@@ -78,7 +78,6 @@ class RayTeam:
         return values
 
     def replicas(self) -> list[psutil.Process]:
-        """Return the processes that hold a model."""
         found = []
         for process in psutil.Process(self.head.pid).children(recursive=True):
             with contextlib.suppress(psutil.Error):
@@ -198,7 +197,6 @@ def _start(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _end(team: RayTeam) -> None:
-    """End Ray, and what it has started."""
     processes = psutil.Process(team.head.pid).children(recursive=True)
     for command in team.commands:
         command.kill()  # that alone would leave what it has deployed

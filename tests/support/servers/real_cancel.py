@@ -26,7 +26,6 @@ class CancelledFill:
 
 
 def long_fill(*, max_tokens: int) -> dict[str, object]:
-    """Return a watched fill with a forward pass for each token."""
     return {
         "id": 1,
         "prefix": _PREFIX,

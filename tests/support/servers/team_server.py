@@ -47,17 +47,14 @@ class TeamServer:
         return connection.getresponse()
 
     def fill(self, user: str, **fields: Any) -> tuple[int, dict[str, Any]]:
-        """Return the status and the JSON of a fill."""
         body = json.dumps({"id": 1, "prefix": "x = ", "suffix": "", **fields})
         answer = self.request("POST", "/v1/fill", body, **self.bearer(user))
         return answer.status, json.loads(answer.read())
 
     def bearer(self, user: str) -> dict[str, str]:
-        """Return the header with a user's key."""
         return {"Authorization": f"Bearer {self.key_of[user]}"}
 
     def wait_until_idle(self) -> None:
-        """Return once no fill runs or waits."""
         end = time.monotonic() + 20
         while self.engine.worker.state == "filling" or self.engine.worker.num_waiting:
             assert time.monotonic() < end

@@ -60,7 +60,6 @@ def line(text: str, *log_ps: float, **fields: object) -> bytes:
 
 
 def last_line(reason: str = "stop") -> bytes:
-    """Return the line that ends an answer."""
     return line("", done=True, done_reason=reason, prompt_eval_count=26, eval_count=259)
 
 

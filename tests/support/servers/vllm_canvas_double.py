@@ -55,7 +55,6 @@ class CanvasServer:
 
     @property
     def respond(self) -> Respond:
-        """Return what answers each connection."""
         tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
 
         def respond(path: str, body: bytes, connection: socket.socket) -> None:
@@ -167,7 +166,6 @@ def refusal_of(body: Body, *, canvas_length: int, vocab_size: int) -> str | None
 
 
 def canvas_event(canvas: Sequence[Position]) -> dict[str, Any]:
-    """Return the one event with a whole canvas."""
     scored = {
         "tokens": [f"token_id:{one.id}" for one in canvas],
         "token_logprobs": [one.log_ps[one.id] for one in canvas],

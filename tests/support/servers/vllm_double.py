@@ -59,13 +59,11 @@ def vllm_answers(
 
 
 def tokens_of(text: str) -> Sequence[bytes]:
-    """Return the events of an answer with this text."""
     ids = toy_tokenizer().encode(text).ids
     return [*(token(id) for id in ids[:-1]), token(ids[-1], "length"), USAGE, b"[DONE]"]
 
 
 def tokenized(body: bytes) -> bytes:
-    """Return the answer of ``/tokenize``."""
     text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
     content, marks = json.loads(body)["prompt"], text.fim_marks()
     ids = [marks[content]] if content in marks else text.encode(content)

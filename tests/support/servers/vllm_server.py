@@ -40,7 +40,6 @@ class VllmServer:
     url: str
 
     def metric(self, name: str) -> float:
-        """Return a metric, added up over its labels."""
         with urllib.request.urlopen(f"{self.url}/metrics", timeout=60) as answer:
             lines: str = answer.read().decode()
         found = re.findall(rf"^vllm:{name}\{{.*\}} (\S+)$", lines, re.MULTILINE)

@@ -19,7 +19,6 @@ REPORT = Path(__file__).parents[3] / "build" / "soak.md"
 
 
 def main() -> int:
-    """Run a soak, write its report, and return the exit code."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--every", type=float, default=60.0, help="seconds between two faults")
@@ -39,13 +38,11 @@ def main() -> int:
 
 
 def write(record: Record) -> None:
-    """Write what is known so far."""
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text("\n".join(lines(record)) + "\n")
 
 
 def lines(record: Record) -> Iterator[str]:
-    """Yield the report as Markdown."""
     yield from ("| criterion | figure | holds |", "|---|---|---|")
     for name, figure, holds, _ in record.verdict():
         yield f"| {name} | {figure} | {'yes' if holds else '**no**'} |"

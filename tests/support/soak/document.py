@@ -39,11 +39,9 @@ class Document:
         return types.DidChangeTextDocumentParams(identifier, events)
 
     def insert(self, text: str) -> types.DidChangeTextDocumentParams:
-        """Type or paste a text at the cursor."""
         return self.edit((self.cursor, self.cursor, text))
 
     def undo(self) -> types.DidChangeTextDocumentParams:
-        """Take the last edit back."""
         change = self.edit(self.undone.pop())
         self.undone.pop()
         return change
@@ -55,7 +53,6 @@ class Document:
         return types.Position(self.text.count("\n", 0, offset), num_units)
 
     def offset(self, at: types.Position) -> int:
-        """Return the offset of a position."""
         lines = self.text.split("\n")
         before = lines[at.line].encode(self._codec)[: at.character * self._unit_bytes]
         return sum(len(line) + 1 for line in lines[: at.line]) + len(before.decode(self._codec))

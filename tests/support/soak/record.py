@@ -102,7 +102,6 @@ class Record:
         return answer
 
     def sample(self, ground: Ground) -> Rest:
-        """Sample all processes now."""
         at_s, new = self.elapsed_s(), []
         for role, word in ROLES.items():
             for process in ground.processes(word):

@@ -78,7 +78,6 @@ class Typist:
             self.client.text_document_did_open(document.opening())
 
     async def end(self) -> None:
-        """Shut the server down in good order."""
         await self.client.shutdown_session()
         await self._process.aclose()
 
@@ -198,7 +197,6 @@ class Typist:
         self._change(document.edit((start, end, accepted)))
 
     async def _type_lines(self, document: Document) -> None:
-        """Begin a line, or paste some."""
         self._change(document.insert(self._random.choice(("\n", "".join(LINES)))))
         await self._ask_and_accept(document)
 

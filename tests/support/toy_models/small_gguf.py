@@ -6,13 +6,11 @@ ARRAY, STRING, UINT32, FLOAT32 = 9, 8, 4, 6
 
 
 def gguf_string(text: str) -> bytes:
-    """Return a text with its length."""
     data = text.encode()
     return struct.pack("<Q", len(data)) + data
 
 
 def gguf_field(key: str, kind: int, value: bytes) -> bytes:
-    """Return a field of the metadata."""
     return gguf_string(key) + struct.pack("<I", kind) + value
 
 

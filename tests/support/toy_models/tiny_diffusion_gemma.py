@@ -110,7 +110,6 @@ def save_tiny_tokenizer(folder: Path) -> Path:
 
 
 def save_toy_checkpoint(folder: Path) -> Path:
-    """Write a tiny random checkpoint with canvases of 16 tokens."""
     return save_tiny_checkpoint(folder, canvas_length=16)
 
 

@@ -108,7 +108,6 @@ def adapter_tensors(
 
 
 def save_adapter(path: Path, folder: Path, *, seed: int = 0) -> Path:
-    """Write a random adapter that fits the model in a folder."""
     save_file(adapter_tensors(read_shape(read_config(folder)), seed=seed), path)
     return path
 
@@ -137,14 +136,12 @@ def toy_backbone(
 
 
 def toy_text(folder: Path) -> FimTokenizer:
-    """Return the folder's tokenizer as we use it."""
     return read_fim_tokenizer(folder)
 
 
 def toy_context(
     folder: Path, adapter: Path | None = None, *, cache_tokens: int = 4096
 ) -> OpenContext:
-    """Return the folder's model with room for contexts."""
     return OpenContext(toy_backbone(folder, adapter), cache_tokens=cache_tokens)
 
 
@@ -155,7 +152,6 @@ def toy_filler(
     max_context_tokens: int = 256,
     cache_tokens: int = 4096,
 ) -> MaskedCausalFiller:
-    """Load the folder as the engine does."""
     config = EngineConfig(
         model=str(folder),
         adapter=adapter,

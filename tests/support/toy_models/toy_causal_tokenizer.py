@@ -57,5 +57,4 @@ def toy_tokenizer(*, marks: tuple[str, ...] = MARKS, are_marks_special: bool = T
 
 
 def num_toy_tokens() -> int:
-    """Return the size of the toy vocabulary."""
     return toy_tokenizer().get_vocab_size(with_added_tokens=True)

@@ -70,7 +70,6 @@ def peft_logits(folder: Path, lora: Path) -> torch.Tensor:
 
 @torch.inference_mode()
 def plain_logits(folder: Path) -> torch.Tensor:
-    """Return transformers' logits (ids, vocab)."""
     logits: torch.Tensor = plain_model(folder)(IDS[None]).logits[0]
     return logits
 
@@ -90,7 +89,6 @@ def our_backbone(model: str) -> CausalBackbone:
 
 @torch.inference_mode()
 def our_logits(model: str) -> torch.Tensor:
-    """Return our logits (ids, vocab) of a model with its tunings."""
     backbone = our_backbone(model)
     rows = frozen_rows(IDS.tolist(), start=0, device=CPU)
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()

@@ -55,7 +55,6 @@ def toy_holes(folder: Path, path: Path, *, num_holes: int = 64) -> PackedHoles:
 
 
 def toy_tuning_task(folder: Path, holes: PackedHoles) -> TuningTask:
-    """Return the task of a tuning."""
     return TuningTask(*toy_parts(folder, holes), TuningTaskOptions(rank=8, seed=0))
 
 

@@ -11,7 +11,6 @@ PROJECT = "intarsia-toy-part{n}"
 
 
 def write_wheels(folder: Path, content: bytes = CONTENT, num_parts: int = 3) -> WheelParts:
-    """Write the content's parts as wheels into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     size = -(-len(content) // num_parts)
     parts = [content[start : start + size] for start in range(0, len(content), size)]
@@ -25,7 +24,6 @@ def write_wheels(folder: Path, content: bytes = CONTENT, num_parts: int = 3) -> 
 
 
 def toy_row(wheels: WheelParts | None, content: bytes = CONTENT) -> CatalogModel:
-    """Return a catalog row for the content."""
     return CatalogModel(
         name="toy",
         licence="Apache-2.0",
