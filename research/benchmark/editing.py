@@ -17,7 +17,8 @@ from intarsia_research.benchmark.editor.foreign_files import (
     cut_in_lines,
     foreign_files,
 )
-from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.evaluation.intervals import percentile
 from intarsia_research.evaluation.server_process import serving
 
 LOOK_S = 1.0

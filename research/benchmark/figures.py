@@ -1,6 +1,5 @@
 """What a section of the benchmark gets (``Bench``) and returns (``Figure``)."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions
+from intarsia_research.evaluation.intervals import percentile
 from intarsia_research.evaluation.systems.baseline import Baseline
 
 
@@ -44,12 +44,6 @@ class Figure:
     unit: str
     method: str
     bounds: tuple[float, float] | None = None
-
-
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that at least ``percent`` % of the values do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def middle_of(values: Sequence[float], *, name: str, words: str, unit: str, method: str) -> Figure:

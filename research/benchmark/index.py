@@ -21,9 +21,10 @@ from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.process.client import IndexClient
 from intarsia.workspace.process.messages import Statistics
-from intarsia_research.benchmark.figures import Bench, Figure, middle_of, percentile
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of
 from intarsia_research.benchmark.fresh_engine import folder_variable
 from intarsia_research.errors import BenchmarkFault
+from intarsia_research.evaluation.intervals import percentile
 
 SIZES = (1_000, 10_000)
 IDLE_S = 20.0

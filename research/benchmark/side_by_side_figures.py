@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia_research.benchmark.figures import Figure, percentile
+from intarsia_research.benchmark.figures import Figure
 from intarsia_research.benchmark.machine_energy import POWERCAP
 from intarsia_research.benchmark.systems import plain_name
 from intarsia_research.evaluation.answer import Answer
-from intarsia_research.evaluation.intervals import Estimate, Resampling
+from intarsia_research.evaluation.intervals import Estimate, Resampling, percentile
 
 CacheState: TypeAlias = Literal["cold", "warm"]
 

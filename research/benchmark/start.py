@@ -9,7 +9,8 @@ from pathlib import Path
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Fill
 from intarsia_research.benchmark.editor.sources import cut_lines
-from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.evaluation.intervals import percentile
 from intarsia_research.evaluation.server_process import serving
 
 _NUM_SERVER_STARTS = 5

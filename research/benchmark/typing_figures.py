@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from intarsia_research.benchmark.editor.typing_keys import KEYS_PER_SECOND
-from intarsia_research.benchmark.figures import Figure, percentile
+from intarsia_research.benchmark.figures import Figure
+from intarsia_research.evaluation.intervals import percentile
 
 PROMPT_MS = 300.0
 """An answer within this time feels immediate."""

@@ -19,7 +19,8 @@ from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.evaluation.intervals import percentile
 
 NUM_USERS = 4
 KEYS_PER_SECOND = 5.0

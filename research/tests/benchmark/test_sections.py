@@ -13,9 +13,11 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark import index
 from intarsia_research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
 from intarsia_research.benchmark.determinism import measure_determinism, same_percent
+from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench
 from intarsia_research.benchmark.machine_energy import energy_meter
-from intarsia_research.benchmark.start import measure_server
+from intarsia_research.benchmark.memory import measure_memory
+from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
 
 
 async def test_engines_that_write_the_same_are_told_to(address: Address):
@@ -111,3 +113,32 @@ def test_a_machine_without_counters_has_no_meter(tmp_path: Path):
     assert energy_meter(tmp_path / "missing") is None
     (tmp_path / "intel-rapl:0").mkdir()
     assert energy_meter(tmp_path) is None
+
+
+def test_the_same_python_gives_the_same_holes_each_in_a_file_of_its_own():
+    lines = cut_lines(8)
+    assert lines == cut_lines(8)
+    assert len({line.file for line in lines}) == 8
+
+
+def test_each_hole_is_a_line_without_its_indentation():
+    for line in cut_lines(8):
+        cut = line.text[line.start : line.end]
+        assert cut == cut.strip()
+        assert "\n" not in cut
+        assert line.text[: line.start].rsplit("\n", 1)[-1].strip() == ""
+        assert line.text[line.end :].split("\n")[0].strip() == ""
+
+
+async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(address: Address):
+    sections = (measure_start, measure_prefill, measure_memory)
+    launch = rule_engine_launch(text="return value")
+    async with EngineClient(name="test", launch=launch, address=address) as client:
+        bench = Bench(
+            client=client, address=address, options=FillOptions(), repeats=2, launch=launch
+        )
+        figures = [figure for measure in sections for figure in await measure(bench)]
+    names = [figure.name for figure in figures]
+    assert len(set(names)) == len(names)
+    assert {"engine_start_warm_s", "memory_16k_gb"} <= set(names)
+    assert all(figure.value >= 0 for figure in figures)

@@ -4,10 +4,8 @@ from pathlib import Path
 
 from drawn_bars import drawn_bars
 from infill_server import write_program
-from laboratory import run
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
@@ -56,18 +54,3 @@ async def test_holes_are_filled_in_turns_and_paired(address: Address, tmp_path: 
     assert all(value is None or value >= 0 for value in found.values())
     both = ["intarsia", "llama.cpp"]
     assert drawn_bars(figures) == {"bench-warm.svg": both, "bench-cold.svg": both}
-
-
-async def test_without_baselines_ours_is_measured_alone(address: Address):
-    launch = rule_engine_launch(text="return value")
-    async with EngineClient(name="test", launch=launch, address=address) as client:
-        alone = Bench(client=client, address=address, options=FillOptions(), repeats=1)
-        names = {it.name for it in await measure_side_by_side(alone)}
-    assert {"side_intarsia_warm_p50_ms", "side_intarsia_cold_p99_ms"} <= names
-    assert not any(name.startswith("ratio_") for name in names)
-
-
-def test_an_unknown_section_is_told_which_there_are():
-    result = run("bench", "--only", "speed")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "side-by-side" in result.stderr

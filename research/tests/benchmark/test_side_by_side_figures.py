@@ -84,14 +84,6 @@ def test_each_has_times_work_and_memory_and_pairs_have_ratios():
     assert values["side_others_share"] == 1
 
 
-def test_a_machine_that_does_not_tell_its_energy_is_said_to():
-    found = {it.name: it for it in figures_of(MEASURED)}
-    assert found["side_intarsia_joules"].value is None
-    assert "no readable counter" in found["side_intarsia_joules"].method
-    told = replace(MEASURED, joules_per_fill={"intarsia": 9.0, "llama.cpp": 5.0})
-    assert {it.name: it.value for it in figures_of(told)}["side_intarsia_joules"] == 9
-
-
 def test_nobody_who_never_answered_has_a_time():
     silent = failed("refused", 7)
     holes = [HoleAnswers(group="a", cold={"intarsia": silent}, warm={"intarsia": [silent]})]

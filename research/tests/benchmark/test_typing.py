@@ -32,11 +32,6 @@ def test_the_keys_write_the_lines_with_every_slip_taken_back(number: int):
     assert keys == list(keys_of(line, random.Random(number)))
 
 
-def test_some_keys_are_slips():
-    keys = [key for line in cut_lines(6) for key in keys_of(line, random.Random(1))]
-    assert any(not key.text for key in keys)
-
-
 @pytest.mark.parametrize(("step_seconds", "are_answered"), [(0.0, True), (5.0, False)])
 async def test_a_key_is_answered_or_overtaken(
     address: Address, step_seconds: float, are_answered: bool

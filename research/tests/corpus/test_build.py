@@ -1,7 +1,6 @@
 """A corpus folder is built from packages of a small network, with the real code."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from small_packages import DEBIAN, SmallNet
 from intarsia_research.corpus import candidates
 from intarsia_research.corpus.build import PINNED_NAME, BuildOptions, build_corpus
 from intarsia_research.corpus.contamination import MeasuredTexts
-from intarsia_research.corpus.corpus_file import FILES_NAME, CorpusFile, read_corpus
-from intarsia_research.corpus.manifest import MANIFEST_NAME, Manifest, Tally, read_manifest
+from intarsia_research.corpus.corpus_file import FILES_NAME, read_corpus
+from intarsia_research.corpus.manifest import MANIFEST_NAME, Manifest, read_manifest
 from intarsia_research.corpus.package_list import PackageRow, read_packages
 from intarsia_research.errors import CorpusFault
 
@@ -241,18 +240,6 @@ def test_newlines_are_plain_and_the_digest_is_the_text_s(net: SmallNet, tmp_path
     (file,) = read_corpus(tmp_path / "out")
     assert file.text == functions("one", "two")
     assert file.num_bytes == len(file.text)
-
-
-def test_rows_and_manifest_are_what_the_format_says(net: SmallNet, tmp_path: Path):
-    build(net, tmp_path / "out")
-    with gzip.open(tmp_path / "out" / FILES_NAME, "rt", encoding="utf-8") as rows:
-        row = json.loads(rows.readline())
-    assert set(row) == set(CorpusFile.__struct_fields__)
-    written = json.loads((tmp_path / "out" / MANIFEST_NAME).read_text(encoding="utf-8"))
-    assert written["packages"][0]["archives"][0]["sha256"]
-    assert read_manifest(tmp_path / "out").packages[0].kept == Tally(
-        **written["packages"][0]["kept"]
-    )
 
 
 def test_a_folder_that_is_no_corpus_is_a_fault(tmp_path: Path):

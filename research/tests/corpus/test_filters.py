@@ -14,7 +14,6 @@ from intarsia_research.corpus.contamination import MeasuredTexts
 from intarsia_research.corpus.duplicates import SeenTexts
 from intarsia_research.corpus.filters import (
     reason_in_path,
-    reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
@@ -50,14 +49,6 @@ CODE = "def area(width, height):\n    return width * height\n"
 )
 def test_a_path_tells_what_a_file_is(path: str, reason: str | None):
     assert reason_in_path(path) == reason
-
-
-@pytest.mark.parametrize(
-    ("num_bytes", "reason"),
-    [(199, "too small"), (200, None), (100_000, None), (100_001, "too large")],
-)
-def test_size_has_two_ends(num_bytes: int, reason: str | None):
-    assert reason_in_size(num_bytes) == reason
 
 
 @pytest.mark.parametrize(

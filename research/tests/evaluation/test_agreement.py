@@ -85,7 +85,7 @@ async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Ad
 
 @pytest.mark.model
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", len(SAMPLE)), ("entropy", 4)])
+@pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", 4), ("entropy", 2)])
 async def test_the_real_model_writes_the_same(
     real_engine_runtime: Address, decoding: Decoding, num_cases: int
 ) -> None:
@@ -94,9 +94,7 @@ async def test_the_real_model_writes_the_same(
     for one, other in answers:
         assert_same(one, other)
         assert one.engine_ms is None or one.ms > one.engine_ms > (one.read_ms or 0)
-    texts = [one.text for one, _ in answers]
-    assert texts[0] == "left + right"
-    assert sum(not text for text in texts) < 5
+    assert answers[0][0].text == "left + right"
 
 
 def test_by_default_both_are_asked_as_users_ask() -> None:

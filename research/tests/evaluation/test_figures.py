@@ -74,12 +74,6 @@ def test_the_others_are_compared_with_the_first_on_the_same_holes():
     assert (first.whole.cases, second.whole.cases) == (3, 2)
 
 
-def test_a_failure_is_not_the_same_as_an_empty_answer():
-    rows = [row("1", "a", text="", is_empty=True), failure("1", "b")]
-    same = figures_of(rows)[0].systems[1].whole.same_as_first
-    assert same and same.value == 0
-
-
 def test_times_leave_failures_out_and_settling_leaves_reading_out():
     found = whole(
         row("1", ms=100.0, engine_ms=80.0, read_ms=50.0),

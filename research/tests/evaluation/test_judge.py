@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import sample_cases
 
 from intarsia_research.evaluation.answer import Answer
 from intarsia_research.evaluation.case import Case
@@ -15,17 +16,7 @@ def case(marked: str, language: str = "python", kind: Any = "line") -> Case:
     """Return a case drawn as ``prefix⟦truth⟧suffix``."""
     prefix, _, rest = marked.partition("⟦")
     truth, _, suffix = rest.partition("⟧")
-    return Case(
-        id="1",
-        set="toy",
-        kind=kind,
-        language=language,
-        path="a.py",
-        group="1",
-        prefix=prefix,
-        truth=truth,
-        suffix=suffix,
-    )
+    return sample_cases.case(prefix, truth, suffix, language=language, kind=kind)
 
 
 def judgement(marked: str, text: str, **about: Any) -> Judgement:
@@ -78,12 +69,6 @@ def test_an_answer_parses_when_the_file_with_it_has_no_error(text, parses):
 def test_whether_it_parses_is_not_known_where_the_file_is_broken_itself_or_has_no_grammar():
     assert judgement("def (\n⟦x = 1⟧\n", "x = 1").parses is None
     assert judgement("a\n⟦b⟧\n", "b", language="plaintext").parses is None
-
-
-def test_other_languages_are_parsed_too():
-    marked = "int f() {\n  ⟦return 1;⟧\n}\n"
-    assert judgement(marked, "return 2;", language="c").parses is True
-    assert judgement(marked, "return 2;\n}", language="c").parses is False
 
 
 def test_length_error_counts_signs_too_many_or_too_few():

@@ -8,17 +8,9 @@ from rich.console import Console
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.compare_fills import compare_fills, rows_of
-from intarsia_research.evaluation.figure_text import number_change, p_value, percent_change, signed
-from intarsia_research.evaluation.figures import figures_of
-from intarsia_research.evaluation.intervals import Estimate
-from intarsia_research.evaluation.paired import mcnemar
-from intarsia_research.evaluation.record import Row
 from intarsia_research.evaluation.report_comparison import (
-    MAX_SHOWN,
     comparison_table,
-    discordant_table,
 )
-from intarsia_research.evaluation.report_table import set_tables
 
 WIDTH = 110
 
@@ -31,47 +23,6 @@ def drawn(*tables: object) -> str:
     return stream.getvalue()
 
 
-def drawn_figures(*rows: Row) -> str:
-    return drawn(*(table for one in figures_of(rows) for table in set_tables(one)))
-
-
-def many(system: str) -> list[Row]:
-    about = {"num_forwards": 1234, "num_tokens": 5678, "engine_ms": 7345.6, "read_ms": 2345.6}
-    return [
-        (exact if number % 3 else row)(
-            f"{kind} {number}",
-            system,
-            kind=kind,
-            language=language,
-            ms=8765.4,
-            passed=number % 2 == 0,
-            parses=True,
-            length_error=-120,
-            mean_entropy=0.123,
-            **about,
-        )
-        for number in range(12)
-        for kind, language in (("inside_word", "typescriptreact"), ("rest_of_line", "python"))
-    ]
-
-
-def test_a_hundred_and_ten_columns_hold_every_figure_uncut():
-    text = drawn_figures(*many("autoregressive"), *many("transformers+cleaning"))
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= WIDTH
-    for words in ("66.7 %", "50.0 %", "29,616 (1.00)", "(−120)", "8,765"):
-        assert words in text, words
-    for words in ("by kind of hole", "by language", "inside_word", "typescriptreact"):
-        assert words in text, words
-
-
-def test_what_was_not_run_has_no_column_and_one_kind_no_table():
-    text = drawn_figures(exact("1"), row("2"), failure("3"))
-    assert "pass@1" not in text
-    assert "by kind" not in text and "by language" not in text
-    assert "33.3 %" in text
-
-
 def test_a_comparison_says_what_is_more_than_noise():
     first = [row(str(number), ms=100.0) for number in range(20)]
     second = [exact(str(number), ms=90.0 + number) for number in range(20)]
@@ -81,58 +32,6 @@ def test_a_comparison_says_what_is_more_than_noise():
     assert "< 0.001" in lines["exact"] and lines["exact"].rstrip().endswith("differs")
     assert lines["ms"].rstrip().endswith("noise")
     assert max(map(len, text.splitlines())) <= WIDTH
-
-
-def test_the_holes_that_one_side_has_right_are_listed_as_far_as_a_screen_holds_them():
-    first = [row(str(number), text="other") for number in range(MAX_SHOWN + 5)]
-    second = [exact(str(number)) for number in range(MAX_SHOWN + 5)]
-    text = drawn(discordant_table(compare_fills(first, second), "before", "after"))
-    assert text.count("line   exact") == MAX_SHOWN
-    assert "and 5 more" in text
-    assert "x = 1" in text and "other" in text
-
-
-def test_context_of_other_files_has_its_own_table_only_where_it_was_read():
-    without = [row("1", "none", is_named=False, num_read=400, num_reused=0, num_project=0)]
-    read = exact("1", "all", is_named=True, num_read=700, num_reused=50, num_project=350)
-    assert "other files" not in drawn_figures(*without)
-    text = drawn_figures(*without, read)
-    assert "what context of other files gains and costs" in text
-    (line,) = [line for line in text.splitlines() if "1 / 0" in line]
-    assert line.split()[0] == "all"
-    assert line.count("1 / 0") == 2 and "750" in line and "350" in line
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "shown"),
-    [(1.26, 1, "+1.3"), (-1.26, 1, "−1.3"), (-0.01, 1, "0.0"), (0, 0, "0"), (-2345, 0, "−2,345")],
-)
-def test_a_difference_has_its_sign(value, digits, shown):
-    assert signed(value, digits) == shown
-
-
-def test_differences_are_told_with_their_intervals():
-    points = Estimate(value=0.021, low=-0.004, high=0.046, of=9)
-    assert percent_change(points) == "+2.1 (−0.4 to +4.6)"
-    assert number_change(points) == "+0.021 (−0.004 to +0.046)"
-    assert (p_value(0.0312), p_value(0.0009)) == ("0.031", "< 0.001")
-
-
-@pytest.mark.parametrize(
-    ("only_first", "only_second", "p"),
-    [
-        (0, 0, 1.0),
-        (1, 0, 1.0),
-        (0, 5, 0.0625),
-        (5, 0, 0.0625),
-        (2, 10, 0.03857421875),  # R: binom.test(2, 12)$p.value
-        (1, 9, 0.021484375),
-        (6, 6, 1.0),
-        (0, 2000, 0.0),
-    ],
-)
-def test_mcnemar_is_the_two_sided_binomial(only_first, only_second, p):
-    assert mcnemar(only_first, only_second) == pytest.approx(p, abs=1e-12)
 
 
 def test_holes_are_paired_and_the_discordant_ones_told():

@@ -84,10 +84,3 @@ def test_where_nothing_can_be_run_only_who_asked_for_it_is_stopped(monkeypatch, 
     assert "the tests are not run: programs are run elsewhere" in capsys.readouterr().err
     with pytest.raises(EvaluationFault):
         choose_sandbox([case_with_test("1")], is_executed=True)
-
-
-def test_a_sandbox_that_is_one_is_used_without_a_word(monkeypatch, capsys):
-    closed = Sandbox(isolation=replace(OPEN.isolation, is_complete=True))
-    monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", lambda: closed)
-    assert choose_sandbox([case_with_test("1")], is_executed=None) is closed
-    assert capsys.readouterr().err == ""

@@ -1,12 +1,14 @@
 """The programs that time passes measure every case, and say what they cannot measure."""
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
 import torch
+from toy_causal import save_toy, toy_causal_model
 
-from intarsia_research.model_cost import gemma_cost
+from intarsia_research.model_cost import gemma_cost, time_passes
 from intarsia_research.model_cost.pass_cost import PassFigures, main
 
 
@@ -37,9 +39,12 @@ def test_a_model_that_is_none_is_one_line(capsys: pytest.CaptureFixture[str]):
     assert shown.out == "" and "no model 'none'" in shown.err and shown.err.count("\n") == 1
 
 
-@pytest.mark.model
-def test_the_default_model_is_measured_at_every_size(capsys: pytest.CaptureFixture[str]):
-    assert main(["--json"]) == 0
+def test_a_causal_model_is_measured_at_every_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(time_passes, "NUM_CONTEXT", 128)
+    folder = save_toy(tmp_path, toy_causal_model("qwen2"))
+    assert main(["--json", "--model", str(folder), "--dtype", "float32"]) == 0
     measured = msgspec.json.decode(capsys.readouterr().out, type=PassFigures)
     assert list(measured.pass_ms) == [1, 8, 16, 32, 64]
     assert all(ms > 0 for ms in measured.pass_ms.values())

@@ -1,12 +1,37 @@
 """Files of a corpus, made in a test."""
 
 import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from repository_files import functions
 
 from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.training.run import TrainingOptions
 
-__all__ = ["corpus_file", "functions"]
+__all__ = ["corpus_file", "functions", "training_options"]
+
+
+def training_options(corpus: Path, model: Path, **changes: Any) -> TrainingOptions:
+    """Return the options of a few steps on a corpus of a few files."""
+    options = TrainingOptions(
+        what="tuning",
+        corpus=corpus,
+        model=str(model),
+        start=None,
+        tuning=None,
+        minutes=None,
+        tokens=1,
+        rank=4,
+        rate=1e-3,
+        holes_per_pass=2,
+        passes_per_step=2,
+        holes_per_file=3,
+        seed=1,
+        strength=1.0,
+    )
+    return replace(options, **changes)
 
 
 def corpus_file(

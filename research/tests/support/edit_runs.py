@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditCase, EditKind, lines_of
+from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditCase, EditKind
 from intarsia_research.evaluation.edits.edit_record import EditRow
 from intarsia_research.evaluation.edits.finder import Found, FoundPlace, Level, Question
 from intarsia_research.evaluation.edits.run_edits import AskingWay, run_edits
@@ -33,8 +33,9 @@ def edit_case(
     kind: EditKind = "same",
     language: str = "python",
     date: str = "2025-01-02",
+    before: str = "".join(LINES),
 ) -> EditCase:
-    """Return a case of the text LINES; with one hunk it is a control."""
+    """Return a case of this text; with one hunk it is a control."""
     return EditCase(
         id=name,
         repo=repo,
@@ -46,9 +47,9 @@ def edit_case(
         licence="MIT",
         kind="control" if len(hunks) == 1 else kind,
         first_line=0,
-        file_lines=len(LINES),
+        file_lines=before.count("\n"),
         files_in_commit=1,
-        before="".join(LINES),
+        before=before,
         hunks=hunks,
     )
 
@@ -119,11 +120,6 @@ def in_turn(*answers: Sequence[FoundPlace]) -> Callable[[Question], Sequence[Fou
     """Return a script that gives one answer after the other, then none."""
     left = list(answers)
     return lambda _: left.pop(0) if left else ()
-
-
-def present_line(question: Question, line: str) -> int:
-    """Return the number of a line of the present text."""
-    return lines_of(question.present).index(line)
 
 
 def write_edit_set(file: Path, cases: Iterable[EditCase]) -> None:

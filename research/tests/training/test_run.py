@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_files import corpus_file, functions
+from corpus_files import corpus_file, functions, training_options
 
 from intarsia.engine.errors import ModelError
 from intarsia.training.packed_holes import read_packed
@@ -35,24 +35,7 @@ def options(toy: Path, tmp_path: Path) -> TrainingOptions:
         files.append(corpus_file(user_of(name), path="user.py", package=name))
     (tmp_path / "corpus").mkdir()
     write_files(tmp_path / "corpus", files)
-    return TrainingOptions(
-        what="tuning",
-        corpus=tmp_path / "corpus",
-        model=str(toy),
-        start=None,
-        tuning=None,
-        minutes=None,
-        tokens=1,
-        rank=4,
-        rate=1e-3,
-        holes_per_pass=2,
-        passes_per_step=2,
-        holes_per_file=3,
-        seed=1,
-        strength=1.0,
-        project_share=1.0,
-        window=(40, 20),
-    )
+    return training_options(tmp_path / "corpus", toy, project_share=1.0, window=(40, 20))
 
 
 @pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("adapter", 1_500)])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_files import corpus_file, functions
+from corpus_files import corpus_file, functions, training_options
 from tiny_diffusion_gemma import save_tiny_checkpoint
 
 from intarsia.engine.config import EngineConfig
@@ -26,21 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def order(corpus: Path, model: Path, what: str = "tuning") -> TrainingOptions:
-    return TrainingOptions(
-        what=what,  # type: ignore[arg-type]
-        corpus=corpus,
-        model=str(model),
-        start=None,
-        tuning=None,
-        minutes=None,
-        tokens=40,
-        rank=2,
-        strength=1.0,
-        rate=None,
-        holes_per_pass=2,
-        passes_per_step=1,
-        holes_per_file=4,
-        seed=0,
+    return training_options(
+        corpus, model, what=what, tokens=40, rank=2, rate=None, passes_per_step=1, holes_per_file=4
     )
 
 

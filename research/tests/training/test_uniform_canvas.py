@@ -122,14 +122,6 @@ def test_the_lengths_that_a_fill_would_try_are_all_drawn() -> None:
     assert lengths == {3, 4, 8}
 
 
-def test_the_same_seed_draws_the_same() -> None:
-    for seed in range(5):
-        one, same = drawn(hole(), seed=seed), drawn(hole(), seed=seed)
-        assert one == same
-        noises = [noised(one, 0.5, RULES, random.Random(seed)) for _ in range(2)]
-        assert noises[0] == noises[1]
-
-
 def test_a_batch_marks_the_hole_and_pads_the_rest() -> None:
     canvases = [drawn(hole(num_given=1), EXACT), drawn(hole(num_middle=9, num_suffix=2), EXACT)]
     noisy = [noised(canvas, 1.0, RULES, random.Random(0)) for canvas in canvases]

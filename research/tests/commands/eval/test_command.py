@@ -1,4 +1,4 @@
-"""``eval``: from sets to figures, with an engine that fills by rules."""
+"""``eval``: from sets to figures, with an engine that fills by rules; two kept runs compared."""
 
 import asyncio
 import gzip
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from judged_rows import exact, row, run_of
 from laboratory import run, spawn
 from scripted_system import ScriptedSystem
 
@@ -17,7 +18,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia_research.evaluation.answer import Answer, failed
 from intarsia_research.evaluation.case import Case
-from intarsia_research.evaluation.record import read_run
+from intarsia_research.evaluation.record import Row, read_run, write_saved
 
 
 def problem(name: str, line: str, expected: int) -> dict[str, str]:
@@ -73,14 +74,8 @@ def write_sum(case: Case) -> str:
 
 def test_the_figures_of_every_system_are_told(start_engine, toy: Path):
     start_engine(text="    return a + b")
-    words = (
-        "--decoding",
-        "autoregressive",
-        "--decoding",
-        "speculative",
-        "--decoding",
-        "autoregressive",
-    )
+    names = ("autoregressive", "speculative", "autoregressive")
+    words = [f"--decoding={name}" for name in names]
     result = run("eval", "--set", toy, *words, "--direct", "--exec", "--json")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
@@ -109,19 +104,6 @@ def test_an_editor_s_way_is_the_usual_one(start_engine, source: Path):
     assert (whole["cases"], whole["exact"]["value"], whole["failures"]) == (4, 0.25, 0)
     assert whole["pass_at_1"] is None
     assert result.stderr == ""
-
-
-def test_the_table_names_sets_systems_and_figures(script: Script, toy: Path, source: Path):
-    script(write_sum)
-    words = ("--set", toy, "--repo", source.parent, "--kind", "line", "--no-exec")
-    result = run("eval", *words)
-    assert result.exit_code == 0, result.stderr
-    for told in (
-        *("humaneval-single-line, 3 holes", "repository, 4 holes", "all sets, 7 holes"),
-        *("scripted", "33.3 %", "scripted: script, no model", "its 95 % interval"),
-    ):
-        assert told in result.stdout, told
-    assert "pass@1  " not in result.stdout
 
 
 def test_a_run_is_kept_and_shown_again_with_the_same_figures(script: Script, toy: Path, tmp_path):
@@ -184,15 +166,6 @@ def test_the_default_is_the_builtin_set(script: Script):
     assert one["systems"][0]["whole"]["exact"]["value"] == 1
 
 
-def test_languages_and_kinds_choose_of_any_set(script: Script):
-    script(write_sum)
-    words = ("--set", "single-line", "--lang", "py", "--kind", "line", "--limit", "2", "--no-exec")
-    assert run("eval", *words, "--json").exit_code == 0
-    other = run("eval", "--set", "single-line", "--lang", "go")
-    assert (other.exit_code, other.stderr.count("\n")) == (ExitCode.BAD_INPUT, 1)
-    assert "no hole of these languages" in other.stderr
-
-
 def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Path):
     start_engine(text="b(2)")
     (tmp_path / "names.py").write_text("def b(number):\n    return number\n")
@@ -210,3 +183,36 @@ def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Pat
     assert details["context"] == "members, recent_edit, sibling, signatures, similar"
     assert told["settings"]["window"] == ["200+50", "500+150"]
     assert told["settings"]["context"] == ["none", "all"]
+
+
+@pytest.fixture
+def kept(tmp_path: Path):
+    def keep(name: str, *rows: Row) -> Path:
+        path = tmp_path / f"{name}.json"
+        write_saved(run_of(*rows), path)
+        return path
+
+    return keep
+
+
+def test_two_runs_are_paired_hole_by_hole(kept):
+    first = kept("before", exact("1"), row("2"), row("3"))
+    second = kept("after", exact("1"), exact("2"), exact("4"))
+    result = run("eval", "--compare", first, second)
+    assert result.exit_code == 0, result.stderr
+    for words in ("2 holes in common", "before", "after", "+50.0", "0 / 1", "1.000", "noise"):
+        assert words in result.stdout, words
+    assert "correct on one side only" in result.stdout
+    assert "1 holes that only the first side has, 1 that only the second side has" in result.stdout
+
+
+def test_two_systems_of_one_run_are_paired(kept):
+    path = kept("run", row("1", "speculative"), exact("1", "entropy"))
+    words = ("--compare", path, path, "--system", "speculative", "--system", "entropy")
+    told = json.loads(run("eval", *words, "--json").stdout)
+    assert (told["first"]["system"]["name"], told["second"]["system"]["name"]) == (
+        "speculative",
+        "entropy",
+    )
+    assert (told["shares"]["exact"]["only_first"], told["shares"]["exact"]["only_second"]) == (0, 1)
+    assert told["discordant"][0]["case"] == "1"

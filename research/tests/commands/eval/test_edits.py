@@ -49,18 +49,6 @@ def test_a_set_is_asked_saved_shown_and_compared(start_engine, edits: Path, tmp_
     assert json.loads(as_json.stdout)["pairs"] == 3
 
 
-def test_cases_are_chosen(start_engine, edits: Path):
-    start_engine(next_edits=[])
-    told = json.loads(run("eval", "--edits", edits, "--edits-of", "owner/b", "--json").stdout)
-    whole = told["figures"]["whole"]
-    assert (whole["edits"], whole["controls"]) == (1, 1)
-    told = json.loads(run("eval", "--edits", edits, "--lang", "golang", "--json").stdout)
-    assert told["figures"]["whole"]["edits"] == 1
-    told = json.loads(run("eval", "--edits", edits, "--limit", "2", "--json").stdout)
-    whole = told["figures"]["whole"]
-    assert whole["edits"] + whole["controls"] == 2
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -74,12 +62,6 @@ def test_what_cannot_be_used_is_one_line(edits: Path, words: tuple[str, ...], me
     result = run("eval", "--edits", edits, *words)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert message in result.stderr
-
-
-def test_options_of_edits_need_a_set_of_edits(tmp_path: Path):
-    result = run("eval", "--max-places", "3")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "--max-places goes with --edits" in result.stderr
 
 
 def test_the_rows_so_far_are_saved_if_the_run_ends_early(edits: Path, tmp_path: Path, monkeypatch):

@@ -39,11 +39,6 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     assert not new.exists()
 
 
-def test_commits_need_a_git_repository(tmp_path: Path):
-    check("--commits", tmp_path / "gone", said="is no folder: give a git repository")
-    check("--commits", f"{tmp_path}@HEAD", said="has no such commits")
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [(b"hello", "no run"), (b"{}", "no run"), (b"[]", "no run"), (b"\xff", "no run")],
@@ -59,13 +54,6 @@ def test_a_run_of_another_version_is_told(kept: Path):
     kept.write_text('{"version":1,"contestants":[],"rows":[]}')
     check("--show", kept, said="a run of version 1, this intarsia reads version 2")
     check("--compare", kept, kept, said="a run of version 1, this intarsia reads version 2")
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
-    none = tmp_path / "none.json"
-    check("--show", none, said="does not exist")
-    check("--compare", kept, none, said="does not exist")
-    check("--repo", none, said="does not exist")
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path):
@@ -85,11 +73,6 @@ def test_a_set_that_is_none_is_told(tmp_path: Path):
 def test_where_the_benchmark_is_missing_its_address_is_told(tmp_path: Path, name: str, file: str):
     address = "https://github.com/openai/human-eval-infilling/raw/master/data/"
     check("--set", name, "--humaneval", tmp_path, said=f"{address}{file}")
-
-
-def test_the_benchmark_s_folder_may_stand_in_the_environment(tmp_path: Path, monkeypatch):
-    monkeypatch.setenv("INTARSIA_HUMANEVAL", str(tmp_path))
-    check("--set", "single-line", said=str(tmp_path))
 
 
 def test_languages_and_kinds_that_are_none_are_told(tmp_path: Path):
@@ -143,8 +126,3 @@ def test_a_choice_names_one_kind_or_leaves_it_out(choice: str) -> None:
         assert options is not None
         assert options.kinds == ({alone} if alone in KINDS else others)
         assert options.budget_tokens == ChunkOptions().budget_tokens
-
-
-def test_the_number_of_tokens_can_be_limited() -> None:
-    options = chunk_options("all", 100)
-    assert options is not None and options.budget_tokens == 100

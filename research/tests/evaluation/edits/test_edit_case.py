@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from edit_runs import write_edit_set
+from edit_runs import edit_case, write_edit_set
+from msgspec import structs
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.edit_case import (
     CommitHunk,
-    EditCase,
     lines_of,
     read_edit_set,
     with_hunks,
@@ -23,22 +23,7 @@ HUNKS = (
     CommitHunk(start=1, end=1, old_text="", new_text="y = 2\n"),
     CommitHunk(start=2, end=3, old_text="c = a\n", new_text=""),
 )
-CASE = EditCase(
-    id="one",
-    repo="owner/shop",
-    commit="0" * 40,
-    path="shop.py",
-    date="2025-01-02",
-    subject="change",
-    language="python",
-    licence="MIT",
-    kind="other",
-    first_line=0,
-    file_lines=3,
-    files_in_commit=1,
-    before=BEFORE,
-    hunks=HUNKS,
-)
+CASE = edit_case(*HUNKS, kind="other", before=BEFORE)
 
 
 def damaged(**fields: object) -> bytes:
@@ -46,7 +31,7 @@ def damaged(**fields: object) -> bytes:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    cases = [CASE, msgspec.structs.replace(CASE, id="two", kind="control", hunks=HUNKS[:1])]
+    cases = [CASE, structs.replace(CASE, id="two", kind="control", hunks=HUNKS[:1])]
     write_edit_set(tmp_path / "set.jsonl.gz", cases)
     assert read_edit_set(tmp_path / "set.jsonl.gz") == cases
 

@@ -145,10 +145,3 @@ async def test_shapes_are_those_of_the_place(second, shape: str) -> None:
     case = edit_case(HUNKS[0], second, hunk(10, 3, "x"))
     assert place_shape(await row([], case=case)) == shape
     assert place_shape(await row([place(10, 1, "x")], case=case)) == "several lines"
-
-
-async def test_costs_are_of_the_first_answers() -> None:
-    cost = edit_figures([await row([RIGHT], [WRONG])]).cost
-    assert cost.cpu_s and cost.cpu_s.value == 0.5
-    assert cost.ms_p50 and cost.ms_p50.value == 100.0
-    assert cost.read and cost.read.value == 10 and cost.reused and cost.reused.value == 20

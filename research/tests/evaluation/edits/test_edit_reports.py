@@ -11,9 +11,7 @@ from rich.console import Console
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.compare_edits import compare_edits
 from intarsia_research.evaluation.edits.edit_case import choose_cases
-from intarsia_research.evaluation.edits.edit_figures import edit_figures
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRun, read_edit_run
-from intarsia_research.evaluation.edits.report_edits_table import edit_tables
 from intarsia_research.evaluation.record import read_run, run_is_of, write_saved
 from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
 
@@ -91,14 +89,6 @@ async def test_only_cases_with_the_same_edit_are_compared() -> None:
     assert (found.pairs, found.changed) == (1, 1)
     found = compare_edits(run.rows, run.rows[:1])
     assert (found.pairs, found.left_out_of_first) == (1, 1)
-
-
-async def test_tables_show_levels_costs_and_parts() -> None:
-    run = await run_of([RIGHT], [WRONG], [], [WRONG])
-    words = shown(*edit_tables(edit_figures(run.rows)))
-    assert "3 edits, 1 controls" in words
-    assert "by language" in words and "by kind of edit" in words
-    assert "1 / 1 · 100.0 %" in words  # python: exact, offers, controls with one
 
 
 def test_cases_are_chosen_by_repository_language_and_seed() -> None:

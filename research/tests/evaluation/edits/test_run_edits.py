@@ -86,10 +86,3 @@ async def test_an_insertion_may_be_made_at_any_of_several_lines_with_one_result(
     finder = ScriptedFinder(in_turn([place(3, 0, "line 3", "line 4", "new")]))
     found = (await rows_of([far], finder))[0].first.places[0]
     assert (found.hunks, found.exact_hunks) == ((1,), (1,))
-
-
-async def test_text_around_a_place_is_kept_for_display() -> None:
-    (row,) = await rows_of([CASE], ScriptedFinder(in_turn([place(4, 1, "x")])))
-    shown = row.first.places[0]
-    assert shown.above == "line 2\nline 3\n" and shown.below == "line 5\nline 6\n"
-    assert (shown.old_text, shown.new_text) == ("line 4\n", "x\n")

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from intarsia.infill.languages import language_for_id, language_for_path
+from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.training.cut_holes import CUT_HOLE_KINDS
 from intarsia_research.corpus.package_list import HELD_OUT_LIST, read_held_out
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.sets.builtin import ARCHIVE, FOLDER, builtin_cases
@@ -172,13 +171,6 @@ def test_the_manifest_names_every_file_in_the_archive(manifest: dict[str, Any]) 
         assert set(packed.namelist()) == {row["path"] for row in manifest["files"]}
 
 
-def test_a_file_lies_under_its_language(manifest: dict[str, Any]) -> None:
-    for row in manifest["files"]:
-        assert row["path"].split("/")[0] == row["language"]
-        known = {row["language"], "cpp"} if row["language"] == "c" else {row["language"]}
-        assert language_for_path(row["path"]).id in known, row["path"]
-
-
 def test_every_file_parses_without_an_error(texts: dict[str, str], languages: dict[str, str]):
     for path, text in texts.items():
         syntax = parse_afresh(text, language_for_id(languages[path]))
@@ -208,22 +200,6 @@ def test_no_training_corpus_may_hold_any_of_the_packages(manifest: dict[str, Any
         assert row["package"].lower().replace("_", "-") in names, row["package"]
 
 
-def test_there_are_enough_holes_in_enough_languages(
-    manifest: dict[str, Any], languages: dict[str, str]
-) -> None:
-    num_of = Counter(languages[hole["path"]] for hole in manifest["holes"])
-    assert sum(num_of.values()) >= 320
-    assert len(num_of) >= 8
-    assert sum(num >= 40 for num in num_of.values()) >= 6
-    assert len({row["package"] for row in manifest["files"]}) >= 30
-
-
-def test_the_kinds_are_about_even(manifest: dict[str, Any]) -> None:
-    num_of = Counter(hole["kind"] for hole in manifest["holes"])
-    assert set(num_of) == set(CUT_HOLE_KINDS)
-    assert min(num_of.values()) > 0.7 * max(num_of.values())
-
-
 def test_no_hole_of_a_file_overlaps_another_or_says_the_same(
     manifest: dict[str, Any], texts: dict[str, str]
 ) -> None:
@@ -236,8 +212,3 @@ def test_no_hole_of_a_file_overlaps_another_or_says_the_same(
         assert edges[0] >= 0 and edges[-1] <= len(texts[path]), path
         truths = [texts[path][start:end].strip() for start, end in holes]
         assert len(set(truths)) == len(truths), path
-
-
-def test_the_loader_gives_every_hole_once(manifest: dict[str, Any]) -> None:
-    cases = builtin_cases(languages=None, kinds=None, limit=None, seed=1)
-    assert len({case.id for case in cases}) == len(cases) == len(manifest["holes"])

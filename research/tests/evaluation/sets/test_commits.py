@@ -124,12 +124,6 @@ def test_a_branch_may_have_the_name_of_a_file(clone: Clone) -> None:
     assert cases_of(clone, "shop.py") == cases_of(clone)
 
 
-def test_the_folder_of_a_tree_has_the_name_that_the_model_reads(clone: Clone) -> None:
-    assert {case.root.name for case in cases_of(clone) if case.root} == {"clone"}
-    bare = CommitSource(repository=clone.folder / "shop.git", cache=clone.folder)
-    assert bare.name == "shop"
-
-
 def test_two_runs_may_write_the_same_tree(clone: Clone, tmp_path: Path, monkeypatch):
     """Else a second copy of each file would have the text of its holes."""
     history, tree = GitHistory(clone.folder), tmp_path / "tree"

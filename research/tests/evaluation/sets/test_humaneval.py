@@ -112,8 +112,3 @@ def test_a_problem_of_no_known_set_is_told(tmp_path: Path, change: dict[str, str
     path = write(tmp_path / "other.jsonl", PROBLEM, {**PROBLEM, **change})
     with pytest.raises(EvaluationFault, match=f"line 2 of .*{said}"):
         read_humaneval(path, limit=None, seed=7)
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path):
-    with pytest.raises(EvaluationFault, match=r"cannot read .*; check the path"):
-        read_humaneval(tmp_path / "none.jsonl.gz", limit=None, seed=7)

@@ -6,7 +6,6 @@ import pytest
 from project_archives import Archives
 from small_packages import tar_bytes
 
-from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.member_holes import is_member_of_another_file
 from intarsia_research.evaluation.sets.package_cases import MEMBERS
@@ -87,13 +86,6 @@ def test_holes_begin_after_a_receiver_whose_class_is_in_another_file(archives: A
         assert case.name and case.truth.startswith(case.name)
         assert case.root is not None
         assert case.filled(case.truth) == (case.root / case.path).read_text()
-
-
-def test_a_package_without_such_a_receiver_gives_none(tmp_path: Path) -> None:
-    archives = Archives(tmp_path, MEMBERS)
-    archives.add("small", "python", tar_bytes({"small-1.0/small/session.py": SESSION}))
-    with pytest.raises(EvaluationFault, match="no such hole"):
-        archives.cases()
 
 
 def test_the_rule_reads_the_file_with_the_hole_cut_out(archives: Archives) -> None:

@@ -10,7 +10,6 @@ from small_packages import tar_bytes, zip_bytes
 
 from intarsia_research.corpus.members import MAX_MEMBER_BYTES
 from intarsia_research.errors import CorpusFault, EvaluationFault
-from intarsia_research.evaluation.sets.package_cases import PROJECT
 from intarsia_research.evaluation.sets.project_packages import read_table, without_copies
 
 USES = "\n\n".join(
@@ -191,19 +190,6 @@ def test_a_copy_of_a_file_is_left_out_and_a_namesake_stays() -> None:
         "y/__init__.py": "",
     }
     assert set(without_copies(texts)) == set(texts) - {"build/lib/src/a.py"}
-
-
-def test_our_table_has_enough_packages_of_each_language_and_no_training_has_them() -> None:
-    packages = read_table()
-    by_language = {
-        language: [one for one in packages if one.language == language]
-        for language in ("python", "typescript")
-    }
-    assert all(len(found) >= 8 for found in by_language.values())
-    assert len({one.name for one in packages}) == len(packages)
-    assert all(re.fullmatch(r"[0-9a-f]{64}", one.sha256) for one in packages)
-    assert {one.ecosystem for one in packages} == {"pypi", "npm"}
-    assert PROJECT.num_holes >= 200
 
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path: Path) -> None:

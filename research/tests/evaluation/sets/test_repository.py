@@ -129,11 +129,6 @@ def test_of_folders_tests_packages_and_what_no_person_wrote_are_left_out(folder:
     assert {case.group for case in cases(folder, limit=999)} == kept
 
 
-def test_a_folder_called_test_may_be_named(tmp_path: Path):
-    path = write(tmp_path / "test" / "a.py", PYTHON)
-    assert cases(path.parent, path) == cases(path)
-
-
 def test_data_and_markup_are_cut_only_when_they_are_named(folder: Path):
     write(folder / "page.css", "a { color: red; }\n")
     assert "css" not in {case.language for case in cases(folder, limit=999)}
@@ -195,8 +190,3 @@ def test_where_a_language_has_no_more_of_a_kind_it_gives_the_next():
     assert drawn({("a", "x"): 1, ("a", "y"): 3, ("b", "x"): 1}, "ab", "xy") == [
         *("ax", "bx", "ay", "ay", "ay")
     ]
-
-
-def test_nothing_gives_nothing():
-    assert drawn({("a", "x"): 0}, "a", "x") == []
-    assert drawn({}, "", "xy") == []

@@ -3,27 +3,18 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
+from sample_cases import case
 from scripted_program import ScriptedProgram, refuse
 
 from intarsia_research.evaluation.answer import Answer
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.system import System
-from intarsia_research.evaluation.systems.baseline import Baseline, cut_at_stop
+from intarsia_research.evaluation.systems.baseline import Baseline
 from intarsia_research.evaluation.systems.baseline_program import Prompt
 
 
-def case_of(prefix: str, suffix: str, *, path: str = "a.py") -> Case:
-    return Case(
-        id="1",
-        set="drawn",
-        kind="line",
-        language="python",
-        path=path,
-        group="1",
-        prefix=prefix,
-        truth="",
-        suffix=suffix,
-    )
+def case_of(prefix: str, suffix: str) -> Case:
+    return case(prefix, suffix=suffix, kind="line")
 
 
 CASE = case_of("def f(a):\n    b = a\n    ", "\n\nprint(f(1))\n")
@@ -34,7 +25,7 @@ def baseline_of(program: ScriptedProgram) -> Baseline:
 
 
 async def fills(
-    answer: Callable[[Prompt], str], case: Case
+    answer: Callable[[Prompt], str], hole: Case
 ) -> tuple[ScriptedProgram, list[Answer]]:
     """Fill one case with the program's own text, then cleaned."""
     program = ScriptedProgram(answer)
@@ -42,7 +33,7 @@ async def fills(
     systems: list[System] = [baseline.system(cleans=it) for it in (False, True)]
     async with AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(it.ready()) for it in systems]
-        return program, [await client.fill(case) for client in clients]
+        return program, [await client.fill(hole) for client in clients]
 
 
 async def test_it_sees_the_text_round_the_hole_whole_and_what_ends_it():
@@ -77,14 +68,9 @@ async def test_what_cleaning_leaves_nothing_of_has_a_reason():
     assert not cleaned.is_failure
 
 
-async def test_a_program_that_writes_nothing_fills_nothing():
-    _, (own, cleaned) = await fills(lambda prompt: "", CASE)
-    assert [own.reason, cleaned.reason] == ["the model wrote nothing"] * 2
-
-
 async def test_a_file_s_own_line_ends_come_back():
-    case = case_of("def f(a):\r\n", "\r\n\r\nprint(f(1))\r\n")
-    program, (own, cleaned) = await fills(lambda prompt: "    if a:\n        return a", case)
+    crlf = case_of("def f(a):\r\n", "\r\n\r\nprint(f(1))\r\n")
+    program, (own, cleaned) = await fills(lambda prompt: "    if a:\n        return a", crlf)
     assert "\r" not in program.prompts[0].prefix + program.prompts[0].suffix
     assert own.text == "    if a:\r\n        return a"
     assert cleaned.text == "    if a:\r\n        return a"
@@ -125,18 +111,3 @@ async def test_it_runs_until_the_last_system_is_done_and_can_run_again():
     async with baseline.system(cleans=True).ready() as again:
         await again.fill(CASE)
     assert program.num_starts == 2
-
-
-async def test_names_and_details_tell_the_two_apart():
-    baseline = baseline_of(ScriptedProgram(lambda prompt: ""))
-    own, cleaned = baseline.system(cleans=False), baseline.system(cleans=True)
-    assert (own.name, cleaned.name) == ("scripted", "scripted+cleaning")
-    async with own.ready() as client:
-        assert client.info.details == {"version": "1", "cleaning": "none"}
-        assert (client.info.way, client.info.model) == ("a table", "none")
-
-
-def test_the_first_stop_text_cuts():
-    assert cut_at_stop("a;b\nc", ("\n", ";")) == "a"
-    assert cut_at_stop("a", ("\n",)) == "a"
-    assert cut_at_stop("a\n", ()) == "a\n"

@@ -39,13 +39,6 @@ async def test_a_model_that_is_none_ends_the_evaluation(runtime: Address) -> Non
             pass
 
 
-async def test_a_model_without_memory_ends_the_evaluation(runtime: Address) -> None:
-    await start(runtime, text="1")
-    with pytest.raises(EvaluationFault):
-        async with Direct(FillOptions(model="huge"), address=runtime).ready():
-            pass
-
-
 async def test_a_hole_that_the_engine_refuses_is_a_failure(runtime: Address) -> None:
     await start(runtime, text="1")
     async with Direct(FillOptions(max_tokens=-1), address=runtime).ready() as client:

@@ -8,7 +8,6 @@ import pytest
 from faulty_server import faulty_server_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lsprotocol.types import InlineCompletionTriggerKind as TriggerKind
 from rule_server import rule_server_command
 from sample_cases import case
 
@@ -20,7 +19,6 @@ from intarsia.lsp.documents.positions import line_starts, position_at
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import MAX_IN_A_ROW
 from intarsia_research.evaluation.server_process import serving
-from intarsia_research.evaluation.systems import language_server
 from intarsia_research.evaluation.systems.language_server import LanguageServer, position_of
 
 GOOD = case("y = ", "1")
@@ -34,11 +32,6 @@ def test_positions_are_those_of_the_server(text: str) -> None:
         if not splits_line_end(text, offset):
             there = position_at(text, starts, offset, "utf-16")
             assert position_of(text, offset) == {"line": there.line, "character": there.character}
-
-
-def test_the_triggers_have_the_protocols_numbers() -> None:
-    assert TriggerKind(language_server._INVOKED) is TriggerKind.Invoked
-    assert TriggerKind(language_server._AUTOMATIC) is TriggerKind.Automatic
 
 
 async def test_an_answer_holds_what_the_server_says_of_it(runtime: Address) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 import pytest
 from infill_server import write_program
+from sample_cases import case
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer
-from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems import llama_cpp as module
 from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
 from intarsia_research.evaluation.systems.infill_stream import streamed_infill
@@ -20,17 +20,7 @@ from intarsia_research.evaluation.systems.llama_cpp import (
     llama_cpp,
 )
 
-CASE = Case(
-    id="1",
-    set="drawn",
-    kind="line",
-    language="python",
-    path="a.py",
-    group="1",
-    prefix="def f(a):\n    ",
-    truth="return a",
-    suffix="\n\nprint(f(1))\n",
-)
+CASE = case("def f(a):\n    ", "return a", "\n\nprint(f(1))\n", kind="line")
 
 
 async def fill(folder: Path, behaviour: str) -> Answer:

@@ -102,11 +102,3 @@ def test_nothing_is_left_of_the_index(tmp_path: Path, monkeypatch: pytest.Monkey
     assert {path.name for path in (tmp_path / "shop-1.0").rglob("*")} == {
         *("shop", "totals.py", "__init__.py", "helpers.py")
     }
-
-
-def test_a_context_names_the_project_and_the_path_in_it(projects: CutProjects, tmp_path: Path):
-    hole, context = make_shop(tmp_path / "shop-1.0"), WithContext(projects=projects, options=ALL)
-    project = context.project_for(hole, plan_of(hole))
-    assert project is not None
-    assert (project.repository, project.path) == ("shop-1.0", "shop/totals.py")
-    assert {chunk.path for chunk in project.chunks} == {"shop/helpers.py"}

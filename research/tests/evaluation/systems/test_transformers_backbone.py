@@ -9,10 +9,10 @@ import numpy as np
 import psutil
 import pytest
 import torch
+from sample_cases import case
 from toy_gguf import ToyGguf, toy_model, toy_tokens, write_gguf
 
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.baseline_program import Prompt
 from intarsia_research.evaluation.systems.transformers_backbone import transformers_backbone
 from intarsia_research.evaluation.systems.transformers_process import Backbone, load_backbone
@@ -125,22 +125,12 @@ def test_two_matrices_stay_two(tmp_path: Path):
 async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
     toy_file: Path, backbone: Backbone
 ):
-    case = Case(
-        id="1",
-        set="drawn",
-        kind="line",
-        language="python",
-        path="a.py",
-        group="1",
-        prefix=PROMPT.prefix,
-        truth="",
-        suffix=PROMPT.suffix,
-    )
+    hole = case(PROMPT.prefix, suffix=PROMPT.suffix, kind="line")
     baseline = transformers_backbone(toy_file, model="toy")
     before = set(psutil.Process().children())
     async with baseline.system(cleans=False).ready() as client:
         assert client.info.details["embedding"] == "tied"
-        answer = await client.fill(case)
+        answer = await client.fill(hole)
         expected = backbone.write(
             Prompt(prefix=PROMPT.prefix, suffix=PROMPT.suffix, stop=("\n",), max_tokens=48)
         )
@@ -148,7 +138,7 @@ async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
         (process,) = set(psutil.Process().children()) - before
         process.kill()
         with pytest.raises(EvaluationFault, match=r"process ended \(exit code -9\)"):
-            await client.fill(replace(case, prefix="x = "))
+            await client.fill(replace(hole, prefix="x = "))
     assert set(psutil.Process().children()) <= before
 
 
