@@ -101,11 +101,7 @@ class ServerProcess:
         return message.get("result")
 
     async def open_session(
-        self,
-        options: Mapping[str, Any],
-        *,
-        asks_for_drafts: bool = False,
-        asks_for_next_edits: bool = False,
+        self, options: Mapping[str, Any], *, asks_for_drafts: bool = False
     ) -> Message:
         """Initialize the server; return its status after the model is loaded. Raise ServerFault."""
         await self.request(
@@ -115,13 +111,7 @@ class ServerProcess:
                 "rootUri": None,
                 "capabilities": {
                     "textDocument": {"inlineCompletion": {}},
-                    "experimental": {
-                        "intarsia": {
-                            "status": True,
-                            "drafts": asks_for_drafts,
-                            "nextEdits": asks_for_next_edits,
-                        }
-                    },
+                    "experimental": {"intarsia": {"status": True, "drafts": asks_for_drafts}},
                 },
                 "initializationOptions": {"statistics": False, **options},
             },

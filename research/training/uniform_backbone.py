@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
@@ -103,8 +102,6 @@ def load_uniform(
     folder: ModelFolder,
     on_progress: ReportProgress,
     *,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
     tuning: Path | None = None,
 ) -> LoadedGemma:
     """Load a model of the DiffusionGemma family, with the tunings its name and ``tuning`` give.
@@ -114,10 +111,10 @@ def load_uniform(
     if folder.family != "diffusion_gemma":
         raise ModelError(f"{folder.name} is not a DiffusionGemma: its training differs")
     on_progress(f"loading {folder.name}", None)
-    on_device = choose_device(device)
+    device = choose_device("auto")
     return load_gemma(
         folder.path,
-        device=on_device,
-        dtype=choose_dtype(dtype, on_device),
+        device=device,
+        dtype=choose_dtype("auto", device),
         tunings=(*folder.tunings, *([tuning] if tuning else [])),
     )

@@ -25,11 +25,8 @@ SLACK_S = 30.0
 
 def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     """Plan the fill that an editor asks for: at the cursor, or of a selected range."""
-    language, text, cursor = (
-        language_for(case.language, case.path),
-        case.filled(""),
-        len(case.prefix),
-    )
+    language, text = language_for(case.language, case.path), case.filled("")
+    cursor = len(case.prefix)
     if not case.is_range:
         return plan_at_cursor(text, cursor, language, options)
     hole = hole_for_range(text, cursor, cursor, language)
