@@ -1,5 +1,7 @@
 """Whatever a client sends, only what a context can hold is encoded."""
 
+from typing import Any
+
 import pytest
 
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS, find_text_end, may_end_here
@@ -69,73 +71,55 @@ def test_a_window_longer_than_a_context_is_refused() -> None:
         require_bounded_window(window(MOST), max_tokens=TOKENS)
 
 
-def check(
-    drawing: str, *, stop: tuple[str, ...] = (), max_open: int | None = None, min_indent: int = 0
+def check(drawing: str, **options: Any) -> None:
+    """The text ends at the mark; None where it has none."""
+    found = find_text_end(
+        drawing.replace("¶", ""), **{"stop": (), "max_open": None, "min_indent": 0} | options
+    )
+    assert found == (drawing.index("¶") if "¶" in drawing else None)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "options"),
+    [
+        ("whole text", {}),
+        ("one line¶\nthe next", {"stop": ("\n",)}),
+        ("a¶)b]", {"stop": ("]", ")")}),
+        ("¶at once", {"stop": ("at",)}),
+        ("an empty stop text is none", {"stop": ("",)}),
+        ("not in it", {"stop": ("\n",)}),
+        # lines too far left
+        ("first\nsecond", {"min_indent": 0}),
+        ("first\n    second\n    third", {"min_indent": 4}),
+        ("first\n    second¶\nout", {"min_indent": 4}),
+        ("first\n    second¶\n  less\n", {"min_indent": 4}),
+        ("first\n    a\n\n   \n    b\n", {"min_indent": 4}),  # blank lines end nothing
+        ("first\n    a\n¶\nout", {"min_indent": 4}),
+        ("first\n\tsecond", {"min_indent": 8}),
+        ("first\n  \tsecond", {"min_indent": 8}),  # a tab counts to the next multiple of 8
+        ("first¶\n\tsecond", {"min_indent": 9}),
+        ("nothing before matters", {"min_indent": 4}),
+        ("first¶\n}", {"min_indent": 2}),
+        ("first\n", {"min_indent": 2}),
+        ("a\n    b¶;\nc", {"stop": (";",), "min_indent": 4}),  # the earlier of both ends it
+        ("a\n    b¶\nc;", {"stop": (";",), "min_indent": 4}),
+        # within brackets nothing ends
+        ("f(\n  a,\n)¶\nb", {"stop": ("\n",), "max_open": 0}),
+        ("f(¶\n  a,\n)\nb", {"stop": ("\n",)}),
+        ("if (a) {¶\n  b\n}\n", {"stop": ("\n",), "max_open": 1}),
+        ("f(() => {\n  b\n})¶\n", {"stop": ("\n",), "max_open": 1}),
+        ("f(() => {¶\n  b\n})\n", {"stop": ("\n",), "max_open": 2}),
+        ("f(\n  never closed\n", {"stop": ("\n",), "max_open": 0}),
+        ("} else {\n  a\n}¶\nb", {"stop": ("\n",), "max_open": 0}),  # closes what others open
+        ("f('(')¶\nb", {"stop": ("\n",), "max_open": 0}),
+        ("it's (\nclosed)¶\nb", {"stop": ("\n",), "max_open": 0}),
+        ("[)\n]¶\n", {"stop": ("\n",), "max_open": 0}),
+    ],
+)
+def test_a_text_ends_at_stop_texts_and_at_lines_too_far_left(
+    drawing: str, options: dict[str, Any]
 ) -> None:
-    text = drawing.replace("¶", "")
-    expected = drawing.index("¶") if "¶" in drawing else None
-    found = find_text_end(text, stop=stop, max_open=max_open, min_indent=min_indent)
-    assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("drawing", "stop"),
-    [
-        ("whole text", ()),
-        ("one line¶\nthe next", ("\n",)),
-        ("a¶)b]", ("]", ")")),
-        ("¶at once", ("at",)),
-        ("an empty stop text is none", ("",)),
-        ("not in it", ("\n",)),
-    ],
-)
-def test_stop_texts(drawing: str, stop: tuple[str, ...]) -> None:
-    check(drawing, stop=stop)
-
-
-@pytest.mark.parametrize(
-    ("drawing", "min_indent"),
-    [
-        ("first\nsecond", 0),
-        ("first\n    second\n    third", 4),
-        ("first\n    second¶\nout", 4),
-        ("first\n    second¶\n  less\n", 4),
-        ("first\n    a\n\n   \n    b\n", 4),  # blank lines end nothing
-        ("first\n    a\n¶\nout", 4),
-        ("first\n\tsecond", 8),
-        ("first\n  \tsecond", 8),  # a tab counts to the next multiple of 8
-        ("first¶\n\tsecond", 9),
-        ("nothing before matters", 4),
-        ("first¶\n}", 2),
-        ("first\n", 2),
-    ],
-)
-def test_outdented_lines(drawing: str, min_indent: int) -> None:
-    check(drawing, min_indent=min_indent)
-
-
-def test_the_earlier_of_both_ends_it() -> None:
-    check("a\n    b¶;\nc", stop=(";",), min_indent=4)
-    check("a\n    b¶\nc;", stop=(";",), min_indent=4)
-
-
-@pytest.mark.parametrize(
-    ("drawing", "max_open"),
-    [
-        ("f(\n  a,\n)¶\nb", 0),
-        ("f(¶\n  a,\n)\nb", None),
-        ("if (a) {¶\n  b\n}\n", 1),
-        ("f(() => {\n  b\n})¶\n", 1),
-        ("f(() => {¶\n  b\n})\n", 2),
-        ("f(\n  never closed\n", 0),
-        ("} else {\n  a\n}¶\nb", 0),  # what it closes of others opens nothing
-        ("f('(')¶\nb", 0),
-        ("it's (\nclosed)¶\nb", 0),
-        ("[)\n]¶\n", 0),
-    ],
-)
-def test_stop_texts_end_nothing_within_brackets(drawing: str, max_open: int | None) -> None:
-    check(drawing, stop=("\n",), max_open=max_open)
+    check(drawing, **options)
 
 
 @pytest.mark.parametrize(

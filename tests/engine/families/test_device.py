@@ -32,26 +32,18 @@ def test_a_device_that_is_not_there_is_said(wanted: Device, name: str, monkeypat
         choose_device(wanted)
 
 
-def test_a_named_format_is_taken() -> None:
-    assert choose_dtype("bfloat16", _CPU) == torch.bfloat16
-    assert choose_dtype("float32", torch.device("cuda")) == torch.float32
-
-
 @pytest.mark.parametrize("avx", [True, False])
 @pytest.mark.parametrize("amx", [True, False])
-def test_a_cpu_runs_bfloat16_only_where_it_can(avx: bool, amx: bool, monkeypatch):
+def test_bfloat16_is_run_only_where_it_can_be(avx: bool, amx: bool, monkeypatch):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: avx)
     expected = torch.bfloat16 if avx or amx else torch.float32
     assert choose_dtype("auto", _CPU) == expected
     assert choose_dtype("auto", torch.device("mps")) == torch.float32
-
-
-@pytest.mark.parametrize("is_supported", [True, False])
-def test_a_gpu_runs_bfloat16_only_where_it_can(is_supported: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: is_supported)
-    expected = torch.bfloat16 if is_supported else torch.float32
-    assert choose_dtype("auto", torch.device("cuda")) == expected
+    on_gpu = torch.bfloat16 if avx else torch.float32
+    assert choose_dtype("auto", torch.device("cuda")) == on_gpu
+    assert choose_dtype("bfloat16", _CPU) == torch.bfloat16, "a named format is taken"
 
 
 def test_memory_on_the_gpu_is_the_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Both directions against PEFT itself: the same logits, and back and forth the same numbers."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,49 +95,29 @@ def test_a_lora_of_peft_comes_back_as_it_was(toy: Path, tmp_path: Path) -> None:
     assert_same_numbers(lora / name, back / name)
 
 
-def test_a_lora_that_peft_trained_is_computed_by_us_as_by_peft(toy: Path, tmp_path: Path) -> None:
-    import peft
-    from toy_lora import IDS, plain_model
-
-    torch.manual_seed(0)
-    model = peft.get_peft_model(
-        plain_model(toy), peft.LoraConfig(r=2, lora_alpha=16, target_modules="all-linear")
-    )
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
-    losses = []
-    for _ in range(8):
-        loss = model(IDS[None], labels=IDS[None]).loss
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < losses[0]
-    model.save_pretrained(tmp_path / "lora")
-    tuning = imported(tmp_path / "lora", toy, tmp_path / "tuning.safetensors")
-    ours = our_logits(f"{toy}+{tuning}")
-    torch.testing.assert_close(ours, peft_logits(toy, tmp_path / "lora"), **CLOSE)
-
-
-def test_the_short_config_of_nemo_automodel_is_enough(toy: Path, tmp_path: Path) -> None:
+def as_nemo_automodel(config: dict[str, Any], modules: list[str]) -> dict[str, Any]:
     """It names each module by its whole path, and none of PEFT's options that are off."""
-    lora = save_lora(tmp_path / "lora", toy)
-    path = lora / "adapter_config.json"
     kept = ("task_type", "peft_type", "r", "lora_alpha", "use_dora", "bias")
-    config = {name: json.loads(path.read_text())[name] for name in kept}
-    names = load_file(lora / "adapter_model.safetensors")
-    modules = {name.removeprefix("base_model.model.").rpartition(".lora_")[0] for name in names}
-    config |= {"target_modules": sorted(modules), "base_model_name_or_path": "N/A"}
-    path.write_text(json.dumps(config))
-    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
-    torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)
+    short = {name: config[name] for name in kept}
+    return short | {"target_modules": modules, "base_model_name_or_path": "N/A"}
 
 
-def test_unsloths_additions_to_the_config_change_nothing(toy: Path, tmp_path: Path) -> None:
+def as_unsloth(config: dict[str, Any], modules: list[str]) -> dict[str, Any]:
     """It notes the class of the model, and writes the targets as one expression."""
     expression = r"(?:.*?(?:self_attn|mlp).*?(?:q_proj|k_proj|v_proj|o_proj|down_proj).*?)"
-    lora = save_lora(tmp_path / "lora", toy, target_modules=expression)
-    path = lora / "adapter_config.json"
     mapping = {"base_model_class": "Qwen2ForCausalLM", "unsloth_fixed": True}
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_mapping": mapping}))
+    return config | {"auto_mapping": mapping, "target_modules": expression}
+
+
+@pytest.mark.parametrize("written_by", [as_nemo_automodel, as_unsloth])
+def test_the_configs_of_other_programs_are_read(
+    toy: Path, tmp_path: Path, written_by: Callable[..., dict[str, Any]]
+) -> None:
+    targets = ["q_proj", "k_proj", "v_proj", "o_proj", "down_proj"]
+    lora = save_lora(tmp_path / "lora", toy, target_modules=targets)
+    path = lora / "adapter_config.json"
+    names = load_file(lora / "adapter_model.safetensors")
+    modules = {name.removeprefix("base_model.model.").rpartition(".lora_")[0] for name in names}
+    path.write_text(json.dumps(written_by(json.loads(path.read_text()), sorted(modules))))
     tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
     torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)

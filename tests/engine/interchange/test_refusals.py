@@ -107,13 +107,14 @@ def test_a_damaged_config(lora: Path, toy: Path, text: str, said: str) -> None:
     assert said in refusal(lora, toy)
 
 
-def test_a_folder_without_a_lora(toy: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_lora_or_with_one_cut_off_or_pickled(
+    lora: Path, toy: Path, tmp_path: Path
+) -> None:
     (tmp_path / "empty").mkdir()
     assert "has no adapter_config.json" in refusal(tmp_path / "empty", toy)
     assert "has no adapter_config.json" in refusal(tmp_path / "missing", toy)
-
-
-def test_a_pickle_is_never_read(lora: Path, toy: Path) -> None:
+    (lora / TENSORS).write_bytes((lora / TENSORS).read_bytes()[:-9])
+    assert "is damaged (" in refusal(lora, toy)
     (lora / TENSORS).unlink()
     assert f"has no {TENSORS}" in refusal(lora, toy)
     (lora / "adapter_model.bin").write_bytes(b"not even a pickle")
@@ -149,24 +150,20 @@ def test_tensors_that_do_not_fit(
     assert said in refusal(lora, toy)
 
 
-def test_a_file_that_is_cut_off(lora: Path, toy: Path) -> None:
-    path = lora / TENSORS
-    path.write_bytes(path.read_bytes()[:-9])
-    assert "is damaged (" in refusal(lora, toy)
-
-
 @pytest.mark.filterwarnings("ignore:Setting `save_embedding_layers`:UserWarning")
-@pytest.mark.parametrize("kind", ["dora", "head", "embedding"])
-def test_what_peft_itself_writes_beside_a_plain_lora(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"use_dora": True}, "it is a DoRA"),
+        ({"modules_to_save": ["lm_head"], "target_modules": ["q_proj"]}, "modules_to_save"),
+        ({"target_modules": ["q_proj", "embed_tokens"]}, "embed_tokens"),
+    ],
+)
+def test_what_peft_itself_writes_beside_a_plain_lora(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
     toy = save_toy(tmp_path / "toy", toy_causal_model("qwen2", is_tied=False))
-    options: dict[str, Any] = {
-        "dora": {"use_dora": True},
-        "head": {"modules_to_save": ["lm_head"], "target_modules": ["q_proj"]},
-        "embedding": {"target_modules": ["q_proj", "embed_tokens"]},
-    }[kind]
-    said = {"dora": "it is a DoRA", "head": "modules_to_save", "embedding": "embed_tokens"}[kind]
-    lora = save_lora(tmp_path / "lora", toy, **options)
-    assert said in refusal(lora, toy)
+    assert said in refusal(save_lora(tmp_path / "lora", toy, **options), toy)
 
 
 def test_only_a_tuning_of_this_model_is_exported(

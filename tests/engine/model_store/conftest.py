@@ -1,4 +1,4 @@
-"""For each test a cache of its own, a package index in a folder, and a hub that never answers."""
+"""For each test a package index in a folder, and a hub that never answers."""
 
 import socket
 from collections.abc import Iterator
@@ -6,13 +6,6 @@ from pathlib import Path
 
 import pytest
 from toy_gguf import ToyGguf, toy_model, write_gguf
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(folder))
-    return folder
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_gguf import ToyGguf, toy_model, write_gguf
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
@@ -27,14 +26,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def gguf(tmp_path: Path) -> Path:
-    model = toy_model("qwen2", is_tied=True)
-    return write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
-
-
-@pytest.fixture
-def folder(tmp_path: Path, gguf: Path) -> Path:
-    convert(gguf, tmp_path / "converted" / "toy", quiet)
+def folder(tmp_path: Path, toy_gguf: Path) -> Path:
+    convert(toy_gguf, tmp_path / "converted" / "toy", quiet)
     return tmp_path / "converted" / "toy"
 
 
@@ -48,19 +41,6 @@ def change(path: Path) -> None:
     path.write_bytes(raw)
 
 
-def without_seal(folder: Path) -> None:
-    """As a conversion of an earlier version, or one that was planted, is."""
-    (folder / "intarsia.seal").unlink()
-
-
-def with_new_key(folder: Path) -> None:
-    shutil.rmtree(Path(os.environ["INTARSIA_DATA_DIR"]))
-
-
-def with_open_weights(folder: Path) -> None:
-    (folder / WEIGHTS).chmod(0o666)
-
-
 DAMAGES: list[Damage] = [
     lambda folder: change(folder / "config.json"),
     lambda folder: change(folder / "tokenizer.json"),
@@ -68,23 +48,24 @@ DAMAGES: list[Damage] = [
     lambda folder: change(folder / "intarsia.seal"),
     lambda folder: (folder / "tokenizer.json").unlink(),
     lambda folder: (folder / "intarsia.seal").write_bytes(b""),
-    without_seal,
-    with_new_key,
+    lambda folder: (folder / "intarsia.seal").unlink(),  # as of an earlier version, or planted
+    lambda folder: shutil.rmtree(os.environ["INTARSIA_DATA_DIR"]),  # the key is another one
     pytest.param(
-        with_open_weights, marks=pytest.mark.skipif(os.name == "nt", reason="modes of Unix")
+        lambda folder: (folder / WEIGHTS).chmod(0o666),
+        marks=pytest.mark.skipif(os.name == "nt", reason="modes of Unix"),
     ),  # type: ignore[list-item]
 ]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_not_as_it_was_sealed_is_converted_again(
-    folder: Path, gguf: Path, damage: Damage, caplog: pytest.LogCaptureFixture
+    folder: Path, toy_gguf: Path, damage: Damage, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert problem_of_conversion(folder) is None
     before = content(folder)
     damage(folder)
     assert problem_of_conversion(folder) is not None
-    convert(gguf, folder, quiet)
+    convert(toy_gguf, folder, quiet)
     assert "the model is converted again" in caplog.text
     assert content(folder) == before
     assert problem_of_conversion(folder, is_whole=True) is None
@@ -95,10 +76,10 @@ def test_the_seal_of_another_model_is_not_valid(folder: Path) -> None:
     assert str(problem_of_conversion(other)).endswith("or by an earlier version")
 
 
-def test_a_file_in_place_of_the_folder_is_replaced(folder: Path, gguf: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_replaced(folder: Path, toy_gguf: Path) -> None:
     shutil.rmtree(folder)
     folder.write_text("")
-    convert(gguf, folder, quiet)
+    convert(toy_gguf, folder, quiet)
     assert problem_of_conversion(folder) is None
 
 
@@ -126,14 +107,16 @@ def test_damage_that_the_system_did_not_note_is_found_by_the_doctor(folder: Path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of Unix")
-def test_a_cache_that_others_may_write_is_refused_with_the_remedy(folder: Path, gguf: Path) -> None:
+def test_a_cache_that_others_may_write_is_refused_with_the_remedy(
+    folder: Path, toy_gguf: Path
+) -> None:
     folder.parent.chmod(0o777)
     with pytest.raises(ModelError, match=r"written by other users: run chmod.*INTARSIA_CACHE_DIR"):
-        convert(gguf, folder, quiet)
+        convert(toy_gguf, folder, quiet)
     folder.parent.chmod(0o755)
 
 
 def test_without_a_place_for_a_key_the_path_alone_must_do(folder: Path, monkeypatch):
-    without_seal(folder)
+    (folder / "intarsia.seal").unlink()
     monkeypatch.setattr("intarsia.engine.model_store.gguf.conversion_seal.open_seals", lambda: None)
     assert problem_of_conversion(folder) is None

@@ -10,15 +10,16 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from toy_gguf import ToyGguf, toy_model, write_gguf
+from toy_lora import save_tuning
 from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.cache.digest import has_digest
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
+from intarsia.engine.model_store.checkpoint import read_safetensors_header
 from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
@@ -69,6 +70,9 @@ def test_a_folder_is_used_where_it_is(folder: Path, model_type: str, family: str
     assert found.weights == (folder / "model.safetensors",)
     assert found.adapter is None
     assert not found.is_fused
+    embed = {"embed": torch.zeros(4, 4)}
+    save_file(embed, folder / "model.safetensors", metadata={"format": "intarsia-fused-1"})
+    assert locate(str(folder), quiet).is_fused
 
 
 def test_a_model_in_several_files_has_them_all(folder: Path) -> None:
@@ -84,31 +88,10 @@ def test_a_model_in_several_files_has_them_all(folder: Path) -> None:
     assert refusal(folder) == f"cannot read {folder / shards[1]}: No such file or directory"
 
 
-def test_a_folder_in_our_own_layout_is_recognised(folder: Path) -> None:
-    tensors = {"embed": torch.zeros(4, 4)}
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "intarsia-fused-1"})
-    assert locate(str(folder), quiet).is_fused
-
-
-def test_a_folder_without_a_model_says_what_was_looked_for(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == (
-        f"{tmp_path} is not a model's folder: "
-        "looked for config.json, tokenizer.json and *.safetensors"
-    )
-
-
-def test_a_folder_with_a_gguf_file_points_at_it(toy_gguf: Path) -> None:
-    assert refusal(toy_gguf.parent).endswith(f"give the file {toy_gguf} itself")
-
-
 @pytest.mark.parametrize(
     ("renamed", "to", "said"),
     [
-        (
-            "model.safetensors",
-            "pytorch_model.bin",
-            "only as a pickle (pytorch_model.bin), which can",
-        ),
+        ("model.safetensors", "pytorch_model.bin", "only as a pickle (pytorch_model.bin), which"),
         ("model.safetensors", "other", "has no weights: looked for model.safetensors"),
         ("tokenizer.json", "other", "has no tokenizer.json"),
     ],
@@ -118,21 +101,26 @@ def test_a_folder_that_lacks_a_part_is_refused(folder: Path, renamed: str, to: s
     assert said in refusal(folder)
 
 
+def test_what_is_no_models_folder_says_what_was_looked_for(toy_gguf: Path, tmp_path: Path) -> None:
+    assert refusal(toy_gguf.parent).endswith(f"give the file {toy_gguf} itself")
+    toy_gguf.rename(tmp_path / "notes.txt")
+    assert "is not a .gguf file" in refusal(tmp_path / "notes.txt")
+    assert refusal(tmp_path) == (
+        f"{tmp_path} is not a model's folder: "
+        "looked for config.json, tokenizer.json and *.safetensors"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '"qwen2"'])
 def test_a_damaged_config_is_refused(folder: Path, text: str) -> None:
     (folder / "config.json").write_text(text)
     assert refusal(folder).startswith(f"{folder / 'config.json'} is damaged (")
 
 
-def test_an_unknown_family_is_refused_with_the_supported_ones(folder: Path) -> None:
-    write_config(folder, model_type="mamba")
-    message = refusal(folder)
-    assert "has model_type 'mamba': use a model with one of qwen2, qwen3, llama, mistral" in message
-
-
 @pytest.mark.parametrize(
     ("config", "said"),
     [
+        ({"model_type": "mamba"}, "'mamba': use a model with one of qwen2, qwen3, llama, mistral"),
         ({"model_type": "llama", "rope_scaling": {"type": "dynamic"}}, "RoPE (dynamic)"),
         ({"model_type": "qwen2", "rope_parameters": {"rope_type": "longrope"}}, "RoPE (longrope)"),
         ({"model_type": "qwen2", "quantization_config": {"bits": 4}}, "quantised weights"),
@@ -169,12 +157,6 @@ def test_transformers_runs_what_our_own_passes_would_compute_wrongly(
     assert is_run_by_transformers(found.config) == is_other
 
 
-def test_cut_off_weights_are_refused(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-7])
-    assert refusal(folder).startswith(f"{path} is damaged (64 bytes of numbers announced, 57 there")
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -185,12 +167,14 @@ def test_cut_off_weights_are_refused(folder: Path) -> None:
         b"\x02\x00\x00\x00\x00\x00\x00\x00[]",
         b'\x09\x00\x00\x00\x00\x00\x00\x00{"a": 12}',
         b"\x04\x00\x00\x00\x00\x00\x00\x00\xff\xfe\xfd\xfc",
+        None,
     ],
 )
-def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: bytes) -> None:
+def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: bytes | None) -> None:
     path = folder / "model.safetensors"
-    path.write_bytes(content)
-    assert refusal(folder).startswith(f"{path} is damaged (")
+    path.write_bytes(path.read_bytes()[:-7] if content is None else content)
+    reason = "64 bytes of numbers announced, 57 there" if content is None else ""
+    assert refusal(folder).startswith(f"{path} is damaged ({reason}")
 
 
 @pytest.fixture
@@ -199,9 +183,8 @@ def toy_catalog(
 ) -> catalog.CatalogModel:
     """A catalog with one model, which comes from wheels and has the default model's adapter."""
     content = toy_gguf.read_bytes()
-    row = replace(
-        toy_row(write_wheels(index, content), content), adapter_file=catalog.CATALOG[0].adapter_file
-    )
+    row = toy_row(write_wheels(index, content), content)
+    row = replace(row, adapter_file=catalog.CATALOG[0].adapter_file)
     monkeypatch.setattr(catalog, "CATALOG", (row,))
     return row
 
@@ -210,9 +193,7 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     toy_catalog: catalog.CatalogModel, cache: Path, index: Path
 ) -> None:
     stages: list[str] = []
-    found = locate_model(
-        "toy", lambda stage, fraction: stages.append(stage), rows_tuned_by=rows_tuned_by
-    )
+    found = locate("toy", lambda stage, fraction: stages.append(stage))
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
     assert found.adapter == toy_catalog.adapter
     assert "converting the model" in stages
@@ -220,12 +201,7 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     for path in (*index.iterdir(), cache / "models" / "toy.gguf"):
         path.unlink()
     stages.clear()
-    assert (
-        locate_model(
-            "toy", lambda stage, fraction: stages.append(stage), rows_tuned_by=rows_tuned_by
-        )
-        == found
-    )
+    assert locate("toy", lambda stage, fraction: stages.append(stage)) == found
     assert stages == [], "the converted folder is all that is needed"
 
 
@@ -248,33 +224,16 @@ def test_a_damaged_adapter_is_refused(toy_catalog: catalog.CatalogModel, tmp_pat
     assert refusal("toy").startswith(f"{adapter} is damaged (")
 
 
-def write_tuning(path: Path, folder: ModelFolder, *, hidden: int | None = None) -> Path:
-    shape = read_shape(folder.config)
-    generator = torch.Generator().manual_seed(0)
-    numbers = {}
-    for layer in range(shape.num_layers):
-        for part, (into, out) in part_sizes(shape).items():
-            numbers[f"A.{part}{layer}"] = torch.randn(4, hidden or into, generator=generator)
-            numbers[f"B.{part}{layer}"] = torch.randn(out, 4, generator=generator) / 8
-    save_file(numbers, path)
-    return path
-
-
 def weights_of(folder: ModelFolder) -> BackboneWeights:
-    return read_weights(
-        folder.weights,
-        read_shape(folder.config),
-        is_fused=True,
-        dtype=torch.bfloat16,
-        device=torch.device("cpu"),
-    )
+    shape, device = read_shape(folder.config), torch.device("cpu")
+    return read_weights(folder.weights, shape, is_fused=True, dtype=torch.bfloat16, device=device)
 
 
 def test_a_bundled_tuning_is_added_when_the_model_is_converted(
     toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = locate("toy", quiet)
-    tuning = write_tuning(tmp_path / "tuning.safetensors", plain)
+    tuning = save_tuning(tmp_path / "tuning.safetensors", plain.path)
     row = replace(toy_catalog, tuning_file=str(tuning))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
 
@@ -300,25 +259,16 @@ def test_a_bundled_tuning_is_added_when_the_model_is_converted(
     only_own = locate(f"toy+none+{tuning}", quiet)
     assert (only_own.path, only_own.tuned_by, only_own.tunings) == (plain.path, None, (tuning,))
     assert only_own.name == f"toy+none+{tuning.parent.name}"
-
-
-def test_another_bundled_tuning_is_another_conversion(
-    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tuning = write_tuning(tmp_path / "tuning.safetensors", locate("toy", quiet))
-    row = replace(toy_catalog, tuning_file=str(tuning))
-    monkeypatch.setattr(catalog, "CATALOG", (row,))
-    first = locate("toy", quiet)
-    numbers = load_file(tuning)
-    save_file({name: 2 * number for name, number in numbers.items()}, tuning)
-    assert locate("toy", quiet).path != first.path
+    save_file({name: 2 * number for name, number in load_file(tuning).items()}, tuning)
+    assert locate("toy", quiet).path != tuned.path, "another tuning is another conversion"
 
 
 def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
     toy_catalog: catalog.CatalogModel, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = locate("toy", quiet)
-    tuning = write_tuning(tmp_path / "tuning.safetensors", plain, hidden=3)
+    tuning = save_tuning(tmp_path / "tuning.safetensors", plain.path)
+    save_file({name: number[..., :3].clone() for name, number in load_file(tuning).items()}, tuning)
     row = replace(toy_catalog, tuning_file=str(tuning))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
     assert "of another backbone" in refusal("toy")
@@ -333,11 +283,6 @@ def test_a_gguf_file_is_converted_once_and_again_when_it_changes(cache: Path, to
 
     write_gguf(toy_gguf, toy_model("llama", is_tied=True), ToyGguf(architecture="llama"))
     assert locate(str(toy_gguf), quiet).config["model_type"] == "llama"
-
-
-def test_any_other_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("no model")
-    assert "is not a .gguf file" in refusal(tmp_path / "notes.txt")
 
 
 def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Path, monkeypatch):
@@ -362,3 +307,32 @@ def test_a_name_of_no_model_says_all_that_was_looked_for(name: str) -> None:
     assert "a name of the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message
     assert "a folder or .gguf file at that path, and a hub id (owner/name)" in message
     assert len(message) < 500
+
+
+@pytest.mark.parametrize(
+    ("model", "plain", "added"),
+    [
+        ("qwen", "qwen", None),
+        ("qwen+none", "qwen", "none"),
+        ("qwen+/a/t.safetensors", "qwen", "/a/t.safetensors"),
+        ("qwen+none+/a/t.safetensors", "qwen+none", "/a/t.safetensors"),
+        ("/models/c++/toy", "/models/c++/toy", None),
+        ("/models/c++/toy+/a+b/t.safetensors", "/models/c++/toy", "/a+b/t.safetensors"),
+        ("owner/name+t.safetensors", "owner/name+t.safetensors", None),
+        ("+/a/t.safetensors", "+/a/t.safetensors", None),
+    ],
+)
+def test_the_text_after_the_plus_is_a_full_path_or_none(model: str, plain: str, added: str | None):
+    assert catalog.split_tuning(model) == (plain, added)
+    own = added not in (None, "none")
+    assert catalog.without_tuning(model) == (plain if own else model), (
+        "only one of the user's own goes"
+    )
+
+
+def test_the_bundled_files_are_complete() -> None:
+    row = catalog.CATALOG[0]
+    assert row.adapter is not None
+    assert row.tuning is not None
+    assert "mask" in read_safetensors_header(row.adapter).tensors
+    assert "A.qkv23" in read_safetensors_header(row.tuning).tensors

@@ -1,10 +1,6 @@
 """The real default model, from the user's cache; it is downloaded and converted if missing."""
 
-import sys
-from pathlib import Path
-
 import pytest
-from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from intarsia.engine.cache.digest import has_digest
@@ -25,20 +21,6 @@ def test_the_file_is_the_official_one() -> None:
     row = find_model(DEFAULT_MODEL)
     assert row is not None
     assert has_digest(pull(DEFAULT_MODEL, lambda stage, fraction: None), row.sha256)
-
-
-def test_the_shape_is_that_of_the_model(folder: ModelFolder) -> None:
-    assert (folder.family, folder.is_fused) == ("masked_causal", True)
-    shape = ("num_hidden_layers", "hidden_size", "vocab_size", "tie_word_embeddings")
-    assert [folder.config[key] for key in shape] == [24, 896, 151_936, True]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's table of mappings")
-def test_the_weights_are_mapped_not_copied(folder: ModelFolder) -> None:
-    with safe_open(folder.weights[0], "pt") as file:
-        tensors = [file.get_tensor(name) for name in file.keys()]  # noqa: SIM118
-        assert str(folder.weights[0]) in Path("/proc/self/maps").read_text()
-    assert all(tensor.data_ptr() % 64 == 0 for tensor in tensors)
 
 
 def test_the_tokenizer_is_the_models_own(folder: ModelFolder) -> None:

@@ -1,5 +1,6 @@
 """Tiny causal models of random numbers in Hugging Face's layout, with random gated adapters."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,6 +81,13 @@ def toy_causal_model(kind: Kind, *, seed: int = 0, is_tied: bool = True) -> PreT
     return model
 
 
+def silence_layers(model: PreTrainedModel) -> None:
+    """Let the last token alone decide, whatever was read."""
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.data.zero_()
+        layer.mlp.down_proj.weight.data.zero_()
+
+
 def save_toy(folder: Path, model: PreTrainedModel) -> Path:
     """Write what Hugging Face keeps of a model: config.json, safetensors, tokenizer.json."""
     model.save_pretrained(folder)
@@ -137,6 +145,11 @@ def toy_backbone(
 
 def toy_text(folder: Path) -> FimTokenizer:
     return read_fim_tokenizer(folder)
+
+
+def joined(text: FimTokenizer, ids: Sequence[int]) -> str:
+    """Return the text of tokens, byte after byte."""
+    return b"".join(map(text.bytes_of, ids)).decode()
 
 
 def toy_context(

@@ -52,9 +52,9 @@ def test_warm_equals_cold_after_any_edits() -> None:
     context = [2]
     warm.prefill(context)
     for _ in range(40):
-        kept = dice.choice([len(context), len(context) - 1, dice.randrange(1, len(context) + 1)])
+        kept = dice.choice([len(context), len(context) - 1, dice.randrange(len(context) + 1)])
         added = [dice.randrange(3, VOCAB_SIZE) for _ in range(dice.choice([0, 1, 2, 15]))]
-        before, context = context, context[: max(kept, 1)] + added
+        before, context = context, (context[:kept] + added) or [2]
         prefilled = warm.prefill(context)
         assert prefilled.num_reused + prefilled.num_computed == len(context)
         assert prefilled.num_reused == common_prefix_length(before, context)
@@ -67,15 +67,6 @@ def test_a_prediction_does_not_change_what_is_held() -> None:
     first = backbone.predict(CANVAS, None)
     assert torch.equal(backbone.predict(CANVAS, None), first)
     assert backbone.cached_tokens() == 4
-
-
-def test_a_context_that_shares_nothing_is_computed_whole() -> None:
-    model = tiny_model()
-    backbone = DiffusionGemmaBackbone(model)
-    backbone.prefill([2, 5, 6])
-    other = backbone.prefill([7, 5])
-    assert (other.num_reused, other.num_computed) == (0, 2)
-    assert_same(backbone.predict(CANVAS, None), predict_cold(model, [7, 5]))
 
 
 def test_a_broken_prefill_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

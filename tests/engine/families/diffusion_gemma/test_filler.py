@@ -1,18 +1,17 @@
 """From a folder on the disk to an answered fill, on a small random checkpoint."""
 
-import threading
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from cancel_when import cancel_when
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
 from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.errors import Cancelled, ModelError
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 from intarsia.engine.families.reading_speed import ReadingSpeed
@@ -37,9 +36,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_checkpoint(tmp_path_factory.mktemp("tiny-diffusion-gemma"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def filler(folder: Path) -> DiffusionGemmaFiller:
     return load_diffusion_gemma(folder, device="cpu", dtype=torch.float32, name="tiny")
+
+
+@pytest.fixture
+def unread(filler: DiffusionGemmaFiller) -> DiffusionGemmaFiller:
+    """The filler, which holds another context."""
+    fill(filler, prefix="# another", suffix="\n")
+    return filler
 
 
 def fill(filler: Filler, **fields: Any) -> Filled:
@@ -59,15 +65,11 @@ def test_a_fill_is_answered(filler: DiffusionGemmaFiller) -> None:
     assert filled.ms.total >= filled.ms.prefill + filled.ms.denoise >= 0
 
 
-def test_same_seed_same_fill(filler: DiffusionGemmaFiller) -> None:
-    assert fill(filler, seed=3).text == fill(filler, seed=3).text
-    assert len({fill(filler, seed=seed).text for seed in range(4)}) > 1
-
-
-def test_a_warm_fill_reads_only_what_has_changed(filler: DiffusionGemmaFiller) -> None:
+def test_a_warm_fill_reads_only_what_has_changed(unread: DiffusionGemmaFiller) -> None:
     """That it predicts the same is tested of the cache: rounding may change the toy's text."""
+    filler = unread
     cold = fill(filler, prefix=PREFIX)
-    assert (cold.num_reused, cold.num_prefilled > 0) == (0, True)
+    assert cold.num_prefilled > cold.num_reused
     fill(filler, prefix=PREFIX[:-9] + "other = ")
     back = fill(filler, prefix=PREFIX)
     assert 0 < back.num_prefilled < cold.num_prefilled
@@ -76,7 +78,8 @@ def test_a_warm_fill_reads_only_what_has_changed(filler: DiffusionGemmaFiller) -
     assert (again.num_prefilled, again.num_reused) == (0, filler.cached_tokens())
 
 
-def test_a_prefetched_context_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
+def test_a_prefetched_context_is_not_read_again(unread: DiffusionGemmaFiller) -> None:
+    filler = unread
     filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), NO_CONTROL)
     num_held = filler.cached_tokens()
     filled = fill(filler)
@@ -91,26 +94,22 @@ PROJECT = ProjectContext(
 )
 
 
-def test_code_of_other_files_is_read_first_or_when_it_is_there(filler: DiffusionGemmaFiller):
-    filler._backbone.reading_speed = SlowReading()
+def test_code_of_other_files_is_read_first_or_when_it_is_there(
+    unread: DiffusionGemmaFiller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler = unread
+    monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100.0)
     own = fill(filler, project=PROJECT)
     whole = fill(filler, project=PROJECT, project_use="always")
     assert own.num_project == 0
     assert whole.num_project > 50
-    assert whole.num_prefilled + whole.num_reused == own.num_prefilled + whole.num_project
+    own_tokens = own.num_prefilled + own.num_reused
+    assert whole.num_prefilled + whole.num_reused == own_tokens + whole.num_project
     fill(filler)
     filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX, project=PROJECT), NO_CONTROL)
     ahead = fill(filler, project=PROJECT)
     assert (ahead.num_prefilled, ahead.num_project) == (0, whole.num_project)
     assert ahead.text == whole.text
-
-
-class SlowReading(ReadingSpeed):
-    """A machine on which reading takes long, whatever this one does."""
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        return 100.0
 
 
 def test_it_never_takes_the_room_of_a_hole(filler: DiffusionGemmaFiller) -> None:
@@ -135,19 +134,25 @@ def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(
     assert after.num_prefilled <= 3
 
 
-@pytest.mark.parametrize("suffix", ["", SUFFIX, CODE * 3])
+@pytest.mark.parametrize(("prefix", "suffix"), [("", ""), (PREFIX, SUFFIX), (PREFIX, CODE * 3)])
 @pytest.mark.parametrize("given", ["", "fir", "a_rather_long_name_that_was_already_typed"])
-@pytest.mark.parametrize("max_tokens", [1, 30, 200])
-def test_any_size_of_given_text_hole_and_suffix_is_filled(
-    filler: DiffusionGemmaFiller, suffix: str, given: str, max_tokens: int
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_tokens": 1},
+        {"max_tokens": 30},
+        {"max_tokens": 200},
+        {"draft": "x", "noise": 0.4},
+        {"draft": CODE, "noise": 0.4, "max_tokens": 300},
+    ],
+)
+def test_any_size_of_given_text_hole_draft_and_suffix_is_filled(
+    filler: DiffusionGemmaFiller, prefix: str, suffix: str, given: str, fields: dict[str, Any]
 ) -> None:
-    filled = fill(filler, suffix=suffix, given=given, max_tokens=max_tokens)
-    assert len(filled.tokens) <= max_tokens
+    filled = fill(filler, prefix=prefix, suffix=suffix, given=given, **fields)
+    assert filled.num_forwards >= 1
+    assert len(filled.tokens) <= fields.get("max_tokens", 12)
     assert "".join(token.text for token in filled.tokens) == filled.text
-
-
-def test_empty_file_is_filled(filler: DiffusionGemmaFiller) -> None:
-    assert fill(filler, prefix="", suffix="").num_forwards >= 1
 
 
 def test_text_ends_before_a_stop_text(filler: DiffusionGemmaFiller) -> None:
@@ -163,12 +168,6 @@ def test_alternatives_begin_differently(filler: DiffusionGemmaFiller) -> None:
     assert len({tokens[0].text for tokens in firsts if tokens}) >= 2
 
 
-def test_steps_stay_within_the_budget(filler: DiffusionGemmaFiller) -> None:
-    filled = fill(filler, max_steps=2, max_tokens=4)  # one candidate length
-    assert filled.num_forwards <= 2
-    assert filled.finish_reason == "max_steps"
-
-
 def test_watching_shows_every_step(filler: DiffusionGemmaFiller) -> None:
     steps: list[Step] = []
     request = Fill(id=9, prefix=PREFIX, suffix=SUFFIX, max_tokens=12, watch=True)
@@ -176,25 +175,6 @@ def test_watching_shows_every_step(filler: DiffusionGemmaFiller) -> None:
     assert [step.step for step in steps] == list(range(4, filled.num_forwards + 1))
     assert "".join(token.text for token in steps[-1].tokens) == filled.text
     assert any(not token.is_settled for token in steps[0].tokens)
-
-
-def test_cancel_ends_the_fill_between_two_passes(filler: DiffusionGemmaFiller) -> None:
-    cancelled = threading.Event()
-    steps: list[Step] = []
-
-    def cancel_at_the_second(step: Step) -> None:
-        steps.append(step)
-        if len(steps) == 2:
-            cancelled.set()
-
-    with pytest.raises(Cancelled):
-        run_fill(
-            filler,
-            Fill(id=1, prefix=PREFIX, suffix=SUFFIX),
-            checkpoint=cancel_when(cancelled.is_set),
-            on_step=cancel_at_the_second,
-        )
-    assert len(steps) == 2
 
 
 def test_a_deadline_in_the_past_still_gives_a_whole_answer(filler: DiffusionGemmaFiller) -> None:
@@ -205,56 +185,47 @@ def test_a_deadline_in_the_past_still_gives_a_whole_answer(filler: DiffusionGemm
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "match"),
     [
-        {"max_tokens": 0},
-        {"max_tokens": 10**6},
-        {"max_steps": 0},
-        {"temperature": -0.5},
-        {"alternative": -1},
-        {"alternative": 10**9},
-        {"min_indent": -1},
-        {"prefix": CODE * 400},
+        ({"max_tokens": 0}, "max_token"),
+        ({"max_tokens": 10**6}, "max_token"),
+        ({"max_steps": 0}, "max_step"),
+        ({"temperature": -0.5}, "temperature"),
+        ({"alternative": -1}, "alternative"),
+        ({"alternative": 10**9}, "alternative"),
+        ({"min_indent": -1}, "min_indent"),
+        ({"prefix": CODE * 400}, "prefix"),
+        ({"draft": "x", "noise": 0.0}, "noise must be above 0"),
+        ({"noise": 1.5}, "noise must be above 0"),
+        ({"draft": CODE, "max_tokens": 5}, r"draft has \d+ tokens, above max_tokens 5"),
     ],
 )
-def test_a_field_out_of_range_is_named(filler: DiffusionGemmaFiller, fields: dict[str, Any]):
-    name = next(iter(fields)).removesuffix("s")
-    with pytest.raises(ValueError, match=name):
+def test_a_field_out_of_range_is_named(
+    filler: DiffusionGemmaFiller, fields: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(ValueError, match=match):
         fill(filler, **fields)
 
 
 def test_a_folder_that_lacks_a_part_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tokenizer\.json"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
-    (tmp_path / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
-    (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
+    def check_refused(match: str) -> None:
+        with pytest.raises(ModelError, match=match):
+            load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+
+    check_refused(r"tokenizer\.json")
+    shutil.copy(folder / "tokenizer.json", tmp_path)
+    check_refused("cannot be loaded")
+    shutil.copy(folder / "config.json", tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, tmp_path / "pytorch_model.bin")  # a pickle is not read
+    check_refused("cannot be loaded")
     (tmp_path / "model.safetensors").write_bytes(b"damaged")
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
-    (tmp_path / "tokenizer.json").write_text("{")
-    with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
-
-
-def test_a_folder_without_some_weights_is_refused(folder: Path, tmp_path: Path) -> None:
-    for file in folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    weights = load_file(tmp_path / "model.safetensors")
-    name = next(name for name in weights if "self_conditioning" in name)
-    del weights[name]
+    check_refused("cannot be loaded")
+    del weights[next(name for name in weights if "self_conditioning" in name)]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"lacks 1 tensors \(.*self_conditioning"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
-
-
-def test_pickled_weights_are_not_read(folder: Path, tmp_path: Path) -> None:
-    for name in ("config.json", "tokenizer.json"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    torch.save(load_file(folder / "model.safetensors"), tmp_path / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+    check_refused(r"lacks 1 tensors \(.*self_conditioning")
+    (tmp_path / "tokenizer.json").write_text("{")
+    check_refused(r"tokenizer\.json cannot be read")
 
 
 DRAFT = "first + second"
@@ -286,32 +257,6 @@ def test_the_canvas_begins_with_what_is_kept_of_the_draft(
         fill(filler, draft=DRAFT, noise=noise, max_tokens=40)
         num_kept.append(sum(a == b for a, b in zip(seen[0], ids, strict=False)))
     assert num_kept[0] >= round(0.8 * len(ids)) > num_kept[1] > num_kept[2]
-
-
-@pytest.mark.parametrize("suffix", ["", SUFFIX, CODE * 3])
-@pytest.mark.parametrize("given", ["", "fir", "a_rather_long_name_that_was_already_typed"])
-@pytest.mark.parametrize("draft", ["x", CODE])
-def test_any_size_of_draft_is_rewritten(
-    filler: DiffusionGemmaFiller, suffix: str, given: str, draft: str
-) -> None:
-    filled = fill(filler, suffix=suffix, given=given, draft=draft, noise=0.4, max_tokens=300)
-    assert len(filled.tokens) <= 300
-    assert "".join(token.text for token in filled.tokens) == filled.text
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"draft": "x", "noise": 0.0}, "noise must be above 0"),
-        ({"noise": 1.5}, "noise must be above 0"),
-        ({"draft": CODE, "max_tokens": 5}, r"draft has \d+ tokens, above max_tokens 5"),
-    ],
-)
-def test_a_draft_that_cannot_be_rewritten_is_refused(
-    filler: DiffusionGemmaFiller, fields: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        fill(filler, **fields)
 
 
 def test_a_suspended_fill_returns_what_it_returns_alone(filler: DiffusionGemmaFiller) -> None:

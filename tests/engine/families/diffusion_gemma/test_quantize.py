@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from devices import DEVICES
 from tiny_diffusion_gemma import CODE, VOCAB_SIZE, save_tiny_checkpoint, tiny_model
 from torch import Tensor
 
@@ -32,6 +31,16 @@ from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA card"),
+        ],
+    ),
+]
 CPU = torch.device("cpu")
 
 

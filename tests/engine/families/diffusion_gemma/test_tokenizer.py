@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
-from intarsia.engine.diffusion.policies import ConstantTemperature, LinearTemperature
+from intarsia.engine.diffusion.denoise import DenoisingPolicy
+from intarsia.engine.diffusion.policies import ConstantTemperature
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
-from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.canvas.settings import (
     DenoisingSettings,
@@ -100,10 +100,6 @@ def test_a_model_without_an_end_token_is_refused() -> None:
 END, PAD_ID = -1, -2
 
 
-def drawn(num_given: int, num_free: int, num_suffix: int, canvas_length: int = 32) -> list[str]:
-    return [_draw(canvas) for canvas in _lay_out(num_given, num_free, num_suffix, canvas_length)]
-
-
 def _lay_out(
     num_given: int, num_free: int, num_suffix: int, canvas_length: int
 ) -> tuple[HoleLayout, ...]:
@@ -140,7 +136,8 @@ def _draw(canvas: HoleLayout) -> str:
     ],
 )
 def test_drawn(num_given: int, num_free: int, num_suffix: int, canvases: list[str]) -> None:
-    assert drawn(num_given, num_free, num_suffix) == canvases
+    found = _lay_out(num_given, num_free, num_suffix, canvas_length=32)
+    assert [_draw(canvas) for canvas in found] == canvases
 
 
 @settings(max_examples=300)
@@ -172,10 +169,6 @@ def test_a_first_token_can_be_given() -> None:
     assert (first.start, first.end) == (1, 5)
 
 
-def request(*, max_steps: int | None = None, temperature: float | None = None) -> Fill:
-    return Fill(id=1, prefix="", suffix="", max_steps=max_steps, temperature=temperature)
-
-
 def test_a_checkpoint_may_name_some_settings() -> None:
     config = SimpleNamespace(
         max_denoising_steps=16,
@@ -189,25 +182,16 @@ def test_a_checkpoint_may_name_some_settings() -> None:
     assert read_settings(SimpleNamespace()) == DenoisingSettings()
 
 
-def test_the_checkpoints_own_way_is_the_default() -> None:
-    policy = DenoisingSettings().policy(request(), vocab_size=9)
-    assert policy.max_steps == 48
-    assert policy.temperature == LinearTemperature(t_min=0.4, t_max=0.8, num_steps=48)
-    assert policy.sample is draw
-    assert policy.stop == StableAndConfident(stability_threshold=1, confidence_threshold=0.005)
+def test_steps_and_temperature_are_the_requests() -> None:
+    def policy(**fields: float) -> DenoisingPolicy:
+        request = Fill(id=1, prefix="", suffix="", **fields)  # type: ignore[arg-type]
+        return DenoisingSettings().policy(request, vocab_size=9)
 
-
-def test_a_smaller_budget_of_steps_cools_down_within_it() -> None:
-    policy = DenoisingSettings().policy(request(max_steps=8), vocab_size=9)
-    assert policy.max_steps == 8
-    assert policy.temperature(1) == pytest.approx(0.8)
-    assert policy.temperature(8) == pytest.approx(0.45)
-
-
-def test_temperatures_of_a_request() -> None:
-    cold = DenoisingSettings().policy(request(temperature=0), vocab_size=9)
-    assert cold.sample is take_likeliest
-    warm = DenoisingSettings().policy(request(temperature=1.3), vocab_size=9)
-    assert warm.temperature == ConstantTemperature(temperature=1.3)
+    few = policy(max_steps=8)
+    assert (few.max_steps, few.sample) == (8, draw)
+    assert few.temperature(1) == pytest.approx(0.8), "it cools down within the steps"
+    assert few.temperature(8) == pytest.approx(0.45)
+    assert policy(temperature=0).sample is take_likeliest
+    assert policy(temperature=1.3).temperature == ConstantTemperature(temperature=1.3)
     with pytest.raises(ValueError, match="temperature"):
-        DenoisingSettings().policy(request(temperature=-1), vocab_size=9)
+        policy(temperature=-1)

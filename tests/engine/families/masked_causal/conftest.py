@@ -1,11 +1,14 @@
-"""Toy checkpoints, made once for all tests of this folder."""
+"""A toy filler with an adapter for each module, and its tokenizer."""
 
 from pathlib import Path
 
 import pytest
-from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
+from toy_causal import save_adapter, toy_backbone, toy_filler, toy_text
 
 from intarsia.engine.families.masked_causal.backbone import choose_format
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 
 
 @pytest.fixture(autouse=True)
@@ -16,19 +19,24 @@ def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(scope="session")
-def toys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder for each kind of backbone."""
-    root = tmp_path_factory.mktemp("toys")
-    return {kind: save_toy(root / kind, toy_causal_model(kind)) for kind in KINDS}
-
-
-@pytest.fixture(scope="session")
-def toy(toys: dict[str, Path]) -> Path:
-    """The folder used as the default model."""
-    return toys["qwen2"]
-
-
-@pytest.fixture(scope="session")
 def adapter(tmp_path_factory: pytest.TempPathFactory, toy: Path) -> Path:
     """A random adapter for ``toy``."""
     return save_adapter(tmp_path_factory.mktemp("adapter") / "a.safetensors", toy)
+
+
+@pytest.fixture(scope="module")
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    """``toy`` with its adapter, loaded as the engine does."""
+    return toy_filler(toy, adapter)
+
+
+@pytest.fixture(scope="session")
+def text(toy: Path) -> FimTokenizer:
+    """The tokenizer of ``toy``."""
+    return toy_text(toy)
+
+
+@pytest.fixture(scope="session")
+def backbone(toy: Path) -> CausalBackbone:
+    """``toy`` without an adapter."""
+    return toy_backbone(toy)

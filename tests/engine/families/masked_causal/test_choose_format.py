@@ -27,7 +27,6 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape,
 from intarsia.engine.families.masked_causal.backbone.torch_weights import (
     Linear,
     MatrixFormat,
-    TorchLayer,
     can_pack,
     pack,
     torch_weights,
@@ -75,19 +74,17 @@ def choose(
 
 
 @in_int8
-def test_int8_is_for_a_cpu_with_an_int8_dot_product(shape: BackboneShape, monkeypatch):
+def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(
+    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert choose("int8", shape) == "int8"
     with pytest.raises(ModelError, match="int8 cannot run here: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
+    with monkeypatch.context() as patch, pytest.raises(ModelError, match="of 16 numbers do not"):
+        patch.setattr(int8_weights, "num_lanes", lambda: 5)
+        choose("int8", shape)
     monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
     with pytest.raises(ModelError, match="no dot products of bytes"):
-        choose("int8", shape)
-
-
-@in_int8
-def test_int8_is_refused_for_heads_that_do_not_fill_vectors(shape: BackboneShape, monkeypatch):
-    monkeypatch.setattr(int8_weights, "num_lanes", lambda: 5)
-    with pytest.raises(ModelError, match="heads of 16 numbers do not fill vectors of 5"):
         choose("int8", shape)
 
 
@@ -197,8 +194,6 @@ def test_the_calibration_multiplies_in_each_format(shape: BackboneShape, monkeyp
 
 FORMATS = ["plain", pytest.param("packed", marks=packing)]
 
-_OUT, _IN = 48, 160
-
 
 def numbers(*size: int, seed: int = 0) -> Tensor:
     return torch.randn(*size, generator=torch.Generator().manual_seed(seed))
@@ -208,21 +203,15 @@ def error(found: Tensor, exact: Tensor) -> float:
     return float((found - exact).norm() / exact.norm())
 
 
-@pytest.fixture
-def weight() -> Tensor:
-    return numbers(_OUT, _IN, seed=1)
-
-
 @packing
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("num_rows", [1, 8, 70])
-def test_a_packed_matrix_makes_the_same_product(weight: Tensor, num_rows: int, dtype: torch.dtype):
+def test_a_packed_matrix_makes_the_same_product(num_rows: int, dtype: torch.dtype) -> None:
     if not can_pack(dtype):
         pytest.skip(f"oneDNN packs no {dtype} here")
-    x, bias = numbers(num_rows, _IN).to(dtype), numbers(_OUT, seed=2).to(dtype)
-    exact = Linear(weight.to(dtype), bias).multiply(x)
-    found = pack(weight.to(dtype), bias).multiply(x)
-    torch.testing.assert_close(found, exact)
+    weight, bias = numbers(48, 160, seed=1).to(dtype), numbers(48, seed=2).to(dtype)
+    x = numbers(num_rows, 160).to(dtype)
+    torch.testing.assert_close(pack(weight, bias).multiply(x), Linear(weight, bias).multiply(x))
 
 
 @pytest.mark.parametrize("matrices", FORMATS[1:])
@@ -252,25 +241,13 @@ def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen
     exact = torch_weights(weights, change, "plain").layers[0]
     for name, width in (("qkv", 16), ("o", 16), ("gate_up", 16), ("down", 32)):
         x = numbers(5, width, seed=4)
-        found, plain = (_product(it, name, x, num_frozen) for it in (gated, bare))
+        found, plain, same = (
+            getattr(layer, name).multiply(x, num_frozen) for layer in (gated, bare, exact)
+        )
         torch.testing.assert_close(found[:num_frozen], plain[:num_frozen])
         if num_frozen < 5:
             assert error(found[num_frozen:], plain[num_frozen:]) > 0.2
-        assert error(found, _product(exact, name, x, num_frozen)) < 0.03
-
-
-def test_an_adapted_matrix_adds_the_low_rank_product() -> None:
-    weights, change = _weights(), _adapter()
-    pair, x = change.layers[0].down, numbers(4, 32)
-    found = torch_weights(weights, change, "plain").layers[0].down.multiply(x, 1)
-    expected = x @ weights.layers[0].down.T
-    expected[1:] += x[1:] @ pair.down.T @ pair.up.T
-    torch.testing.assert_close(found, expected)
-
-
-def _product(layer: TorchLayer, name: str, x: Tensor, num_frozen: int) -> Tensor:
-    found: Tensor = getattr(layer, name).multiply(x, num_frozen)
-    return found
+        assert error(found, same) < 0.03
 
 
 def _adapter() -> GatedAdapter:

@@ -28,36 +28,33 @@ def boundary(prefix: str, suffix: str = SUFFIX) -> ContextBoundary:
     return ContextBoundary(prefix=prefix, suffix=suffix, context=[])
 
 
-class TestOffset:
-    """Where a new boundary is."""
+def text_after(prefix: str) -> str | None:
+    offset = boundary_offset(prefix)
+    return None if offset is None else prefix[offset:]
 
-    def text_after(self, prefix: str) -> str | None:
-        offset = boundary_offset(prefix)
-        return None if offset is None else prefix[offset:]
 
-    def test_the_line_above_is_after_it(self) -> None:
-        assert self.text_after(HEAD + "    y = ") == "    x = 1\n    y = "
-        assert self.text_after(HEAD) == "    x = 1\n"
+@pytest.mark.parametrize(
+    ("prefix", "after"),
+    [
+        (HEAD + "    y = ", "    x = 1\n    y = "),
+        (HEAD, "    x = 1\n"),
+        (HEAD + "\n  \n", "    x = 1\n\n  \n"),
+        ("imp", None),  # something is left before it
+        ("\n\nimp", "imp"),
+        ("import os\nimp", "imp"),
+        ("", None),
+        ("x" * 300 + "\ny", "y"),
+        ("a\n" + "x" * 300, None),  # in a long line there is none
+    ],
+)
+def test_the_line_above_the_cursor_is_after_a_new_boundary(prefix: str, after: str | None) -> None:
+    assert text_after(prefix) == after
 
-    def test_blank_lines_between_are_kept_with_it(self) -> None:
-        assert self.text_after(HEAD + "\n  \n") == "    x = 1\n\n  \n"
 
-    def test_something_is_left_before_it(self) -> None:
-        assert self.text_after("imp") is None
-        assert self.text_after("\n\nimp") == "imp"
-        assert self.text_after("import os\nimp") == "imp"
-        assert self.text_after("") is None
-
-    def test_a_long_line_above_is_before_it(self) -> None:
-        assert self.text_after("x" * 300 + "\ny") == "y"
-
-    def test_in_a_long_line_there_is_none(self) -> None:
-        assert self.text_after("a\n" + "x" * 300) is None
-
-    @given(st.text(alphabet="a \n\t", max_size=40))
-    def test_the_text_after_it_begins_with_no_blank_line(self, prefix: str) -> None:
-        text = self.text_after(prefix) or ""
-        assert "\n" not in text[: len(text) - len(text.lstrip())]
+@given(st.text(alphabet="a \n\t", max_size=40))
+def test_the_text_after_it_begins_with_no_blank_line(prefix: str) -> None:
+    text = text_after(prefix) or ""
+    assert "\n" not in text[: len(text) - len(text.lstrip())]
 
 
 class TestFind:
@@ -115,7 +112,7 @@ def test_typing_reads_neither_prefix_nor_suffix_again(decoding: Decoding, toy: P
     assert first.num_prefilled > 100
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
 def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
     toy: Path, adapter: Path, typed: str, decoding: Decoding
@@ -152,17 +149,6 @@ class TestPrepare:
         num_held = filler.cached_tokens()
         filler.prepare(NO_CONTROL)
         assert filler.cached_tokens() == num_held
-
-    def test_a_request_ends_it(self, toy: Path) -> None:
-        filler = toy_filler(toy)
-        run_fill(filler, self.typed(0))
-        run_fill(filler, self.typed(15))
-        with pytest.raises(Cancelled):
-            filler.prepare(cancelling(lambda: True))
-        warm = run_fill(filler, self.typed(16))
-        cold = toy_filler(toy)
-        run_fill(cold, self.typed(0))
-        assert warm.text == run_fill(cold, self.typed(16)).text
 
 
 class TestPrefetch:

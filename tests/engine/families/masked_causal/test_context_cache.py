@@ -3,7 +3,6 @@
 import random
 from pathlib import Path
 
-import msgspec
 import pytest
 import torch
 from cancel_when import cancelling
@@ -29,12 +28,6 @@ def test_a_second_request_reads_nothing_again(decoding: Decoding, toy: Path, ada
     assert (second.text, second.num_forwards) == (first.text, first.num_forwards)
 
 
-def test_another_first_token_reads_nothing_again(toy: Path, adapter: Path) -> None:
-    filler = toy_filler(toy, adapter)
-    run_fill(filler, toy_fill())
-    assert run_fill(filler, toy_fill(alternative=1)).num_prefilled == 0
-
-
 def edited(ids: list[int], chance: random.Random) -> list[int]:
     """Type, delete or replace somewhere, at times jump elsewhere."""
     at, kind = chance.randrange(len(ids)), chance.random()
@@ -54,7 +47,7 @@ def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Pat
     ids = [chance.randrange(250) for _ in range(50)]
     num_reused = 0
     with torch.inference_mode():
-        for _ in range(200):
+        for _ in range(100):
             ids = edited(ids, chance)[:90]
             cold = toy_context(toy, adapter)
             num_reused += warm.prefill(ids).num_reused
@@ -72,7 +65,7 @@ def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Pat
                 passes.keep(chance.randrange(1, 4))
             elif chance.random() < 0.3:
                 warm.extend(chance.randrange(250))
-    assert num_reused > 1000
+    assert num_reused > 500
 
 
 def test_an_end_that_was_cropped_is_not_taken_for_a_new_one(toy: Path) -> None:
@@ -214,18 +207,14 @@ def source(name: str, num_functions: int = 30) -> str:
     )
 
 
-def at(text: str, function: int, *, typed: str = "") -> Fill:
+def at(text: str, function: int) -> Fill:
     """Return the request at the end of a function's first line; windows begin at a function."""
-    start = text.index("\n    return", _offset(text, function))
-    first = text.rfind("def ", 0, max(0, start - WINDOW) + 4)
-    return toy_fill(text[max(0, first) : start] + typed, text[start:][:WINDOW], max_tokens=2)
-
-
-def _offset(text: str, function: int) -> int:
     offset = 0
-    for _ in range(function):
+    for _ in range(function + 1):
         offset = text.index("def ", offset) + 4
-    return text.index("def ", offset)
+    start = text.index("\n    return", offset)
+    first = text.rfind("def ", 0, max(0, start - WINDOW) + 4)
+    return toy_fill(text[max(0, first) : start], text[start:][:WINDOW], max_tokens=2)
 
 
 @pytest.fixture
@@ -235,23 +224,6 @@ def filler(toy: Path) -> MaskedCausalFiller:
 
 def num_read(filler: MaskedCausalFiller, request: Fill) -> int:
     return run_fill(filler, request).num_prefilled
-
-
-def test_back_in_the_same_place_nothing_is_read(filler: MaskedCausalFiller) -> None:
-    text = source("f")
-    assert num_read(filler, at(text, 5)) > 60
-    assert num_read(filler, at(text, 20)) > 60, "another part of the file"
-    assert num_read(filler, at(text, 6)) > 0, "a place nearby"
-    for function in (5, 20, 6, 5):
-        assert num_read(filler, at(text, function)) == 0
-
-
-def test_nor_is_anything_after_typing_and_undoing_elsewhere(filler: MaskedCausalFiller) -> None:
-    text = source("f")
-    num_read(filler, at(text, 5))
-    for typed in ("", "\n    d", "\n    d = c\n    e", "\n    d = c\n    e = d", "\n    d"):
-        num_read(filler, at(text, 20, typed=typed))
-    assert num_read(filler, at(text, 5)) == 0
 
 
 def test_back_in_a_file_after_much_work_in_another_nothing_is_read(filler: MaskedCausalFiller):
@@ -272,18 +244,8 @@ def test_an_edit_below_costs_the_suffix_only(filler: MaskedCausalFiller) -> None
     assert num_read(filler, at(text, 5)) == 0, "and going back costs nothing"
 
 
-def test_a_jump_of_some_lines_reads_what_differs(filler: MaskedCausalFiller) -> None:
-    text = source("f")
-    whole = num_read(filler, at(text, 5))
-    above, below = at(text, 5), at(text, 6)
-    lines = text[text.index(above.suffix) : text.index(below.suffix)]
-    with_the_same_start = msgspec.structs.replace(below, prefix=above.prefix + lines)
-    assert num_read(filler, with_the_same_start) < 0.9 * whole
-
-
-@pytest.mark.parametrize("num_files", [3, 12])
-def test_a_tour_of_files_reads_each_once(num_files: int, filler: MaskedCausalFiller) -> None:
-    texts = [source(f"name{n}") for n in range(num_files)]
+def test_a_tour_of_files_reads_each_once(filler: MaskedCausalFiller) -> None:
+    texts = [source(f"name{n}") for n in range(12)]
     for text in texts:
         assert num_read(filler, at(text, 5)) > 60
     for text in [*reversed(texts), *texts]:

@@ -5,24 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
-from toy_causal import toy_filler
-from toy_causal_fill import run_fill
+from toy_causal import joined, save_toy, toy_causal_model, toy_fill, toy_filler
+from toy_causal_fill import greedy_fill, run_fill
 from toy_causal_tokenizer import toy_tokenizer
 from toy_other_shapes import OTHER_SHAPES, toy_other_model
 from toy_sentencepiece import toy_sentencepiece
-from transformers import AutoModelForCausalLM
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
-    FimTokenizer,
     read_fim_tokenizer,
 )
-from intarsia.engine.ipc.messages import Fill
 from intarsia.training.batched_backbone import load_backbone
 
 _QWEN = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
@@ -88,10 +83,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         toy_other_model({**shape, "vocab_size": 400}).save_pretrained(found[name])
         tokenizer().save(str(found[name] / "tokenizer.json"))
     return found
-
-
-def joined(text: FimTokenizer, ids: list[int]) -> str:
-    return b"".join(map(text.bytes_of, ids)).decode()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -168,31 +159,14 @@ def test_the_first_token_may_be_named_in_the_settings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_hole_is_filled_token_for_token_as_by_transformers(folders: dict[str, Path], name: str):
-    folder = folders[name]
-    text, filler = read_fim_tokenizer(folder), toy_filler(folder)
     prefix, suffix = "import os\n\n\ndef f(x):\n    y = 1\n    return default(x", ")\n\nf(2)\n"
-    offset = boundary_offset(prefix)
-    assert offset
-    context = text.context(text.encode(prefix[:offset]), text.encode(suffix))
-    context += text.encode(prefix[offset:])
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    ids = model.generate(
-        torch.tensor([context]),
-        attention_mask=torch.ones(1, len(context), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=24,
-        eos_token_id=sorted(text.end_ids),
-        pad_token_id=0,
-    )[0, len(context) :].tolist()
-    expected = "".join(text.pieces([i for i in ids if i not in text.end_ids], num_given=0))
-    fill = Fill(id=1, prefix=prefix, suffix=suffix, max_tokens=24, fresh=True)
-    assert run_fill(filler, fill).text == expected
+    expected, ids = greedy_fill(folders[name], prefix, suffix, 24)
+    request = toy_fill(prefix, suffix)
+    assert run_fill(toy_filler(folders[name]), request).text == expected
     assert len(ids) > 2
 
 
 def test_a_prompt_that_begins_with_the_suffix_is_not_trained(folders: dict[str, Path], tmp_path):
-    from toy_causal import save_toy, toy_causal_model
-
     folder = save_toy(tmp_path / "toy", toy_causal_model("llama"))
     (folder / "tokenizer.json").write_bytes((folders["seed-coder"] / "tokenizer.json").read_bytes())
     with pytest.raises(ModelError, match="its prompts begin with the suffix"):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+from toy_causal import joined
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
 from intarsia.engine.errors import ModelError
@@ -25,24 +26,6 @@ def saved(tokenizer: Tokenizer, folder: Path) -> FimTokenizer:
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> FimTokenizer:
     return saved(toy_tokenizer(), tmp_path_factory.mktemp("tokenizer"))
-
-
-def joined(text: FimTokenizer, ids: list[int]) -> str:
-    return b"".join(text.bytes_of(i) for i in ids).decode()
-
-
-def test_the_marks_stand_in_the_backbones_order(text: FimTokenizer) -> None:
-    prefix, suffix = text.encode("def "), text.encode(")")
-    marks = {mark: toy_tokenizer().token_to_id(mark) for mark in MARKS}
-    assert text.context(prefix, suffix) == [
-        marks["<|fim_prefix|>"],
-        *prefix,
-        marks["<|fim_suffix|>"],
-        *suffix,
-        marks["<|fim_middle|>"],
-    ]
-    assert text.mask_id == marks["<|fim_pad|>"]
-    assert text.end_ids == frozenset(marks.values())
 
 
 def test_an_empty_suffix_is_a_line_break(text: FimTokenizer) -> None:
@@ -76,10 +59,6 @@ def test_a_tokenizer_that_cuts_long_texts_cuts_none_here(tmp_path: Path) -> None
     text = saved(tokenizer, tmp_path)
     assert joined(text, text.encode("x = 1\n" * 9)) == "x = 1\n" * 9
     assert len(text.encode("x")) == 1
-
-
-def test_lone_surrogates_become_question_marks(text: FimTokenizer) -> None:
-    assert joined(text, text.encode("a\ud800b\udfff")) == "a?b?"
 
 
 @given(st.text())
@@ -137,45 +116,22 @@ def test_given_text_is_split_before_its_last_tokens(text: FimTokenizer, given_te
     assert healed == (begun[0] if begun else b""), "as much as one token can begin with"
 
 
-@pytest.mark.parametrize(
-    ("given_text", "kept", "healed"),
-    [
-        ("return", "", "return"),
-        ("retu", "", "retu"),  # "ret" and "u": what "return" begins with
-        ("val retu", "val", " retu"),
-        ("val retx", "val ret", "x"),
-    ],
-)
-def test_tokens_that_one_longer_token_begins_with_are_open(
-    text: FimTokenizer, given_text: str, kept: str, healed: str
-) -> None:
-    ids, open_bytes = text.split_given(given_text)
-    assert (joined(text, ids), open_bytes.decode()) == (kept, healed)
-
-
 def test_a_padding_row_of_the_matrix_has_no_text(text: FimTokenizer) -> None:
     assert text.bytes_of(text.num_tokens + 5) == b""
 
 
-def test_a_tokenizer_without_marks_is_refused(tmp_path: Path) -> None:
-    toy_tokenizer(marks=MARKS[:1]).save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(ModelError, match=r"no fill-in-the-middle model.*<\|fim_middle\|>"):
-        read_fim_tokenizer(tmp_path)
-
-
-def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_text('{"version": "1.0"')
-    with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
-        read_fim_tokenizer(tmp_path)
-
-
-def test_a_tokenizer_of_words_is_refused(tmp_path: Path) -> None:
-    tokenizer = Tokenizer(models.WordLevel({"x": 0, "[UNK]": 1}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.add_special_tokens(list(MARKS))
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(ModelError, match="neither a byte-level tokenizer"):
-        read_fim_tokenizer(tmp_path)
+def test_a_tokenizer_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    words = Tokenizer(models.WordLevel({"x": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.add_special_tokens(list(MARKS))
+    for content, match in (
+        (toy_tokenizer(marks=MARKS[:1]).to_str(), r"no fill-in-the-middle.*<\|fim_middle\|>"),
+        ('{"version": "1.0"', r"tokenizer\.json cannot be read"),
+        (words.to_str(), "neither a byte-level tokenizer"),
+    ):
+        (tmp_path / "tokenizer.json").write_text(content)
+        with pytest.raises(ModelError, match=match):
+            read_fim_tokenizer(tmp_path)
 
 
 STARCODER_MARKS = (
@@ -209,33 +165,36 @@ def prompt(text: FimTokenizer, project: ProjectContext, max_tokens: int = 500) -
     )
 
 
-def test_qwens_format(text: FimTokenizer) -> None:
-    assert prompt(text, PROJECT) == (
-        "<|repo_name|>shop\n"
-        "<|file_sep|>shop/tax.py\nRATE = 2\n"
-        "<|file_sep|>shop/price.py\ndef price(): ...\n"
-        "<|file_sep|>shop/cart.py\n"
-        "<|fim_prefix|>PRE<|fim_suffix|>SUF<|fim_middle|>"
-    )
-
-
-def test_starcoders_format(tmp_path: Path) -> None:
-    text = saved(toy_tokenizer(marks=STARCODER_MARKS), tmp_path)
-    assert prompt(text, PROJECT) == (
-        "<repo_name>shop"
-        "<file_sep>shop/tax.py\nRATE = 2\n"
-        "<file_sep>shop/price.py\ndef price(): ...\n"
-        "<file_sep><fim_prefix>shop/cart.py\n"
-        "PRE<fim_suffix>SUF<fim_middle>"
-    )
-
-
-def test_without_marks_it_is_plain_text(tmp_path: Path) -> None:
-    text = saved(toy_tokenizer(marks=FIM_ONLY), tmp_path)
-    assert prompt(text, PROJECT) == (
-        "<|fim_prefix|># shop/tax.py\nRATE = 2\n\n# shop/price.py\ndef price(): ...\n\n"
-        "# shop/cart.py\nPRE<|fim_suffix|>SUF<|fim_middle|>"
-    )
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        (
+            MARKS,
+            "<|repo_name|>shop\n"
+            "<|file_sep|>shop/tax.py\nRATE = 2\n"
+            "<|file_sep|>shop/price.py\ndef price(): ...\n"
+            "<|file_sep|>shop/cart.py\n"
+            "<|fim_prefix|>PRE<|fim_suffix|>SUF<|fim_middle|>",
+        ),
+        (
+            STARCODER_MARKS,
+            "<repo_name>shop"
+            "<file_sep>shop/tax.py\nRATE = 2\n"
+            "<file_sep>shop/price.py\ndef price(): ...\n"
+            "<file_sep><fim_prefix>shop/cart.py\n"
+            "PRE<fim_suffix>SUF<fim_middle>",
+        ),
+        (
+            FIM_ONLY,
+            "<|fim_prefix|># shop/tax.py\nRATE = 2\n\n# shop/price.py\ndef price(): ...\n\n"
+            "# shop/cart.py\nPRE<|fim_suffix|>SUF<|fim_middle|>",
+        ),
+    ],
+)
+def test_code_of_other_files_stands_as_the_model_was_trained(
+    tmp_path: Path, marks: tuple[str, ...], expected: str
+) -> None:
+    assert prompt(saved(toy_tokenizer(marks=marks), tmp_path), PROJECT) == expected
 
 
 @pytest.mark.parametrize("marks", [MARKS, FIM_ONLY])

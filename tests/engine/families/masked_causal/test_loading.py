@@ -22,7 +22,7 @@ from toy_causal import (
 )
 from toy_causal_fill import run_fill
 from toy_causal_tokenizer import toy_tokenizer
-from transformers import LlamaConfig, LlamaForCausalLM
+from toy_other_shapes import OTHER_SHAPES, toy_other_model
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
@@ -60,15 +60,15 @@ def change_config(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-def test_a_folder_without_adapter_is_noted(toy: Path) -> None:
+def test_an_adapter_or_that_there_is_none_is_noted(toy: Path, adapter: Path, toys) -> None:
     info = toy_filler(toy).info
     assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
     assert info.notes == ("no adapter for this model: one token a pass, left to right",)
-
-
-def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
     digest = hashlib.sha256(adapter.read_bytes()).hexdigest()
     assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
+    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="float32")
+    other = load_filler(config, str(toys["llama"]), lambda stage, fraction: None)
+    assert other.info.notes == info.notes, "the configured adapter is not another model's"
 
 
 @pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
@@ -94,14 +94,6 @@ def test_a_load_that_must_fail_is_refused_without_the_weights(toy: Path, tmp_pat
             check_model(wrong, model, lambda stage, fraction: None)
 
 
-def test_the_configured_adapter_is_not_another_models(
-    toy: Path, adapter: Path, toys: dict[str, Path]
-) -> None:
-    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="float32")
-    filler = load_filler(config, str(toys["llama"]), lambda stage, fraction: None)
-    assert filler.info.notes != ()
-
-
 def test_shards_are_read_as_one(toy: Path, tmp_path: Path) -> None:
     model = toy_causal_model("qwen2")
     model.save_pretrained(tmp_path, max_shard_size="100KB")
@@ -118,40 +110,33 @@ def test_a_context_leaves_room_for_the_hole(toy: Path) -> None:
     assert filled.num_prefilled < 512, "the toy was made for 512 positions"
 
 
-def test_an_adapter_of_another_width(toy: Path, tmp_path: Path) -> None:
-    shape = read_shape(read_config(toy) | {"hidden_size": 32, "head_dim": 16})
+@pytest.mark.parametrize(
+    ("config", "match"),
+    [
+        ({"hidden_size": 32, "head_dim": 16}, "of another backbone: qkv of layer 0"),
+        ({"num_hidden_layers": 2}, "lacks the tensor 'A.qkv2': it is of another backbone"),
+    ],
+)
+def test_an_adapter_of_another_model(toy: Path, tmp_path, config: dict[str, int], match: str):
+    shape = read_shape(read_config(toy) | config)
     save_file(adapter_tensors(shape, seed=0), tmp_path / "a")
-    check_refused(toy, "of another backbone: qkv of layer 0", tmp_path / "a")
-
-
-def test_an_adapter_of_fewer_layers(toy: Path, tmp_path: Path) -> None:
-    shape = read_shape(read_config(toy) | {"num_hidden_layers": 2})
-    save_file(adapter_tensors(shape, seed=0), tmp_path / "a")
-    check_refused(toy, "lacks the tensor 'A.qkv2': it is of another backbone", tmp_path / "a")
+    check_refused(toy, match, tmp_path / "a")
 
 
 @pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
-def test_an_adapter_with_a_missing_tensor(toy: Path, tmp_path: Path, name: str) -> None:
+def test_an_adapter_with_a_missing_or_misshapen_tensor(toy: Path, tmp_path: Path, name: str):
     path = save_adapter(tmp_path / "a", toy)
+    for size in ((), (3,), (3, 5), (4, 64, 1)):
+        change_tensors(path, lambda tensors, size=size: tensors.update({name: torch.zeros(size)}))
+        check_refused(toy, "of another backbone", path)
     change_tensors(path, lambda tensors: tensors.pop(name))
     check_refused(toy, f"lacks the tensor '{name}'", path)
 
 
-@pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
-@pytest.mark.parametrize("size", [(), (3,), (3, 5), (4, 64, 1)])
-def test_an_adapter_with_a_misshapen_tensor(toy: Path, tmp_path, name: str, size: tuple[int, ...]):
-    path = save_adapter(tmp_path / "a", toy)
-    change_tensors(path, lambda tensors: tensors.update({name: torch.zeros(size)}))
-    check_refused(toy, "of another backbone", path)
-
-
-def test_a_damaged_adapter(toy: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_missing_adapter(toy: Path, tmp_path: Path) -> None:
     path = save_adapter(tmp_path / "a", toy)
     path.write_bytes(path.read_bytes()[:1000])
     check_refused(toy, "the adapter a cannot be read", path)
-
-
-def test_a_missing_adapter(toy: Path, tmp_path: Path) -> None:
     check_refused(toy, "the adapter nowhere cannot be read", tmp_path / "nowhere")
 
 
@@ -159,17 +144,16 @@ _Q = "model.layers.1.self_attn.q_proj"
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "match"),
     [
-        f"{_Q}.weight",
-        "model.embed_tokens.weight",
-        "model.norm.weight",
-        "model.layers.2.mlp.down_proj.weight",
+        (f"{_Q}.weight", f"lack the tensor {_Q}.weight"),
+        (f"{_Q}.bias", "layer 1 qkv_bias"),  # one bias of three
+        ("model.norm.weight", "lack the tensor model.norm.weight"),
     ],
 )
-def test_a_missing_tensor(folder: Path, name: str) -> None:
+def test_a_missing_tensor(folder: Path, name: str, match: str) -> None:
     change_tensors(folder / "model.safetensors", lambda tensors: tensors.pop(name))
-    check_refused(folder, f"lack the tensor {name}")
+    check_refused(folder, match)
 
 
 @pytest.mark.parametrize(
@@ -186,38 +170,17 @@ def test_a_missing_tensor(folder: Path, name: str) -> None:
         "model.layers.2.mlp.down_proj.weight",
     ],
 )
-@pytest.mark.parametrize("size", [(7,), (7, 7)])
-def test_a_misshapen_tensor(folder: Path, name: str, size: tuple[int, ...]) -> None:
+def test_a_misshapen_tensor(folder: Path, name: str) -> None:
     path = folder / "model.safetensors"
-    change_tensors(path, lambda tensors: tensors.update({name: torch.zeros(size)}))
-    check_refused(folder, "do not fit config.json")
-
-
-def test_one_bias_of_three(folder: Path) -> None:
-    change_tensors(folder / "model.safetensors", lambda tensors: tensors.pop(f"{_Q}.bias"))
-    check_refused(folder, "layer 1 qkv_bias")
+    for size in ((7,), (7, 7)):
+        change_tensors(path, lambda tensors, size=size: tensors.update({name: torch.zeros(size)}))
+        check_refused(folder, "do not fit config.json")
 
 
 def test_a_bias_that_is_not_supported(tmp_path: Path) -> None:
-    config = LlamaConfig(
-        hidden_size=32,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        vocab_size=300,
-        attention_bias=True,
-    )
-    folder = save_toy(tmp_path, LlamaForCausalLM(config))
-    path = folder / "config.json"  # that says nothing of it
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"attention_bias": False}))
-    check_refused(folder, r"o_proj\.bias")
-
-
-def test_a_damaged_file_of_weights(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-100])
-    check_refused(folder, "damaged")
+    folder = save_toy(tmp_path, toy_other_model(OTHER_SHAPES["granite code"]))
+    change_config(folder, attention_bias=False, mlp_bias=False)  # says nothing of them
+    check_refused(folder, r"_proj\.bias")
 
 
 @pytest.mark.parametrize(

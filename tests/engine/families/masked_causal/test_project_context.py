@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from cancel_when import cancelling
-from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler
+from toy_causal import DECODINGS, save_toy, silence_layers, toy_causal_model, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
@@ -18,7 +18,6 @@ from intarsia.engine.ipc.messages import (
     ContextChunk,
     Decoding,
     Fill,
-    Filled,
     Prefetch,
     ProjectContext,
 )
@@ -38,31 +37,15 @@ def fill(typed: str = "", **fields: Any) -> Fill:
 
 
 @pytest.fixture
-def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
-    filler = toy_filler(toy, adapter, max_context_tokens=512)
-    filler._context.reading_speed = SlowReading()
-    return filler
-
-
-class SlowReading(ReadingSpeed):
-    """A machine on which reading takes long, whatever this one does."""
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        return 100.0  # 6 tokens within the time that a fill may wait
+def filler(toy: Path, adapter: Path, monkeypatch: pytest.MonkeyPatch) -> MaskedCausalFiller:
+    """Reads six tokens within the time that a fill may wait."""
+    monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100.0)
+    return toy_filler(toy, adapter, max_context_tokens=512)
 
 
 def placed(**fields: Any) -> Prefetch:
     options: dict[str, Any] = {"project": project()} | fields
     return Prefetch(prefix=HEAD, suffix=SUFFIX, **options)
-
-
-def test_always_reads_it_first(filler: MaskedCausalFiller) -> None:
-    own = run_fill(filler, fill(project=None))
-    whole = run_fill(filler, fill(project_use="always"))
-    assert own.num_project == 0
-    assert whole.num_project > 40
-    assert whole.num_prefilled == own.num_prefilled + whole.num_project
 
 
 def test_the_prompt_does_not_depend_on_how_it_came_to_be_read(
@@ -80,9 +63,8 @@ def test_unread_a_fill_does_not_wait_for_it(filler: MaskedCausalFiller) -> None:
     assert first.text == run_fill(filler, fill(project=None)).text
 
 
-def test_where_reading_is_cheap_it_is_read_at_once(filler: MaskedCausalFiller) -> None:
-    filler._context.reading_speed = quick = ReadingSpeed()
-    quick.add(100_000, 1.0)
+def test_where_reading_is_cheap_it_is_read_at_once(filler: MaskedCausalFiller, monkeypatch):
+    monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100_000.0)
     assert run_fill(filler, fill()).num_project > 0
 
 
@@ -96,7 +78,7 @@ def test_idle_time_reads_the_own_window_first_and_then_the_larger_context(
     assert whole.num_project > 0
 
 
-@pytest.mark.parametrize("num_chunks", range(8))
+@pytest.mark.parametrize("num_chunks", [0, 1, 6])
 def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(
     filler: MaskedCausalFiller, num_chunks: int
 ) -> None:
@@ -119,12 +101,8 @@ def test_typing_reads_nothing_again_with_chunks_as_without(
         run_fill(filler, fill(typed[:end], decoding=decoding)) for end in range(1, len(typed) + 1)
     ]
     assert all(key.num_project for key in keys)
-    assert share_reused(keys) >= 0.98
-
-
-def share_reused(fills: list[Filled]) -> float:
-    num_reused = sum(filled.num_reused for filled in fills)
-    return num_reused / (num_reused + sum(filled.num_prefilled for filled in fills))
+    num_reused = sum(key.num_reused for key in keys)
+    assert num_reused >= 0.98 * (num_reused + sum(key.num_prefilled for key in keys))
 
 
 def test_a_boundary_belongs_to_one_project_context(filler: MaskedCausalFiller) -> None:
@@ -133,21 +111,6 @@ def test_a_boundary_belongs_to_one_project_context(filler: MaskedCausalFiller) -
         again = run_fill(filler, fill("    y", project=project(text), project_use="always"))
         assert first.num_prefilled > 100
         assert again.num_prefilled <= 5
-
-
-def test_a_changed_last_chunk_keeps_the_tokens_before_it(filler: MaskedCausalFiller) -> None:
-    stable = ContextChunk(path="a.py", text="x = 1\n" * 9)
-    contexts = [
-        ProjectContext(
-            repository="pkg",
-            path="pkg/f.py",
-            chunks=(stable, ContextChunk(path="b.py", text=f"y = {number}\n")),
-        )
-        for number in range(2)
-    ]
-    for context in contexts:
-        last = run_fill(filler, fill(project=context, project_use="always"))
-    assert last.num_reused > len(stable.text)
 
 
 def test_until_new_chunks_are_read_the_earlier_ones_serve(filler: MaskedCausalFiller) -> None:
@@ -182,6 +145,7 @@ def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) 
     whole = run_fill(
         filler, toy_fill(prefix=long, suffix=long, project=project(), project_use="always")
     )
+    assert (own.num_project, whole.num_project > 40) == (0, True)
     assert whole.num_prefilled == own.num_prefilled + whole.num_project
 
 
@@ -192,29 +156,12 @@ def test_too_much_is_cut_to_its_share(filler: MaskedCausalFiller) -> None:
     assert 64 < filled.num_project <= 128
 
 
-def test_an_answer_from_the_own_window_is_the_draft_in_the_larger_context(
-    filler: MaskedCausalFiller, toy: Path, adapter: Path
-) -> None:
-    fields: dict[str, Any] = {"fresh": False, "max_tokens": 12}
-    run_fill(filler, fill(**fields))
-    filler.prefetch(placed(), NO_CONTROL)
-    warm = run_fill(filler, fill(**fields))
-    cold = run_fill(
-        toy_filler(toy, adapter, max_context_tokens=512), fill(project_use="always", max_tokens=12)
-    )
-    assert warm.num_project > 0
-    assert warm.text == cold.text
-    assert warm.num_forwards <= cold.num_forwards
-
-
-def test_where_both_contexts_say_the_same_that_draft_takes_one_pass(tmp_path: Path) -> None:
+def test_where_both_contexts_say_the_same_that_draft_takes_one_pass(tmp_path: Path, monkeypatch):
     """A toy without layers: the last token alone decides, whatever was read."""
     model = toy_causal_model("llama", is_tied=False)
-    for layer in model.model.layers:
-        layer.self_attn.o_proj.weight.data.zero_()
-        layer.mlp.down_proj.weight.data.zero_()
+    silence_layers(model)
     filler = toy_filler(save_toy(tmp_path, model), max_context_tokens=512)
-    filler._context.reading_speed = SlowReading()
+    monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100.0)
     fields: dict[str, Any] = {"fresh": False, "max_tokens": 20}
     first = run_fill(filler, fill(**fields))
     filler.prefetch(placed(), NO_CONTROL)

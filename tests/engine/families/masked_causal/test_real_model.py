@@ -17,6 +17,9 @@ from intarsia.engine.service.load_filler import load_filler
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 
 
+NAMES = ("running mean", "clamp", "largest", "group by", "factorial")
+
+
 @pytest.fixture(scope="session")
 def filler() -> Filler:
     config = EngineConfig()
@@ -31,7 +34,7 @@ def line(name: str, **fields: Any) -> Fill:
 
 @pytest.fixture(scope="session")
 def verified(filler: Filler) -> dict[str, Filled]:
-    return {name: run_fill(filler, line(name)) for name in REAL_HOLES}
+    return {name: run_fill(filler, line(name)) for name in NAMES}
 
 
 def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
@@ -42,8 +45,8 @@ def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
 
 
 def test_verified_is_left_to_right_in_fewer_passes(filler: Filler, verified: dict[str, Filled]):
-    slow = {name: run_fill(filler, line(name, decoding="autoregressive")) for name in REAL_HOLES}
-    differing = [name for name in REAL_HOLES if slow[name].text != verified[name].text]
+    slow = {name: run_fill(filler, line(name, decoding="autoregressive")) for name in NAMES}
+    differing = [name for name in NAMES if slow[name].text != verified[name].text]
     assert len(differing) <= 1, "no more than one near-tie of bfloat16"
     assert all(filled.num_prefilled == 0 for filled in slow.values())
     num_forwards = sum(filled.num_forwards for filled in verified.values())
@@ -102,14 +105,13 @@ def test_the_text_behind_the_hole_is_looked_at(filler: Filler) -> None:
     assert product.text == "product = first * second"
 
 
-@pytest.mark.parametrize("name", ["running mean", "clamp", "factorial"])
 def test_typing_along_takes_four_in_ten_of_the_passes(
-    filler: Filler, verified: dict[str, Filled], name: str
+    filler: Filler, verified: dict[str, Filled]
 ) -> None:
     """Each key's fill is finished, and each starts from the one before."""
-    prefix, suffix = REAL_HOLES[name]
-    text = verified[name].text
-    given = [text[:length] for length in range(len(text))]
+    prefix, suffix = REAL_HOLES["running mean"]
+    text = verified["running mean"].text
+    given = [text[:length] for length in range(0, len(text), 3)]
     fields: dict[str, Any] = {"id": 1, "prefix": prefix, "suffix": suffix, "stop": ("\n",)}
     cold = [run_fill(filler, Fill(given=it, fresh=True, **fields)) for it in given]
     warm = [run_fill(filler, Fill(given=it, **fields)) for it in given]
@@ -142,8 +144,8 @@ REST = "\n    return cents\n"
 def test_a_name_of_another_file_is_known(filler: Filler) -> None:
     prefix = CART + "        cents += prices."
     fields: dict[str, Any] = {"id": 1, "prefix": prefix, "suffix": REST, "stop": ("\n",)}
-    own = run_fill(filler, Fill(**fields))
-    whole = run_fill(filler, Fill(project=PRICES, project_use="always", **fields))
+    own = run_fill(filler, Fill(**fields, max_tokens=8))
+    whole = run_fill(filler, Fill(project=PRICES, project_use="always", max_tokens=8, **fields))
     assert "lookup_cents" not in own.text
     assert whole.text.startswith("lookup_cents(sku")
     assert whole.num_project > 50
@@ -178,22 +180,11 @@ WRONG = {  # prefix, draft, suffix, what it becomes with 0.4 of its tokens maske
         "  for (let i = 0; i < items.length; i++) {\n",
     ),
 }
-RIGHT = [(prefix, right, suffix) for prefix, _, suffix, right in WRONG.values()]
-
-
-def rewritten(filler: Filler, prefix: str, draft: str, suffix: str, noise: float) -> str:
-    request = Fill(id=1, prefix=prefix, suffix=suffix, draft=draft, noise=noise)
-    return run_fill(filler, request).text
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_token_is_made_right(filler: Filler, name: str) -> None:
-    prefix, draft, suffix, right = WRONG[name]
-    assert rewritten(filler, prefix, draft, suffix, 0.4) == right
-
-
-@pytest.mark.parametrize("case", RIGHT)
-@pytest.mark.parametrize("noise", [0.2, 0.4])
-def test_a_right_line_comes_back(filler: Filler, case: tuple[str, str, str], noise: float) -> None:
-    prefix, draft, suffix = case
-    assert rewritten(filler, prefix, draft, suffix, noise) == draft
+def test_a_wrong_token_is_made_right_and_a_right_line_comes_back(filler: Filler, name: str) -> None:
+    prefix, wrong, suffix, right = WRONG[name]
+    for draft, noise in ((wrong, 0.4), (right, 0.4)):
+        request = Fill(id=1, prefix=prefix, suffix=suffix, draft=draft, noise=noise)
+        assert run_fill(filler, request).text == right

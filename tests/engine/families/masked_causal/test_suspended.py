@@ -97,13 +97,6 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(cache_tokens: 
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
 
 
-def test_another_fill_of_the_same_file_copies_the_suspended_context(toy: Path) -> None:
-    filler = toy_filler(toy)
-    others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
-    run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
-    assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
-
-
 def test_an_inner_fill_may_write_the_same_hole(toy: Path, adapter: Path) -> None:
     """Its answer ends, so it is written a line longer, then from a copied context again."""
     filler = toy_filler(toy, adapter)

@@ -18,7 +18,7 @@ from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.ipc.messages import Fill, Filled
 
 _PREFIX = "def default(val):\n    return val\n\n\ndef main(val):\n    val ="
 _TYPED = " va"
@@ -65,12 +65,12 @@ def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int
     """Fill; return the passes that were made."""
     steps: list[int] = []
 
-    def note(step: Step) -> None:
-        steps.append(step.step)
-
     with suppress(Cancelled):
         run_fill(
-            filler, request, checkpoint=cancel_when(lambda: steps[-1:] == [most]), on_step=note
+            filler,
+            request,
+            checkpoint=cancel_when(lambda: steps[-1:] == [most]),
+            on_step=lambda step: steps.append(step.step),
         )
     return steps[-1]
 

@@ -11,7 +11,6 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit import corrections
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
-    Correction,
     CorrectionWriter,
     LineChange,
     Region,
@@ -46,52 +45,32 @@ class Writer:
         return -9.0
 
 
-def written(
+OTHER = LineChange(first=1, num_lines=1, new_lines=["c = 3\n"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "example", "expected"),
+    [
+        ("a = 1\nb = old(2)\n", RENAME, [(BY_WORDS, -9.0)]),  # copied by the model
+        ("a = 1\nb = new(2)\n", RENAME, [(BY_WORDS, -1.0)]),
+        ("a = 1\nc = 3\n", RENAME, [(OTHER, -1.0), (BY_WORDS, -9.0)]),
+        ("a = 1\nb = old(2)\n", EditExample(before="p = 1\n", after="q = 1\n"), []),
+    ],
+)
+def test_the_models_answer_comes_first_and_the_edits_replacement_once(
     backbone: CausalBackbone,
     text: FimTokenizer,
     answer: str,
+    example: EditExample,
+    expected: list[tuple[LineChange, float]],
     monkeypatch: pytest.MonkeyPatch,
-    example: EditExample = RENAME,
-) -> tuple[list[Correction], str]:
+) -> None:
     writer = Writer(text, answer)
     monkeypatch.setattr(corrections, "Rewriter", lambda *_: writer)
     found = CorrectionWriter(backbone, text).write(REGION, example, NO_CONTROL)
-    return list(found), writer.drafts[0]
-
-
-def test_a_line_that_the_model_copies_still_gets_the_edits_replacement(
-    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, draft = written(backbone, text, "a = 1\nb = old(2)\n", monkeypatch)
-    assert found == [Correction(change=BY_WORDS, log_p=-9.0)]
-    assert draft == "a = 1\nb = new(2)\n"
-
-
-def test_an_answer_that_is_the_replacement_is_given_once(
-    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, _ = written(backbone, text, "a = 1\nb = new(2)\n", monkeypatch)
-    assert found == [Correction(change=BY_WORDS, log_p=-1.0)]
-
-
-def test_another_answer_is_given_first(backbone: CausalBackbone, text: FimTokenizer, monkeypatch):
-    found, _ = written(backbone, text, "a = 1\nc = 3\n", monkeypatch)
-    other = LineChange(first=1, num_lines=1, new_lines=["c = 3\n"])
-    assert [it.change for it in found] == [other, BY_WORDS]
-
-
-def test_an_edit_that_replaces_nothing_there_leaves_the_models_answer_alone(
-    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = EditExample(before="p = 1\n", after="q = 1\n")
-    found, draft = written(backbone, text, "a = 1\nb = old(2)\n", monkeypatch, example)
-    assert (found, draft) == ([], "a = 1\nb = old(2)\n")
-
-
-def test_real_answers_come_with_their_likelihoods(backbone: CausalBackbone, text: FimTokenizer):
-    found = list(CorrectionWriter(backbone, text).write(REGION, RENAME, NO_CONTROL))
-    assert BY_WORDS in [it.change for it in found]
-    assert all(it.log_p < 0 for it in found)
+    assert [(it.change, it.log_p) for it in found] == expected
+    name = "new" if example is RENAME else "old"
+    assert writer.drafts[0] == f"a = 1\nb = {name}(2)\n"
 
 
 @pytest.mark.parametrize(

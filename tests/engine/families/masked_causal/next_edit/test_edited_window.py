@@ -27,11 +27,6 @@ EXAMPLE = EditExample(before="a\n", after="b\n")
 LINES = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=12))
 
 
-@pytest.fixture(scope="module")
-def text(toy: Path) -> FimTokenizer:
-    return toy_text(toy)
-
-
 def kept(lines: str, *, may_change: bool = True) -> TextPart:
     return TextPart(before=lines, after=lines, may_change=may_change)
 
@@ -135,31 +130,23 @@ PARTS = (
 )
 
 
-def lines(direction: str) -> list[tuple[int, bytes, bytes]]:
-    """Return the number of each line with its text after the edit and before it."""
-    request = FindNextEdits(id=1, parts=PARTS, example=None, direction=direction)
-    edited = read_lines(request)
+@pytest.mark.parametrize(
+    ("direction", "found"),
+    [
+        ("below", [(4, b"c\n", b"c\n"), (5, b"d", b"d")]),
+        ("above", [(0, "é\n".encode(), "é".encode()), (1, b"b\n", b"b\n")]),
+    ],
+)
+def test_lines_are_found_in_both_texts(direction: str, found: list[tuple[int, bytes, bytes]]):
+    edited = read_lines(FindNextEdits(id=1, parts=PARTS, example=None, direction=direction))
     assert edited.edit_start == len("é\nb\n".encode())
-    return [
+    assert [
         (line.number, edited.after[line.start : line.end], edited.before[line.start_before :][:2])
         for line in edited.lines
-    ]
-
-
-def test_lines_below_the_edit_are_found_in_both_texts() -> None:
-    assert lines("below") == [(4, b"c\n", b"c\n"), (5, b"d", b"d")]
-
-
-def test_lines_above_the_edit_are_found_in_both_texts() -> None:
-    assert [number for number, *_ in lines("above")] == [0, 1]
-    assert [after for _, after, _ in lines("above")] == ["é\n".encode(), b"b\n"]
-
-
-def test_removed_lines_are_between_two_lines() -> None:
-    edited = read_lines(FindNextEdits(id=1, parts=PARTS, example=None))
+    ] == found
     first, second = edited.lines
     assert first.end == second.start
-    assert not first.is_followed_by(second)
+    assert first.is_followed_by(second) == (direction == "above"), "lines were removed between"
 
 
 @pytest.mark.parametrize(

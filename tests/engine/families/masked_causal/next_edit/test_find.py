@@ -53,14 +53,10 @@ def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:
         assert edit.log_p <= 0 < edit.drop
 
 
-def test_edits_are_found_below(finder: NextEditFinder) -> None:
-    asked = request()
-    check(finder.find(asked, NO_CONTROL), asked, places=range(4, 10))
-
-
-def test_edits_are_found_above(finder: NextEditFinder) -> None:
-    asked = request(direction="above")
-    check(finder.find(asked, NO_CONTROL), asked, places=range(3))
+@pytest.mark.parametrize(("direction", "places"), [("below", range(4, 10)), ("above", range(3))])
+def test_edits_are_found(finder: NextEditFinder, direction: str, places: range) -> None:
+    asked = request(direction=direction)
+    check(finder.find(asked, NO_CONTROL), asked, places=places)
 
 
 @pytest.mark.parametrize("is_clear", [True, False])
@@ -118,12 +114,6 @@ def test_a_window_that_is_too_long_is_refused(finder: NextEditFinder) -> None:
     long = TextPart(before=below.before * 9, after=below.after * 9, may_change=True)
     with pytest.raises(ValueError, match="above the limit of 300: send less"):
         finder.find(request(parts=(above, edit, long)), NO_CONTROL)
-
-
-def test_a_filler_finds_next_edits(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find, "MIN_DROP", 0.0)
-    asked = request()
-    check(toy_filler(toy).find_next_edits(asked, NO_CONTROL), asked, places=range(4, 10))
 
 
 def test_contexts_and_fills_are_as_without_it(toy: Path, adapter: Path, monkeypatch):

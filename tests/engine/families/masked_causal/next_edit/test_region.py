@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from intarsia.engine.families.masked_causal.next_edit.corrections import region_of, smallest_change
 from intarsia.engine.families.masked_causal.next_edit.drop import best_first, largest_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
-    EditedLines,
     WindowLine,
     read_lines,
 )
@@ -69,44 +68,29 @@ def test_an_insertion_replaces_no_line() -> None:
     assert (change.first, change.num_lines, change.new_lines) == (1, 0, ["x\n"])
 
 
-WINDOW = ("x = 1\n", "y = old(3)\n", "call(other)\n", "z = new(3)\n")
 RENAME = EditExample(before="a = old(1)\n", after="a = new(1)\n")
+SIMILAR = EditExample(before="a = 3\n", after="a = 4\n")
+ADDED = EditExample(before="x\ny\n", after="x\ncall(some)\ny\n")
 
 
-def window() -> EditedLines:
-    text = "".join(WINDOW)
+@pytest.mark.parametrize(
+    ("losses", "example", "expected"),
+    [
+        ({0: [2.0], 2: [3.0]}, RENAME, [2, 0]),
+        ({1: [2.0], 2: [4.0]}, RENAME, [1, 2]),  # it has the removed name
+        ({1: [2.0], 2: [40.0]}, RENAME, [2, 1]),  # a much larger drop goes first all the same
+        ({2: [2.0], 3: [2.0]}, SIMILAR, [3, 2]),  # it resembles the edited lines
+        ({1: [2.0], 2: [2.0]}, ADDED, [2, 1]),  # it has words of the added lines
+        ({0: [2.0, -1.9], 2: [1.9]}, RENAME, [2, 0]),  # what other tokens of the line gained
+        ({1: [0.9, 0.8, 0.7], 2: [1.1]}, RENAME, [2, 1]),  # too small for a correction
+    ],
+)
+def test_the_lines_that_the_edit_is_likeliest_about_come_first(
+    losses: dict[int, list[float]], example: EditExample, expected: list[int]
+) -> None:
+    text = "x = 1\ny = old(3)\ncall(other)\nz = new(3)\n"
     part = TextPart(before=text, after=text, may_change=True)
-    return read_lines(FindNextEdits(id=1, parts=(part,), example=None))
-
-
-def ranked(losses: dict[int, list[float]], example: EditExample = RENAME) -> list[int]:
-    lines = window()
+    lines = read_lines(FindNextEdits(id=1, parts=(part,), example=None))
     tokens = [(lines.lines[n], loss) for n, own in losses.items() for loss in own]
-    return [it.line.number for it in best_first(largest_drops(tokens), lines.after, example)]
-
-
-def test_the_larger_drop_comes_first_where_nothing_else_differs() -> None:
-    assert ranked({0: [2.0], 2: [3.0]}) == [2, 0]
-
-
-def test_a_line_with_the_removed_name_comes_before_a_somewhat_larger_drop() -> None:
-    """But not before a much larger one."""
-    assert ranked({1: [2.0], 2: [4.0]}) == [1, 2]
-    assert ranked({1: [2.0], 2: [40.0]}) == [2, 1]
-
-
-def test_a_line_that_resembles_the_edited_ones_comes_first() -> None:
-    assert ranked({2: [2.0], 3: [2.0]}, EditExample(before="a = 3\n", after="a = 4\n")) == [3, 2]
-
-
-def test_the_words_of_added_lines_count_where_nothing_was_replaced() -> None:
-    added = EditExample(before="x\ny\n", after="x\ncall(some)\ny\n")
-    assert ranked({1: [2.0], 2: [2.0]}, added) == [2, 1]
-
-
-def test_what_other_tokens_of_the_line_gained_counts_against_it() -> None:
-    assert ranked({0: [2.0, -1.9], 2: [1.9]}) == [2, 0]
-
-
-def test_a_drop_too_small_for_a_correction_comes_last() -> None:
-    assert ranked({1: [0.9, 0.8, 0.7], 2: [1.1]}) == [2, 1]
+    found = best_first(largest_drops(tokens), lines.after, example)
+    assert [it.line.number for it in found] == expected
