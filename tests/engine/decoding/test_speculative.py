@@ -197,39 +197,22 @@ def test_a_hole_does_not_end_before_it_may(truth, draws, policy):
 _ids = st.lists(st.integers(0, 3) | st.sampled_from([256, 65_536, 16_777_216]), max_size=30)
 
 
-def continued(ids: list[int], num_tokens: int, first: int | None) -> list[int]:
-    return PromptLookup(ids).continue_from([], num_tokens, first)
+_ANSWERS = [[1, 2, 3, 4], [1, 2, 5], [2, 9]]
 
 
-def test_the_latest_earlier_place_counts() -> None:
-    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
-    assert continued(ids, 3, None) == [5, 6, 1]
-
-
-def test_the_models_own_first_token_vetoes() -> None:
-    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
-    assert continued(ids, 2, 7) == [7, 8], "an older place agrees with it"
-    assert continued(ids, 2, 9) == []
-
-
-def test_a_run_continues_itself() -> None:
-    assert continued([4, 4, 4], 5, None) == [4]
-
-
-def test_too_short_a_text_has_no_earlier_place() -> None:
-    for ids in ([], [1], [1, 1], [1, 2, 3]):
-        assert continued(ids, 4, None) == []
-
-
-def test_an_answer_from_before_goes_before_the_context() -> None:
-    earlier = PromptLookup([1, 2, 7, 8, 1], [[1, 2, 3, 4], [1, 2, 5], [2, 9]])
-    assert earlier.continue_from([2], 3, None) == [5], "the newest that fits"
-    assert earlier.continue_from([2], 3, 3) == [3, 4]
-    assert earlier.continue_from([2], 3, 7) == [7, 8, 1]
-
-
-def test_no_answer_continues_another() -> None:
-    assert PromptLookup([1, 2], [[1, 2], [3, 4]]).continue_from([], 3, None) == []
+@pytest.mark.parametrize(
+    ("context", "written", "first", "found"),
+    [
+        ([1, 2, 7, 8, 1], [2], None, [5]),  # the newest that fits goes first
+        ([1, 2, 7, 8, 1], [2], 3, [3, 4]),
+        ([1, 2, 7, 8, 1], [2], 7, [7, 8, 1]),
+        ([4, 5], [], None, []),  # no answer continues another
+    ],
+)
+def test_an_answer_from_before_goes_before_the_context(
+    context: list[int], written: list[int], first: int | None, found: list[int]
+) -> None:
+    assert PromptLookup(context, _ANSWERS).continue_from(written, 3, first) == found
 
 
 @given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3), st.integers(0, 30))
@@ -246,26 +229,21 @@ def test_what_is_found_did_follow_the_key(
 _confidences = st.lists(st.floats(0, 1), max_size=20)
 
 
-def test_with_nothing_proposed_all_masks_stand_behind_the_anchor() -> None:
-    assert share_masks([], num_rows=16, max_masks=4) == [4]
-    assert share_masks([], num_rows=4, max_masks=4) == [3]
-
-
-def test_a_sure_proposal_gets_its_masks_behind_its_end() -> None:
-    assert share_masks([1.0, 1.0], num_rows=7, max_masks=4) == [0, 0, 4]
-
-
-def test_an_unsure_proposal_gets_its_masks_in_front() -> None:
-    assert share_masks([0.0, 1.0], num_rows=7, max_masks=4) == [4, 0, 0]
-
-
-def test_doubt_shares_them_out() -> None:
-    masks = share_masks([0.5], num_rows=8, max_masks=4)
-    assert masks == [3, 3]
-
-
-def test_no_rows_are_left_for_masks() -> None:
-    assert share_masks([0.9, 0.9, 0.9], num_rows=2, max_masks=4) == [0, 0, 0, 0]
+@pytest.mark.parametrize(
+    ("confidences", "num_rows", "masks"),
+    [
+        ([], 16, [4]),  # all behind the anchor
+        ([], 4, [3]),
+        ([1.0, 1.0], 7, [0, 0, 4]),  # a sure proposal has them behind its end
+        ([0.0, 1.0], 7, [4, 0, 0]),
+        ([0.5], 8, [3, 3]),  # doubt shares them out
+        ([0.9, 0.9, 0.9], 2, [0, 0, 0, 0]),
+    ],
+)
+def test_masks_stand_where_the_text_is_likely_to_go_on(
+    confidences: list[float], num_rows: int, masks: list[int]
+) -> None:
+    assert share_masks(confidences, num_rows=num_rows, max_masks=4) == masks
 
 
 @given(_confidences, st.integers(1, 40), st.integers(1, 8))

@@ -97,6 +97,7 @@ def test_a_hole_ends_with_its_end_token() -> None:
         ([0.1, 2.0, 0.1], 0.5, [True, False, False]),  # not past an unsure one
         ([5.0, 0.1, 0.2], 0.35, [True, True, True]),  # the first is free of charge
         ([5.0, 0.1, 0.3], 0.35, [True, True, False]),
+        ([], 1.0, []),
     ],
 )
 def test_from_left_accepts_until_the_bound_is_spent(
@@ -113,18 +114,6 @@ def test_from_left_accepts_until_the_bound_is_spent(
     )
     found = AcceptFromLeft(entropy_bound=bound)(canvas, prediction)
     assert found.tolist() == [False, *accepted]
-
-
-def test_from_left_has_nothing_to_accept_where_all_is_known() -> None:
-    canvas = masked_canvas([1, 2], mask_id=31)
-    prediction = Prediction(
-        logits=torch.zeros(2, 32),
-        probabilities=torch.full((2, 32), 1 / 32),
-        entropies=torch.zeros(2),
-        sampled=torch.ones(2, dtype=torch.long),
-        likeliest=torch.ones(2, dtype=torch.long),
-    )
-    assert not AcceptFromLeft(entropy_bound=1.0)(canvas, prediction).any()
 
 
 def test_a_schedule_entered_later_leaves_out_its_first_steps() -> None:
@@ -165,23 +154,23 @@ def canvas_of(length: int) -> TokenCanvas:
     return random_canvas(ids, vocab_size=VOCAB_SIZE, generator=generator)
 
 
-@pytest.mark.parametrize("num_free", [4, 8, 32])
-def test_the_length_at_which_the_suffix_is_expected_wins(num_free: int) -> None:
-    predict = likes(num_free)
-    choice = choose_length(predict, [4, 8, 16, 32], canvas_of, control=NO_CONTROL)
-    assert (choice.num_tokens, choice.num_forwards) == (num_free, 4)
-    assert predict.self_conditionings == [None] * 4
-
-
-def test_the_shortest_wins_among_equals() -> None:
-    choice = choose_length(likes(99), [4, 8, 16], canvas_of, control=NO_CONTROL)
-    assert choice.num_tokens == 4
-
-
-def test_a_single_candidate_costs_no_pass() -> None:
-    predict = likes(4)
-    choice = choose_length(predict, [7], canvas_of, control=NO_CONTROL)
-    assert (choice.num_tokens, choice.num_forwards, len(predict.canvases)) == (7, 0, 0)
+@pytest.mark.parametrize(
+    ("candidates", "liked", "chosen", "num_forwards"),
+    [
+        ([4, 8, 16, 32], 4, 4, 4),
+        ([4, 8, 16, 32], 8, 8, 4),
+        ([4, 8, 16, 32], 32, 32, 4),
+        ([4, 8, 16], 99, 4, 3),  # the shortest wins among equals
+        ([7], 4, 7, 0),
+    ],
+)
+def test_the_length_at_which_the_suffix_is_expected_wins(
+    candidates: list[int], liked: int, chosen: int, num_forwards: int
+) -> None:
+    predict = likes(liked)
+    choice = choose_length(predict, candidates, canvas_of, control=NO_CONTROL)
+    assert (choice.num_tokens, choice.num_forwards) == (chosen, num_forwards)
+    assert predict.self_conditionings == [None] * num_forwards
 
 
 def test_a_canvas_without_suffix_counts_as_a_blind_guess() -> None:

@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from in_process_engine import always, in_process_engine
+from in_process_engine import always, engine_client, in_process_engine
 from rule_engine import RuleFiller
 
 from intarsia.engine.ipc.address import Address
@@ -22,13 +22,9 @@ def hole(prefix: str = "", **fields: object) -> Fill:
     return Fill(id=0, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
 
 
-def a_client(address: Address, **options: object) -> EngineClient:
-    return EngineClient(name="test", start=False, address=address, **options)  # type: ignore[arg-type]
-
-
 async def test_a_fill_is_answered_with_text_and_figures(any_address: Address):
     filler = RuleFiller(lambda request: request.prefix.upper())
-    async with in_process_engine(any_address, always(filler)), a_client(any_address) as client:
+    async with engine_client(any_address, filler) as client:
         answer = await client.fill(hole("abc def"))
     assert (answer.text, answer.num_forwards, answer.finish_reason) == ("ABC DEF", 2, "end_of_hole")
     assert answer.ms.total >= answer.ms.queue >= 0
@@ -36,7 +32,7 @@ async def test_a_fill_is_answered_with_text_and_figures(any_address: Address):
 
 async def test_several_fills_in_flight_get_their_own_answers(address: Address):
     filler = RuleFiller(lambda request: request.prefix + "!")
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
+    async with engine_client(address, filler) as client:
         answers = await asyncio.gather(*(client.fill(hole(f"n{i}")) for i in range(50)))
     assert [answer.text for answer in answers] == [f"n{i}!" for i in range(50)]
 
@@ -44,7 +40,7 @@ async def test_several_fills_in_flight_get_their_own_answers(address: Address):
 async def test_a_watched_fill_shows_its_steps_in_order(address: Address):
     filler = RuleFiller(lambda _: "a = b")
     steps: list[Step] = []
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
+    async with engine_client(address, filler) as client:
         await client.fill(hole(watch=True), steps.append)
         await client.fill(hole(watch=False), lambda _: pytest.fail("not watched"))
     assert [step.step for step in steps] == [1, 2, 3]
@@ -57,7 +53,7 @@ async def test_a_fault_in_on_step_reaches_its_own_caller_and_cancels(address: Ad
     def on_step(_: Step) -> None:
         raise LookupError("the caller's own")
 
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
+    async with engine_client(address, filler) as client:
         with pytest.raises(LookupError, match="the caller's own"):
             await client.fill(hole(watch=True), on_step)
         assert (await client.fill(hole(max_steps=1))).num_forwards == 1
@@ -65,7 +61,7 @@ async def test_a_fault_in_on_step_reaches_its_own_caller_and_cancels(address: Ad
 
 async def test_a_cancelled_await_ends_the_fill_between_two_steps(any_address: Address):
     filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
-    async with in_process_engine(any_address, always(filler)), a_client(any_address) as client:
+    async with engine_client(any_address, filler) as client:
         has_begun = asyncio.Event()
         endless = asyncio.create_task(client.fill(hole(watch=True), lambda _: has_begun.set()))
         await has_begun.wait()
@@ -85,7 +81,7 @@ async def test_a_cancel_does_not_wait_for_the_engine(address: Address):
         gate.wait(PATIENCE_S)
         return ""
 
-    async with in_process_engine(address, always(RuleFiller(blocked))), a_client(address) as client:
+    async with engine_client(address, RuleFiller(blocked)) as client:
         try:
             fill = asyncio.create_task(client.fill(hole()))
             assert await asyncio.to_thread(has_begun.wait, PATIENCE_S)
@@ -99,7 +95,7 @@ async def test_a_cancel_does_not_wait_for_the_engine(address: Address):
 
 async def test_a_deadline_gives_the_best_answer_so_far(address: Address):
     filler = RuleFiller(lambda _: "a b", 0.001, num_steps=FOREVER)
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
+    async with engine_client(address, filler) as client:
         await client.preload()
         async with asyncio.timeout(PATIENCE_S):
             answer = await client.fill(hole(deadline_ms=300))
@@ -107,20 +103,20 @@ async def test_a_deadline_gives_the_best_answer_so_far(address: Address):
     assert answer.num_forwards >= 1
 
 
-async def test_a_field_out_of_range_is_a_bad_request(address: Address):
-    filler = RuleFiller(lambda _: "")
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
-        with pytest.raises(FillFailed, match="max_tokens must be 1 or more, got 0") as caught:
-            await client.fill(hole(max_tokens=0))
-        assert caught.value.code == "bad_request"
-
-
-@pytest.mark.parametrize("prefix", ["x" * MAX_FRAME_BYTES, "\udc80"])
-async def test_a_request_that_cannot_be_sent_is_a_bad_request(address: Address, prefix: str):
-    filler = RuleFiller(lambda _: "fine")
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
-        with pytest.raises(FillFailed) as caught:
-            await client.fill(hole(prefix))
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"max_tokens": 0}, "max_tokens must be 1 or more, got 0"),
+        ({"prefix": "x" * MAX_FRAME_BYTES}, "bytes"),
+        ({"prefix": "\udc80"}, "cannot be encoded"),
+    ],
+)
+async def test_what_cannot_be_filled_is_a_bad_request(
+    address: Address, fields: dict[str, object], message: str
+):
+    async with engine_client(address, RuleFiller(lambda _: "fine")) as client:
+        with pytest.raises(FillFailed, match=message) as caught:
+            await client.fill(hole(**fields))
         assert caught.value.code == "bad_request"
         assert (await client.fill(hole())).text == "fine"
 
@@ -130,29 +126,24 @@ async def test_load_progress_reaches_every_connected_client(address: Address):
     filler = RuleFiller(lambda _: "")
     async with (
         in_process_engine(address, always(filler)),
-        a_client(address, on_load_progress=seen.append) as watcher,
-        a_client(address) as other,
+        EngineClient(
+            name="test", start=False, address=address, on_load_progress=seen.append
+        ) as watcher,
+        EngineClient(name="test", start=False, address=address) as other,
     ):
-        await watcher.status()
-        await other.fill(hole())
+        assert (await watcher.status()).model is None
+        loaded = await other.preload()
         await watcher.status()
     assert seen == [LoadProgress(stage="loading", fraction=1.0)]
-
-
-async def test_preload_answers_when_the_model_is_loaded(address: Address):
-    filler = RuleFiller(lambda _: "", name="small")
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
-        assert (await client.status()).model is None
-        status = await client.preload()
-    assert (status.state, status.model, status.notes) == ("ready", "small", filler.info.notes)
+    assert (loaded.state, loaded.model, loaded.notes) == ("ready", "rules", filler.info.notes)
 
 
 async def test_an_engine_that_stops_fails_running_and_waiting_fills(address: Address):
     filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
-    async with in_process_engine(address, always(filler)), a_client(address) as client:
+    async with engine_client(address, filler) as client:
         fills = [asyncio.create_task(client.fill(hole())) for _ in range(3)]
         await client.status()  # answered after the fills were read
-        async with a_client(address) as other:
+        async with EngineClient(name="test", start=False, address=address) as other:
             other_stop = asyncio.create_task(other.stop())
             results = await asyncio.gather(*fills, return_exceptions=True)
     assert [getattr(result, "code", result) for result in results] == ["cancelled"] * 3
@@ -162,7 +153,7 @@ async def test_an_engine_that_stops_fails_running_and_waiting_fills(address: Add
 async def test_a_closed_client_fails_requests_in_flight_and_refuses_more(address: Address):
     filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
     async with in_process_engine(address, always(filler)):
-        client = a_client(address)
+        client = EngineClient(name="test", start=False, address=address)
         fill = asyncio.create_task(client.fill(hole()))
         await client.status()
         await client.close()
@@ -172,20 +163,21 @@ async def test_a_closed_client_fails_requests_in_flight_and_refuses_more(address
             await client.fill(hole())
 
 
-def test_the_client_imports_neither_torch_nor_transformers():
-    code = (
-        "import sys, intarsia.engine.ipc.client; "
-        "heavy = {'torch', 'transformers', 'numpy', 'tokenizers', 'intarsia.engine.config'}; "
-        "print(sorted(heavy & set(sys.modules)))"
-    )
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [
+        ("ipc.client", {"numpy", "tokenizers", "intarsia.engine.config"}),
+        ("service.process", set()),
+        ("model_store.locate", {"huggingface_hub"}),
+    ],
+)
+def test_neither_a_client_nor_an_idle_engine_nor_a_pull_imports_torch(
+    module: str, others: set[str]
+) -> None:
+    heavy = {"torch", "transformers", *others}
+    code = f"import sys, intarsia.engine.{module}; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
-
-
-def test_the_engine_process_imports_no_torch_before_a_model_is_loaded():
-    code = "import sys, intarsia.engine.service.process; print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,6 @@ async def stranger(address: Address, answer: bytes | None) -> AsyncIterator[None
         gate.set()
 
 
-def an_engine_that_says(message: EngineMessage, address: Address):
-    return stranger(address, to_frame(message))
-
-
 async def test_a_client_learns_the_process_and_build_of_its_engine(any_address: Address):
     async with (
         in_process_engine(any_address, SOME_FILLER),
@@ -95,7 +91,7 @@ async def test_the_engine_refuses_another_protocol_and_names_both(address: Addre
 async def test_the_client_names_both_protocols_and_the_remedy(
     address: Address, answer: EngineMessage
 ):
-    async with an_engine_that_says(answer, address):
+    async with stranger(address, to_frame(answer)):
         client = EngineClient(name="test", start=False, address=address)
         with pytest.raises(EngineUnavailable) as caught:
             await client.status()
@@ -113,40 +109,34 @@ async def test_a_wrong_token_is_refused_on_tcp(any_address: Address):
         assert "token" in answer.message
 
 
-async def test_without_hello_nothing_is_answered(address: Address):
-    async with in_process_engine(address, SOME_FILLER), raw_client(address) as client:
-        client.send(Fill(id=1, prefix="", suffix=""))
-        answer = await client.receive()
-        assert isinstance(answer, Failed)
-        assert (answer.id, answer.code) == (None, "bad_request")
-        assert await client.receive() is None
-
-
-async def test_a_second_hello_ends_the_connection(address: Address):
-    async with in_process_engine(address, SOME_FILLER), greeted_client(address) as client:
-        answer = await client.greet()
-        assert isinstance(answer, Failed)
-        assert await client.receive() is None
+async def test_without_hello_or_with_a_second_one_nothing_is_answered(address: Address):
+    async with in_process_engine(address, SOME_FILLER):
+        async with raw_client(address) as client:
+            client.send(Fill(id=1, prefix="", suffix=""))
+            answer = await client.receive()
+            assert isinstance(answer, Failed)
+            assert (answer.id, answer.code) == (None, "bad_request")
+            assert await client.receive() is None
+        async with greeted_client(address) as client:
+            assert isinstance(await client.greet(), Failed)
+            assert await client.receive() is None
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "match"),
     [
-        b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        b"\0\0\0\1\xc1",
-        to_frame(Failed(id=1, code="model", message="x")),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", r"not an intarsia .*INTARSIA_RUNTIME_DIR"),
+        (b"\0\0\0\1\xc1", "not an intarsia"),
+        (to_frame(Failed(id=1, code="model", message="x")), "not an intarsia"),
+        (None, "does not answer"),
     ],
 )
-async def test_a_program_that_is_not_an_engine_is_named_as_such(address: Address, answer: bytes):
+async def test_a_program_that_is_not_an_engine_is_named_as_such(
+    address: Address, answer: bytes | None, match: str
+):
     async with stranger(address, answer):
-        with pytest.raises(EngineUnavailable, match=r"not an intarsia .*INTARSIA_RUNTIME_DIR"):
-            await connect(address, name="test")
-
-
-async def test_a_program_that_never_answers_is_named_as_such(address: Address):
-    async with stranger(address, None):
-        with pytest.raises(EngineUnavailable, match="does not answer"):
-            await connect(address, name="test", timeout_s=0.1)
+        with pytest.raises(EngineUnavailable, match=match):
+            await connect(address, name="test", timeout_s=20 if answer else 0.1)
 
 
 async def test_without_an_engine_a_client_that_must_not_start_one_says_so(any_address: Address):
@@ -174,15 +164,10 @@ def stream_of(*chunks: bytes) -> asyncio.StreamReader:
 
 async def test_messages_arrive_as_they_were_sent_and_then_the_stream_ends():
     sent = [Fill(id=1, prefix="é𝄞\r\n", suffix="\x00"), Cancel(id=1)]
-    reader = stream_of(*(to_frame(message) for message in sent))
+    frames = b"".join(map(to_frame, sent))
+    reader = stream_of(*(bytes([byte]) for byte in frames))  # byte by byte, or all at once
     assert [await read_message(reader, decode_client_message) for _ in sent] == sent
     assert await read_message(reader, decode_client_message) is None
-
-
-async def test_a_frame_may_arrive_byte_by_byte():
-    frame = to_frame(Cancel(id=7))
-    reader = stream_of(*(bytes([byte]) for byte in frame))
-    assert await read_message(reader, decode_client_message) == Cancel(id=7)
 
 
 async def test_an_oversized_frame_is_refused_before_its_body_is_read():
@@ -192,14 +177,13 @@ async def test_an_oversized_frame_is_refused_before_its_body_is_read():
         await read_message(reader, decode_client_message)
 
 
-def test_an_oversized_message_is_not_sent():
-    with pytest.raises(FrameTooLarge):
-        to_frame(Fill(id=1, prefix="x" * MAX_FRAME_BYTES, suffix=""))
-
-
-def test_half_a_character_is_not_sent():
-    with pytest.raises(ProtocolError, match="cannot be encoded"):
-        to_frame(Fill(id=1, prefix="\ud800", suffix=""))
+@pytest.mark.parametrize(
+    ("prefix", "error"),
+    [("x" * MAX_FRAME_BYTES, "16777.* bytes"), ("\ud800", "cannot be encoded")],
+)
+def test_an_oversized_message_and_half_a_character_are_not_sent(prefix: str, error: str):
+    with pytest.raises(ProtocolError, match=error):
+        to_frame(Fill(id=1, prefix=prefix, suffix=""))
 
 
 @pytest.mark.parametrize(

@@ -142,23 +142,17 @@ async def test_an_engine_of_another_protocol_is_named_and_can_be_stopped(address
         await asyncio.to_thread(process.wait, 20)
 
 
-def test_the_delay_doubles_from_half_a_second_to_thirty():
-    backoff = Backoff(clock=lambda: 100.0)
-    assert backoff.seconds_left() == 0
-    delays = []
+def test_the_delay_doubles_from_half_a_second_to_thirty_and_ends_with_time_or_success():
+    now = 100.0
+    backoff = Backoff(clock=lambda: now)
+    delays = [backoff.seconds_left()]
     for _ in range(100):
         backoff.failed()
         delays.append(backoff.seconds_left())
-    assert delays[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert delays[:9] == [0, 0.5, 1, 2, 4, 8, 16, 30, 30]
     assert delays[-1] == 30
-
-
-def test_time_and_success_end_the_delay():
-    now = 100.0
-    backoff = Backoff(clock=lambda: now)
-    backoff.failed()
-    now += 0.2
-    assert backoff.seconds_left() == pytest.approx(0.3)
+    now += 29.5
+    assert backoff.seconds_left() == pytest.approx(0.5)
     now += 1
     assert backoff.seconds_left() == 0
     backoff.failed()

@@ -31,17 +31,6 @@ async def test_the_first_value_is_sent_at_once_and_the_newest_in_its_turn() -> N
     assert await sent.more() == [1, 3]
 
 
-async def test_of_many_values_in_one_interval_the_last_is_never_lost() -> None:
-    sent = Sent()
-    throttle = Throttle(sent, 0.1)
-    for value in range(101):
-        throttle.put(value)
-    while sent.values[-1] != 100:
-        await sent.more()
-    throttle.stop()
-    assert sent.values == [0, 100]
-
-
 async def test_after_an_interval_without_values_the_next_is_sent_at_once() -> None:
     sent = Sent()
     throttle = Throttle(sent, 0)

@@ -114,30 +114,31 @@ def test_a_background_fill_is_suspended_and_makes_a_pass_between_any_two_fills(e
     assert [it.text for it in answers if isinstance(it, Filled)] == ["a", "b", "work"]
 
 
-@pytest.mark.usefixtures("long_time_slice")
-def test_a_fill_is_not_suspended_within_its_time_slice(engine: Engine):
+@pytest.mark.parametrize(
+    ("time_slice", "log"),
+    [
+        ("long_time_slice", ["a", "a", "a", "a.", "b", "b", "b", "b."]),
+        ("no_time_slice", ["a", "b", "b", "b", "b.", "a", "a", "a."]),
+    ],
+)
+def test_a_fill_is_suspended_after_its_time_slice_and_not_within(
+    engine: Engine, time_slice: str, log: list[str], request: pytest.FixtureRequest
+):
+    request.getfixturevalue(time_slice)
     engine.at_pass["a", 1] = lambda: engine.ask("b")
     engine.ask("a")
     engine.run(2)
-    assert engine.log == ["a", "a", "a", "a.", "b", "b", "b", "b."]
-
-
-@pytest.mark.usefixtures("no_time_slice")
-def test_a_fill_is_suspended_after_its_time_slice(engine: Engine):
-    engine.at_pass["a", 1] = lambda: engine.ask("b")
-    engine.ask("a")
-    engine.run(2)
-    assert engine.log == ["a", "b", "b", "b", "b.", "a", "a", "a."]
+    assert engine.log == log
 
 
 class Minutes:
-    """A clock that goes on by a minute with each pass of certain fills."""
+    """A clock that goes on by a minute with each pass of Bob's fills."""
 
-    def __init__(self, engine: Engine, *slow: str) -> None:
-        self.engine, self.slow = engine, slow
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def monotonic(self) -> float:
-        return 60.0 * sum(name in self.slow for name in self.engine.log)
+        return 60.0 * sum(name[0] == "b" and name[-1] != "." for name in self.engine.log)
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def short_and_long(
     engine: Engine, long_time_slice: None, monkeypatch: pytest.MonkeyPatch
 ) -> Engine:
     """An engine that has answered Ann quickly, and Bob slowly. "b…" are Bob's fills."""
-    monkeypatch.setattr(scheduler, "time", Minutes(engine, *(f"b{it}" for it in range(9))))
+    monkeypatch.setattr(scheduler, "time", Minutes(engine))
     engine.ask("b0", "bob")
     engine.ask("a0", "ann")
     return engine
@@ -314,16 +315,3 @@ def test_an_inner_fill_runs_within_suspended(engine: Engine):
     engine.ask("work")
     engine.run(2)
     assert engine.log == ["work", "(", "a", "a", "a", "a.", ")", "work", "work", "work."]
-
-
-@pytest.mark.usefixtures("long_time_slice")
-def test_of_clients_that_flood_none_keeps_another_waiting(engine: Engine):
-    """Two ask for ten each before the third asks for one."""
-    for number in range(10):
-        for client in ("a", "b"):
-            engine.ask(f"{client}{number}", client)
-    engine.at_pass["b9", 1] = lambda: engine.ask("c")
-    engine.run(21)
-    ends = [word for word in engine.log if word.endswith(".")]
-    assert ends[:4] == ["a9.", "b9.", "a8.", "b8."]
-    assert ends.index("c.") == 4

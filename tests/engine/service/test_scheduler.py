@@ -76,16 +76,11 @@ def test_a_job_that_is_not_allowed_keeps_its_place():
     assert in_order(jobs) == ["a1", "b2"]
 
 
-def test_a_removed_job_is_gone():
-    jobs = waiting("a1", "a2", "b1")
+def test_a_removed_job_is_gone_and_all_others_are_popped_at_once():
+    jobs = waiting("a1", "a2", "b1", "a3")
     assert jobs.remove("a2")
     assert not jobs.remove("a2")
-    assert (len(jobs), in_order(jobs), len(jobs)) == (2, ["a1", "b1"], 0)
-
-
-def test_all_waiting_jobs_are_popped_at_once():
-    jobs = waiting("a1", "b1", "a2")
-    assert sorted(jobs.pop_all()) == ["a1", "a2", "b1"]
+    assert (len(jobs), sorted(jobs.pop_all())) == (3, ["a1", "a3", "b1"])
     assert (len(jobs), jobs.pop()) == (0, None)
 
 
@@ -138,74 +133,54 @@ def test_no_job_waits_for_more_pops_than_promised(hundred: int):
         assert (num_out, came) == (num_jobs, {})
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_the_only_job_of_a_queue_waits_for_one_pop_of_each_other_queue(seed: int):
-    chance = random.Random(seed)
-    jobs, others = (
-        Scheduler[str](),
-        [chr(ord("b") + number) for number in range(chance.randint(1, 7))],
-    )
-    for turn in range(60):
-        for key in others:
-            jobs.add(key, f"{key}{turn}")
-        if turn % 20 == 10:
-            jobs.add("a", f"a{turn}")
-            nexts = [jobs.pop() for _ in range(len(others) + 1)]
-            assert f"a{turn}" in nexts
-        jobs.pop()
-
-
 @pytest.fixture
 def times() -> UsualTimes:
-    """Ann's fills are short, Bob's take a second."""
     times = UsualTimes()
-    times.note("ann", 0.1)
-    times.note("bob", 1.0)
+    usual = {"ann": 0.1, "bob": 1.0, "cyd": 0.25, "dan": 0.001, "eve": 0.04}
+    for client, seconds in usual.items():
+        times.note(client, seconds)
     return times
 
 
-def test_a_short_fill_goes_before_the_rest_of_a_long_one(times: UsualTimes):
-    assert times.is_shorter("ann", "bob", run_s=0.0)
-    assert not times.is_shorter("bob", "ann", run_s=0.0)
-    assert not times.is_shorter("bob", "bob", run_s=0.0)
+@pytest.mark.parametrize(
+    ("one", "other", "run_s", "is_shorter"),
+    [
+        ("ann", "bob", 0.0, True),
+        ("bob", "ann", 0.0, False),
+        ("bob", "bob", 0.0, False),
+        ("ann", "cyd", 0.01, True),
+        ("ann", "cyd", 0.1, False),  # that one is nearly over
+        ("ann", "ann", 0.15, False),
+        ("ann", "ann", 0.25, True),  # one that takes longer than usual is taken to be half done
+        ("dan", "eve", 0.03, False),  # a fill of an instant is not interrupted
+        ("dan", "eve", 0.06, True),
+        ("new", "bob", 30.0, False),  # of a new client nothing is known
+        ("ann", "new", 0.1, False),
+        ("ann", "new", 0.3, True),
+    ],
+)
+def test_a_short_fill_goes_before_the_rest_of_a_long_one(
+    times: UsualTimes, one: str, other: str, run_s: float, is_shorter: bool
+):
+    assert times.is_shorter(one, other, run_s=run_s) is is_shorter
 
 
-def test_a_fill_that_is_nearly_over_is_not_interrupted(times: UsualTimes):
-    times.note("cyd", 0.25)
-    assert times.is_shorter("ann", "cyd", run_s=0.01)
-    assert not times.is_shorter("ann", "cyd", run_s=0.1)
-
-
-def test_a_fill_that_takes_longer_than_usual_is_taken_to_be_half_done(times: UsualTimes):
-    assert not times.is_shorter("ann", "ann", run_s=0.15)
-    assert times.is_shorter("ann", "ann", run_s=0.25)
-
-
-def test_a_fill_of_an_instant_is_not_interrupted(times: UsualTimes):
-    times.note("dan", 0.001)
-    times.note("eve", 0.04)
-    assert not times.is_shorter("dan", "eve", run_s=0.03)
-    assert times.is_shorter("dan", "eve", run_s=0.06)
-
-
-def test_of_a_new_client_nothing_is_known(times: UsualTimes):
-    assert not times.is_shorter("new", "bob", run_s=30.0)
-    assert not times.is_shorter("ann", "new", run_s=0.1)
-    assert times.is_shorter("ann", "new", run_s=0.3)
-
-
-def test_much_longer_is_told_of_clients_that_are_known(times: UsualTimes):
-    assert times.is_much_longer("bob", "ann")
-    assert not times.is_much_longer("ann", "bob")
-    assert not times.is_much_longer("bob", "bob")
-    assert not times.is_much_longer("bob", "new")
-    assert not times.is_much_longer("new", "ann")
-
-
-def test_a_fill_of_an_instant_does_not_make_others_much_longer(times: UsualTimes):
-    times.note("dan", 0.001)
-    assert not times.is_much_longer("ann", "dan")
-    assert times.is_much_longer("bob", "dan")
+@pytest.mark.parametrize(
+    ("one", "other", "is_much_longer"),
+    [
+        ("bob", "ann", True),
+        ("ann", "bob", False),
+        ("bob", "bob", False),
+        ("bob", "new", False),
+        ("new", "ann", False),
+        ("ann", "dan", False),  # a fill of an instant makes no other much longer
+        ("bob", "dan", True),
+    ],
+)
+def test_much_longer_is_told_of_clients_that_are_known(
+    times: UsualTimes, one: str, other: str, is_much_longer: bool
+):
+    assert times.is_much_longer(one, other) is is_much_longer
 
 
 def test_the_client_served_least_recently_is_forgotten(times: UsualTimes):

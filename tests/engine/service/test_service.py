@@ -1,16 +1,13 @@
 """The engine over its socket: order of requests, models, memory, faults of clients and models."""
 
 import asyncio
-import contextlib
-import gc
 import struct
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable
 
 import pytest
 from in_process_engine import always, in_process_engine
-from raw_client import RawClient, greeted_client
+from raw_client import greeted_client
 from rule_engine import RuleFiller
 
 from intarsia.engine.cache.progress import Progress
@@ -69,15 +66,6 @@ async def receive_answers(client, ids: set[int]) -> dict[int, object]:
     return answers
 
 
-@contextlib.asynccontextmanager
-async def greeted_engine(address: Address, rule: Callable[[Fill], str]) -> AsyncIterator[RawClient]:
-    async with (
-        in_process_engine(address, always(RuleFiller(rule))),
-        greeted_client(address) as client,
-    ):
-        yield client
-
-
 async def status_of(client) -> Status:
     client.send(GetStatus(id=1000))
     while not isinstance(message := await client.receive(), Status):
@@ -105,33 +93,12 @@ async def test_many_requests_of_one_client_do_not_delay_one_of_another(address: 
     assert gate.order[:3] == ["hold", "once", "often 5"]
 
 
-async def test_a_waiting_fill_that_is_cancelled_is_answered_at_once_and_never_runs(
-    address: Address,
-):
-    gate = Gate()
-    async with greeted_engine(address, gate) as client:
-        client.send(hole(1, "hold"))
-        await gate.until_held()
-        client.send(hole(2, "waits"))
-        client.send(Cancel(id=2))
-        answers = await receive_answers(client, {2})
-        assert isinstance(answers[2], Failed)
-        assert answers[2].code == "cancelled"
-        gate.open.set()
-        await receive_answers(client, {1})
-    assert gate.order == ["hold"]
-
-
-async def test_cancel_of_an_unknown_id_is_ignored(address: Address):
-    async with greeted_engine(address, lambda _: "x") as client:
-        client.send(Cancel(id=77))
-        client.send(hole(1))
-        assert isinstance((await receive_answers(client, {1}))[1], Filled)
-
-
 async def test_an_id_in_flight_cannot_be_used_again(address: Address):
     gate = Gate()
-    async with greeted_engine(address, gate) as client:
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as client,
+    ):
         client.send(hole(1, "hold"))
         client.send(hole(1, "again"))
         answer = (await receive_answers(client, {1}))[1]
@@ -141,7 +108,7 @@ async def test_an_id_in_flight_cannot_be_used_again(address: Address):
         assert isinstance((await receive_answers(client, {1}))[1], Filled)
 
 
-async def test_the_same_id_of_two_clients_means_two_fills(address: Address):
+async def test_a_cancel_is_of_the_clients_own_fill_and_answered_at_once(address: Address):
     gate = Gate()
     async with (
         in_process_engine(address, always(RuleFiller(gate))),
@@ -153,9 +120,11 @@ async def test_the_same_id_of_two_clients_means_two_fills(address: Address):
         other.send(hole(1, "other's"))
         other.send(Cancel(id=1))
         answer = (await receive_answers(other, {1}))[1]
+        assert isinstance(answer, Failed), "at once, though another fill runs"
+        assert answer.code == "cancelled"
         gate.open.set()
-        assert isinstance(answer, Failed)
         assert isinstance((await receive_answers(one, {1}))[1], Filled)
+    assert gate.order == ["hold"], "what waited never ran"
 
 
 async def test_the_fills_of_a_client_that_vanishes_are_cancelled(any_address: Address):
@@ -194,7 +163,6 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
     alive: list[weakref.ref[RuleFiller]] = []
 
     def load(_: EngineConfig, model: str, __: Progress) -> Filler:
-        gc.collect()
         loaded.append((model, sum(filler() is not None for filler in alive)))
         filler = RuleFiller(lambda _: model, name=model)
         alive.append(weakref.ref(filler))
@@ -209,21 +177,29 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
     assert loaded == [("first", 0), ("second", 0), ("first", 0)]  # never two in memory
 
 
+class PanicException(BaseException):
+    """Has the name of a panic in Rust code, which is not an Exception either."""
+
+
 class OutOfMemoryError(RuntimeError):
     """Has the name of torch's own error."""
 
 
+TOO_BIG = r"loading big: close .* smaller model"
+
+
 @pytest.mark.parametrize(
-    "error",
+    ("error", "code", "message"),
     [
-        MemoryError(),
-        OutOfMemoryError("CUDA"),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes"),
-        OSError(12, "Cannot allocate memory"),
+        (MemoryError(), "out_of_memory", TOO_BIG),
+        (OutOfMemoryError("CUDA"), "out_of_memory", TOO_BIG),
+        (RuntimeError("CPUAllocator: can't allocate memory"), "out_of_memory", TOO_BIG),
+        (OSError(12, "Cannot allocate memory"), "out_of_memory", TOO_BIG),
+        (PanicException("out of bounds"), "internal", "PanicException while loading big"),
     ],
 )
-async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
-    address: Address, error: Exception
+async def test_a_load_that_fails_says_what_to_do_and_the_engine_lives(
+    address: Address, error: BaseException, code: str, message: str
 ):
     errors = [error]
 
@@ -233,14 +209,13 @@ async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
         return RuleFiller(lambda _: "now it fits")
 
     async with in_process_engine(address, load, model="big"), a_client(address) as client:
-        with pytest.raises(FillFailed, match=r"loading big: close .* smaller model") as caught:
+        with pytest.raises(FillFailed, match=message) as caught:
             await client.fill(hole())
-        assert caught.value.code == "out_of_memory"
-        assert (await client.fill(hole())).text == "now it fits"
-
-
-class PanicException(BaseException):
-    """Has the name of a panic in Rust code, which is not an Exception either."""
+        assert caught.value.code == code
+        if code == "out_of_memory":
+            assert (await client.fill(hole())).text == "now it fits"
+        else:
+            assert (await client.status()).state == "idle"
 
 
 @pytest.mark.parametrize("error", [KeyError("two\nlines"), PanicException("retry-limit over")])
@@ -264,20 +239,6 @@ async def test_an_unexpected_error_of_the_model_is_one_line_and_the_engine_lives
         assert (await client.status()).state == "ready"
         assert (await client.fill(hole())).text == "fine"
     assert any(record.exc_info for record in caplog.records)  # the log has the traceback
-
-
-async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address):
-    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
-        raise PanicException("byte index 1 is out of bounds")
-
-    async with (
-        asyncio.timeout(PATIENCE_S),
-        in_process_engine(address, load, model="odd"),
-        a_client(address) as client,
-    ):
-        with pytest.raises(FillFailed, match="PanicException while loading odd"):
-            await client.fill(hole())
-        assert (await client.status()).state == "idle"
 
 
 class Unspeakable(BaseException):

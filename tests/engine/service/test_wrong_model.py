@@ -21,13 +21,18 @@ class Models:
     ``wrong`` models fail the check; ``heavy`` ones pass it and fail at the load.
     """
 
-    def __init__(self, wrong: set[str] | None = None, heavy: dict[str, Exception] | None = None):
+    def __init__(
+        self,
+        wrong: set[str] | None = None,
+        heavy: dict[str, Exception] | None = None,
+        default: str = "default",
+    ) -> None:
         self.wrong = wrong or set()
         self.heavy = heavy or {}
         self.done: list[str] = []
         self.now = 1_000.0
         self.slot = ModelSlot(
-            EngineConfig(model="default"),
+            EngineConfig(model=default),
             self.load,
             lambda stage, share: None,
             check_model=self.check,
@@ -100,17 +105,10 @@ def test_a_failed_load_is_remembered_too_and_the_previous_model_is_loaded_once()
     for _ in range(3):
         failure = models.refused("odd")
         assert (failure.code, "loading odd" in str(failure)) == ("internal", True)
+        if models.done[-1] == "load good":  # a traceback would keep the frames, and so the weights
+            assert failure.__cause__ is failure.__context__ is None
         models.slot.take(None)
     assert models.done == ["load good", "check odd", "load odd", "load good"]
-
-
-def test_a_remembered_failure_keeps_nothing_of_the_load():
-    """A traceback would keep the frames of the load, and so the weights."""
-    models = Models(heavy={"odd": IndexError("no layers")})
-    models.refused("odd")
-    again = models.refused("odd")
-    assert again.__cause__ is None
-    assert again.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -127,25 +125,17 @@ def test_a_load_without_room_is_tried_again_at_once(error: Exception, code: str)
 TUNED = "base+/home/me/boxes-1/tuning.safetensors"
 
 
-def slot_of(model: str, loaded: list[str]) -> ModelSlot:
-    def load(_: EngineConfig, name: str, __: Progress) -> Filler:
-        loaded.append(name)
-        return RuleFiller(lambda _: name, name=name)
-
-    return ModelSlot(EngineConfig(model=model), load, lambda stage, share: None)
-
-
-def test_a_request_without_a_model_gets_the_last_one_without_its_tuning() -> None:
-    loaded: list[str] = []
-    slot = slot_of("first", loaded)
-    for model in (TUNED, TUNED, None, None, TUNED, "other", None):
-        slot.take(model)
-    assert loaded == [TUNED, "base", TUNED, "other"]
-
-
-def test_the_tuning_that_an_engine_was_started_with_is_for_every_request() -> None:
-    loaded: list[str] = []
-    slot = slot_of(TUNED, loaded)
-    for _ in range(3):
-        slot.take(None)
-    assert loaded == [TUNED]
+@pytest.mark.parametrize(
+    ("default", "asked", "loaded"),
+    [
+        ("first", (TUNED, None, None, TUNED, "other", None), [TUNED, "base", TUNED, "other"]),
+        (TUNED, (None, None), [TUNED]),  # that an engine was started with is for every request
+    ],
+)
+def test_a_request_without_a_model_gets_the_last_one_without_its_tuning(
+    default: str, asked: tuple[str | None, ...], loaded: list[str]
+) -> None:
+    models = Models(default=default)
+    for model in asked:
+        models.slot.take(model)
+    assert [it.removeprefix("load ") for it in models.done if it.startswith("load")] == loaded
