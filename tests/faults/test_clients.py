@@ -33,12 +33,19 @@ async def start_server(ground: Ground, command: tuple[str, ...]) -> asyncio.subp
     )
 
 
-async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
-    """Its end of the pipes is closed, as the system does for a killed process."""
+async def start_filling(ground: Ground) -> asyncio.subprocess.Process:
+    """Return a server in the middle of a slow fill."""
     server = await start_server(ground, fault_server_command(**SLOW))
     assert server.stdin is not None
     server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
     server.stdin.write(request_frame(2, line=0, character=4))
+    return server
+
+
+async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
+    """Its end of the pipes is closed, as the system does for a killed process."""
+    server = await start_filling(ground)
+    assert server.stdin is not None
     engine = await ground.engine("filling")
     server.stdin.close()
     await asyncio.wait_for(server.wait(), PATIENCE_S)
@@ -48,10 +55,8 @@ async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
 
 async def test_the_editor_dies_and_reads_nothing_more(ground: Ground) -> None:
     """What the server still has to say, its log too, is no reason to go on."""
-    server = await start_server(ground, fault_server_command(**SLOW))
+    server = await start_filling(ground)
     assert server.stdin is not None
-    server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
-    server.stdin.write(request_frame(2, line=0, character=4))
     await ground.engine("filling")
     server._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
     for number in range(3, 12):

@@ -12,7 +12,6 @@ from engine_watch import until
 from faults.editor import BY_DIGEST, Editor, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
-from lsprotocol import types
 
 PATIENT = {"deadlineMs": 60_000}
 SERVER = fault_server_command(rules=[BY_DIGEST, ["poison =", "!crash"]])
@@ -39,13 +38,6 @@ async def test_killed_during_a_fill(ground: Ground) -> None:
         assert await asking is None
         await editor.told("stopped before it answered")
         assert await editor.is_in_step()
-
-
-async def test_killed_after_a_fill(ground: Ground) -> None:
-    async with editor_on(ground, SERVER, options=PATIENT) as editor:
-        assert await editor.is_in_step()
-        os.kill((await ground.engine()).pid, signal.SIGKILL)
-        assert await is_answered_soon(editor)
 
 
 async def test_killed_by_each_fill_it_is_started_ever_more_seldom(ground: Ground) -> None:
@@ -157,22 +149,6 @@ async def test_editor_and_engine_sleep_past_the_deadline(ground: Ground) -> None
         assert await editor.is_in_step()
         assert (await ground.engine()).pid == pids[0]
         await editor.is_well()
-
-
-async def test_an_inline_edit_is_refused_with_the_reason(ground: Ground) -> None:
-    async with editor_on(ground, STUCK_SERVER) as editor:
-        editor.replace("def f():\n    ...\n")
-        stop((await ground.engine()).pid)
-        arguments = {
-            "kind": "fillAll",
-            "textDocument": {"uri": editor.uri, "version": editor.version},
-            "apply": False,
-        }
-        command = types.ExecuteCommandParams("intarsia.edit", [arguments])
-        result = await editor.client.workspace_execute_command_async(command)
-        assert result["edit"] is None
-        assert "the engine does not answer" in result["reason"]
-        await until_answered(editor, num_failures=1)
 
 
 async def test_a_command_ends_it_and_is_answered_by_another_one(

@@ -1,11 +1,9 @@
 """The index of the project is damaged, killed or flooded: fills go on without it, or with it."""
 
 import signal
-import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import psutil
 import pytest
@@ -49,49 +47,6 @@ async def until_index_answers(editor: Editor) -> None:
         return "argument: int" in seen["text"]
 
     await until(is_shown, PATIENCE_S)
-
-
-async def indexed_once(ground: Ground) -> Path:
-    """Return the database that an editor has left."""
-    async with editor_in_project(ground) as editor:
-        await until_index_answers(editor)
-    return next(ground.cache.glob("index/*.sqlite"))
-
-
-async def works(ground: Ground) -> None:
-    async with editor_in_project(ground) as editor:
-        await until_index_answers(editor)
-        assert await editor.is_in_step()
-
-
-async def test_its_file_is_damaged(ground: Ground) -> None:
-    database = await indexed_once(ground)
-    database.write_bytes(b"no database" * 1_000)
-    await works(ground)
-
-
-async def test_it_is_from_a_newer_version(ground: Ground) -> None:
-    database = await indexed_once(ground)
-    connection = sqlite3.connect(database)
-    connection.execute("PRAGMA user_version = 1000")
-    connection.commit()
-    connection.close()
-    await works(ground)
-
-
-async def test_its_process_is_killed(ground: Ground) -> None:
-    async with editor_in_project(ground) as editor:
-        await until_index_answers(editor)
-        before = ground.processes("intarsia.workspace")
-        for process in before:
-            process.kill()
-        assert await editor.is_in_step()
-
-        async def is_back() -> bool:
-            return bool(set(ground.processes("intarsia.workspace")) - set(before))
-
-        await until(is_back, PATIENCE_S)
-        await until_index_answers(editor)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -22,24 +22,6 @@ def send_change(editor: Editor, text: str, version: int) -> None:
     )
 
 
-async def test_a_change_of_an_older_version_comes_late(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
-        editor.write("two = 2")
-        editor.write("three = 3")
-        send_change(editor, "stale = 1\n", editor.version - 1)
-        assert await editor.is_in_step()
-        assert "ignored a change" in editor.log()
-
-
-async def test_a_document_is_opened_twice(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
-        editor.write("two = 2")
-        editor.open("again = 1")
-        assert await editor.is_in_step()
-        editor.write("three = 3")
-        assert await editor.is_in_step()
-
-
 async def test_a_document_is_asked_about_after_it_was_closed(ground: Ground) -> None:
     async with editor_on(ground, SERVER) as editor:
         identifier = types.TextDocumentIdentifier(editor.uri)
@@ -66,20 +48,4 @@ async def test_two_requests_have_one_id(ground: Ground) -> None:
         await asyncio.wait([first, second], return_when=asyncio.FIRST_COMPLETED)
         first.cancel()
         second.cancel()
-        assert await editor.is_in_step()
-
-
-async def test_requests_are_cancelled_that_nobody_has_sent(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
-        for id in ("unknown", 7, -1):
-            editor.client.cancel_request(types.CancelParams(id))
-        assert await editor.is_in_step()
-
-
-async def test_a_change_of_a_document_that_was_never_opened(ground: Ground) -> None:
-    async with editor_on(ground, SERVER) as editor:
-        known = editor.uri
-        editor.uri = "file:///never/opened.py"
-        send_change(editor, "x", 2)
-        editor.uri = known
         assert await editor.is_in_step()

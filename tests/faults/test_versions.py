@@ -73,17 +73,6 @@ async def test_an_older_engine_of_another_protocol_makes_room(
         assert (await ground.engine()).pid != pid
 
 
-async def test_two_installations_of_one_version_share_an_engine(
-    ground: Ground, sources: Path
-) -> None:
-    pid = await start(ground, skewed_engine_command(sources, rules=[BY_DIGEST]))
-    for _ in range(2):
-        async with editor_on(ground, SERVER, options=PATIENT) as editor:
-            assert await editor.is_in_step()
-    assert (await ground.engine()).pid == pid
-    assert "ending" not in ground.log()
-
-
 async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
     ground: Ground, sources: Path
 ) -> None:

@@ -1,10 +1,9 @@
-"""A remote engine hangs, or the engine of ``intarsia api``: the reason is told."""
+"""A remote engine hangs in its answer, and the next request is answered again."""
 
 import asyncio
 import contextlib
 import json
 import os
-import signal
 import sys
 import threading
 import urllib.error
@@ -106,16 +105,3 @@ def complete(url: str) -> str:
     except urllib.error.HTTPError as error:
         with error:
             return error.read().decode()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-async def test_the_engine_of_the_api_is_stopped(ground: Ground) -> None:
-    """A client's request is answered with the reason, and a later one by another engine."""
-    async with api(ground) as url:
-        assert await asyncio.to_thread(complete, url) == "42"
-        pid = (await ground.engine()).pid
-        os.kill(pid, signal.SIGSTOP)
-        answers = [await asyncio.to_thread(complete, url) for _ in range(3)]
-        assert "the engine does not answer" in answers[0]
-        assert answers[-1] == "42"
-        assert (await ground.engine()).pid != pid
