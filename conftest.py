@@ -1,6 +1,7 @@
 """Engines of the tests, never the user's own; the seed of drawn examples; groups of tests."""
 
 import asyncio
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -35,6 +36,12 @@ def pytest_configure() -> None:
         import torch
 
         torch.set_num_threads(1)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of the garbage collector's walks."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

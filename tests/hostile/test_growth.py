@@ -1,10 +1,12 @@
 """No text of a file makes a stage take more than time in proportion to its length.
 
-What is measured is this process' CPU time; the bounds leave room for a slow and busy machine.
+What is measured is this process' CPU time, without the garbage collector's walks through the heap
+of all other tests. A stage that seems to grow is measured again with other texts.
 """
 
+import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from hostile_texts import HOSTILE_TEXTS, Hostile
@@ -18,6 +20,14 @@ MOST_GROWTH = 2.5 * LONG / SHORT
 FLOOR_S = 0.06
 """A shorter time is noise, and counts as this."""
 MOST_S = 4.0
+TRIES = 3
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_collection() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def seconds(hostile: Hostile, num_chars: int) -> Mapping[str, float]:
@@ -35,11 +45,15 @@ def cost(stage: Callable[[Subject], None], subject: Subject) -> float:
 
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_time_grows_with_length_alone(name: str) -> None:
-    short, long = (seconds(HOSTILE_TEXTS[name], num_chars) for num_chars in (SHORT, LONG))
-    grown = {
-        stage: f"{short[stage]:.2f} s, then {long[stage]:.2f} s"
-        for stage in STAGES
-        if long[stage] > MOST_GROWTH * max(short[stage], FLOOR_S)
-    }
+    grown: Mapping[str, str] = dict.fromkeys(STAGES, "")
+    for attempt in range(TRIES):
+        # Another length is another text: nothing of it has been parsed before.
+        short, long = (seconds(HOSTILE_TEXTS[name], length + attempt) for length in (SHORT, LONG))
+        grown = {
+            stage: f"{short[stage]:.2f} s, then {long[stage]:.2f} s"
+            for stage in grown
+            if long[stage] > min(MOST_S, MOST_GROWTH * max(short[stage], FLOOR_S))
+        }
+        if not grown:
+            return
     assert grown == {}
-    assert max(long.values()) < MOST_S

@@ -63,7 +63,7 @@ async def test_no_part_of_an_answer_is_held_back(address: Address):
         accepted = [
             thing
             for thing in gc.get_objects()
-            if isinstance(thing, socket.socket)
+            if issubclass(type(thing), socket.socket)  # some objects lie about their class
             and thing.fileno() >= 0
             and thing is not desk.listening.socket
             and thing.getsockname() == desk.listening.socket.getsockname()
