@@ -74,8 +74,8 @@ CALIBRATIONS: Mapping[str, Calibration] = {
 }
 
 
-MayEndHere: TypeAlias = Callable[[str], bool]
-"""Whether a beginning of the text leaves the code whole."""
+MayEndHere: TypeAlias = Callable[[str, str], bool]
+"""Whether a beginning of the text, which goes on with the second string, leaves the code whole."""
 
 _LEAST_CHARS = 4
 """A shorter beginning is not worth reading. Blanks do not count."""
@@ -109,7 +109,8 @@ def shown_part(
         return ShownPart(length=len(text), probability=probability)
     beginnings = _probable_beginnings(tokens, calibration, percent)
     longest_first = sorted(beginnings, key=len, reverse=True)
-    shown = next((it for it in longest_first if _is_whole(it, text) and may_end_here(it)), "")
+    ends = (it for it in longest_first if _is_whole(it, text))
+    shown = next((it for it in ends if may_end_here(it, text[len(it) :])), "")
     return ShownPart(length=len(shown), probability=probability)
 
 

@@ -64,7 +64,9 @@ def end_rule(plan: FillPlan) -> MayEndHere:
     def context() -> CleaningContext:
         return cleaning_context(plan.text, plan.hole, plan.canvas, plan.language)
 
-    return lambda beginning: is_whole_beginning(with_plain_newlines(beginning), context())
+    return lambda beginning, goes_on: is_whole_beginning(
+        with_plain_newlines(beginning), with_plain_newlines(goes_on), context()
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +90,12 @@ def judge(
         percent,
         end_rule(plan),
     )
-    return Judged(tokens=tokens, shown_length=shown.length, probability=shown.probability)
+    is_cut_line = plan.after and shown.length < len(suggestion.text)  # it would lack its line end
+    return Judged(
+        tokens=tokens,
+        shown_length=0 if is_cut_line else shown.length,
+        probability=shown.probability,
+    )
 
 
 def may_hide(model: str | None, decoding: Decoding, percent: int) -> bool:

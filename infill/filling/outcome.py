@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from intarsia.infill.filling.fill_one import FillResult
-from intarsia.infill.holes.hole import find_hole, hole_for_range
-from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole, open_marked
+from intarsia.infill.holes.hole import hole_for_range
+from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole, open_at_cursor, open_marked
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -42,11 +42,9 @@ def open_place(
             moved = replace(place, start=place.start + shift, end=place.end + shift)
             return open_marked(text, moved, language)
         case Cursor(start=start):
-            hole = find_hole(text, start + shift, language)
+            return open_at_cursor(text, start + shift, language)
         case Selection(start=start, end=end):
             hole = hole_for_range(text, start + shift, end + shift, language)
-    if isinstance(hole, NoSuggestion):
-        return hole
     return OpenHole(shown=text, hole=hole, start=hole.start, end=hole.end)
 
 

@@ -15,7 +15,8 @@ from intarsia.infill.canvas.canvas import Canvas, build_canvas
 from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.holes.hole import Hole, find_hole
+from intarsia.infill.holes.hole import Hole
+from intarsia.infill.holes.marked_hole import open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
@@ -36,7 +37,8 @@ class FillPlan:
     """``text`` with its ``hole``, cut to ``canvas``.
 
     ``cursor`` is where an editor asked. The hole may begin beside it: not inside a CRLF, and not
-    before a byte order mark. For any other place it is the start of the hole.
+    before a byte order mark. For any other place it is the start of the hole. ``after`` stands
+    behind the hole in ``text`` alone: the line end of a new line, inserted with the fill.
     """
 
     text: str
@@ -44,11 +46,12 @@ class FillPlan:
     language: Language
     canvas: Canvas
     cursor: int
+    after: str = ""
 
     @property
     def is_at_cursor(self) -> bool:
-        """Whether the engine's text would be inserted exactly at the cursor."""
-        return self.hole.start == self.cursor
+        """Whether the engine's text would be inserted exactly at the cursor, and nothing more."""
+        return self.hole.start == self.cursor and not self.after
 
     @property
     def window(self) -> tuple[int, int]:
@@ -107,7 +110,10 @@ class FillPlan:
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""
-        return clean(filled.text, self.text, self.hole, self.canvas, self.language)
+        read = clean(filled.text, self.text, self.hole, self.canvas, self.language)
+        if isinstance(read, NoSuggestion) and filled.finish_reason == "max_tokens":
+            return replace(read, reason=f"{read.reason}: the hole had no room for all of the text")
+        return read
 
     def read_at_cursor(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what is inserted at the cursor, or why it does not pass."""
@@ -120,7 +126,7 @@ class FillPlan:
         text = inserted_at_cursor(suggestion, self.text, self.cursor)
         if isinstance(text, NoSuggestion):
             return text
-        return Suggestion(text=text, start=self.cursor, end=self.cursor)
+        return Suggestion(text=text + self.after, start=self.cursor, end=self.cursor)
 
 
 def plan_fill(
@@ -149,14 +155,15 @@ def plan_placeholder(
 def plan_at_cursor(
     text: str, cursor: int, language: Language, options: FillOptions, earlier: Sequence[Window] = ()
 ) -> FillPlan | NoSuggestion:
-    """Plan a fill of the hole at the cursor, if there is one: the rest of a line, or a body.
+    """Plan a fill of the hole at the cursor, if there is one: a line or its rest, or a body.
 
     ``earlier`` are windows that were shown of this text or its older versions, the newest first.
     """
-    hole = find_hole(text, cursor, language)
-    if isinstance(hole, NoSuggestion):
-        return hole
-    return replace(plan_fill(text, hole, language, options, earlier), cursor=cursor)
+    opened = open_at_cursor(text, cursor, language)
+    if isinstance(opened, NoSuggestion):
+        return opened
+    plan = plan_fill(opened.shown, opened.hole, language, options, earlier)
+    return replace(plan, cursor=cursor, after=opened.after)
 
 
 def to_project_context(

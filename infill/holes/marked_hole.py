@@ -1,9 +1,10 @@
-"""A place in a text that asks to be filled (a placeholder, a mark), and the hole that it becomes.
+"""A place in a text that asks to be filled (a cursor, a mark), and the hole that it becomes.
 
-The place's old text is removed before the model sees it. What stays of it, such as a comment, and
+A mark's old text is removed before the model sees it. What stays of it, such as a comment, and
 the line ends that give the fill lines of its own are put around the fill.
 
     fn f() { todo!() }   →   fn f() {⏎    ◌⏎}        ◌ is the fill
+    ‸return x            →   ◌⏎return x              ‸ is the cursor
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,10 @@ from intarsia.infill.holes.hole import MAX_LINES, Hole, find_hole
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import line_at
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_at, line_end, line_start, newline_of
+
+_ENDS_ARGUMENTS = ")],; \t"
+"""Marks that a line may end with: no line is begun before them alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +43,27 @@ class OpenHole:
     end: int
     before: str = ""
     after: str = ""
+
+
+def open_at_cursor(text: str, cursor: int, language: Language) -> OpenHole | NoSuggestion:
+    """Return the hole at a cursor. Before code that begins there, it is a new line of its own.
+
+    Raises ValueError if the cursor is outside the text.
+    """
+    hole = find_hole(text, cursor, language)
+    if isinstance(hole, NoSuggestion):
+        return hole
+    start, after = hole.start, ""
+    blank = text[line_start(text, start) : start].removeprefix(BYTE_ORDER_MARK)
+    rest = text[start : line_end(text, start)].strip()
+    if rest.strip(_ENDS_ARGUMENTS) and not blank.strip():
+        is_closed = hole.header is not None and hole.header.closer == rest[0]
+        after = newline_of(text) + (hole.header.indent if is_closed and hole.header else blank)
+        text = text[:start] + after + text[start:]
+        reopened = find_hole(text, start, language)
+        assert isinstance(reopened, Hole), "a shorter line is not refused"
+        hole = reopened
+    return OpenHole(shown=text, hole=hole, start=start, end=start, after=after)
 
 
 def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole | NoSuggestion:

@@ -12,6 +12,7 @@ from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
+from intarsia.infill.postprocess.closing_marks import cut_at_closing_mark
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
 from intarsia.infill.postprocess.cut import (
     cut_at_hidden_character,
@@ -28,7 +29,7 @@ from intarsia.infill.postprocess.drop import (
 )
 from intarsia.infill.postprocess.fix_indentation import fix_indentation
 from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end, trim_blank
-from intarsia.infill.postprocess.parse_errors import reject_new_errors
+from intarsia.infill.postprocess.parse_errors import reject_broken, shorten_broken_line
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 
@@ -44,6 +45,7 @@ FILTERS: tuple[Filter, ...] = (
     drop_leading_blank_lines,
     cut_to_max_lines,
     cut_repetition,
+    cut_at_closing_mark,
     cut_suffix_overlap,
     cut_to_scope,
     fix_indentation,
@@ -52,7 +54,8 @@ FILTERS: tuple[Filter, ...] = (
     drop_broken_tail,
     close_on_own_line,
     keep_line_end,
-    reject_new_errors,
+    shorten_broken_line,
+    reject_broken,
 )
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with
+from intarsia.infill.postprocess.text_checks import balance_with, num_unbalanced
 from intarsia.infill.syntax.brackets import PAIRS, Balance, balance_of
 from intarsia.infill.syntax.lines import leading_blank
 
@@ -16,18 +17,22 @@ MAX_CANDIDATES = 16
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:
-    """Return the fill with other closing brackets, if the file then has fewer parse errors."""
+    """Return the fill with other closing brackets, if the file then has fewer errors.
+
+    Without a grammar these are the brackets that have no partner.
+    """
     balance = balance_of(fill)
-    if context.syntax is None or context.is_in_string or balance == balance_of(""):
+    if context.is_in_string or balance == balance_of(""):
         return fill
     candidates = _without_unmatched(fill, balance)
     if context.hole.kind != "line":
         candidates += _with_blocks_closed(fill, balance)
     elif context.rest.strip():  # at a line end the next line may close them
         candidates += _with_line_closed(fill, balance)
-    return min(
-        [fill, *candidates[:MAX_CANDIDATES]], key=lambda candidate: errors_with(candidate, context)
-    )
+    candidates = [fill, *candidates[:MAX_CANDIDATES]]
+    if context.syntax is None:
+        return min(candidates, key=lambda kept: num_unbalanced(balance_with(kept, context)))
+    return min(candidates, key=lambda kept: errors_with(kept, context))
 
 
 def _without_unmatched(fill: str, balance: Balance) -> list[str]:

@@ -10,9 +10,9 @@ from itertools import islice, takewhile
 from intarsia.infill.canvas.stop_rules import is_specific
 from intarsia.infill.holes.token_healing import is_word_character
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.text_checks import balance_with, num_unbalanced
 from intarsia.infill.syntax.brackets import balance_of
 
-MAX_CHARS_BALANCED = 1_500
 MIN_CHARS_IN_WORD = 2
 MAX_OVERLAPS = 16
 """Of a row of equal signs any number overlaps. The longest overlaps are compared."""
@@ -71,7 +71,7 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
     overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
     cuts = [written[:-count] for count in overlaps]
     candidates = [*cuts, fill, *_cuts_at_unmatched(fill)]
-    return min(candidates, key=lambda kept: _num_unbalanced(kept, context))
+    return min(candidates, key=lambda kept: num_unbalanced(balance_with(kept, context)))
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:
@@ -97,12 +97,6 @@ def _cuts_at_unmatched(fill: str) -> list[str]:
     """
     unmatched = balance_of(fill).unmatched
     return [fill[: unmatched[0]].rstrip(" \t")] if unmatched else []
-
-
-def _num_unbalanced(kept: str, context: CleaningContext) -> int:
-    """Count the unmatched brackets from a little before the hole to the end of its line."""
-    balance = balance_of(context.before[-MAX_CHARS_BALANCED:] + kept + context.rest)
-    return len(balance.unmatched) + len(balance.unclosed)
 
 
 def _repeats_cut_word(fill: str, context: CleaningContext) -> bool:

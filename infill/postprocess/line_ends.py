@@ -4,7 +4,9 @@ import re
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with, is_no_worse
+from intarsia.infill.postprocess.text_checks import why_it_does_not_fit
 from intarsia.infill.syntax.lines import leading_blank
+from intarsia.infill.syntax.nodes import is_code
 
 
 def close_on_own_line(fill: str, context: CleaningContext) -> str:
@@ -55,17 +57,35 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     return trimmed.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else trimmed
 
 
-def is_whole_beginning(beginning: str, context: CleaningContext) -> bool:
-    """Whether the file parses no worse with this beginning of a fill than without any.
+def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning of a fill can stand alone: the file is no worse with it than without any.
 
-    It may not end with the header of a block, and no bracket may have to move to a line of its own.
+    It ends where a reader would end it. It may not end with the header of a block, and no bracket
+    may have to move to a line of its own. ``goes_on`` is the text that the fill goes on with.
 
     ├f(x)║ + g(┤   →   yes
-    ├f(║x)┤   →   no
+    ├f(║x)┤, ├f(x, key║=len)┤   →   no
     """
-    if _ends_with_header(beginning, context):
+    if _ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
         return False
-    return close_on_own_line(beginning, context) == beginning and is_no_worse(beginning, context)
+    if close_on_own_line(beginning, context) != beginning:
+        return False
+    if why_it_does_not_fit(beginning, context) is not None:
+        return False
+    return is_no_worse(beginning, context)
+
+
+_ENDS_CLAUSE = tuple(",;)]}>\n")
+_CODE = re.compile(r"[()\[\]{}=;<>$]")
+
+
+def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning ends at a comma, a call or a line end; prose may end at any word."""
+    is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
+    if context.syntax is None:
+        is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
+    is_end = beginning.endswith(_ENDS_CLAUSE) or goes_on.startswith(_ENDS_CLAUSE)
+    return is_prose or is_end or not goes_on.strip()
 
 
 def _ends_with_header(beginning: str, context: CleaningContext) -> bool:

@@ -1,8 +1,12 @@
 """Counts the parse errors of a file with a fill in it, and rejects a fill that adds some."""
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.text_checks import why_it_does_not_fit
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS, balance_of
 from intarsia.infill.syntax.lines import leading_blank
@@ -10,6 +14,12 @@ from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
 from intarsia.infill.syntax.parse import parse_edited
 
 SAMPLE_FILLS = ("x", "0")
+
+MAX_SHORTER = 8
+LEAST_CHARS = 4
+"""What is left of a shortened line has at least this many characters that are no blanks."""
+
+_CLAUSE_END = re.compile(r"[,;)\]}]|\s(?:and|or|&&|\|\||if|else|for|where)\s")
 
 
 def is_no_worse(fill: str, context: CleaningContext) -> bool:
@@ -50,16 +60,58 @@ def _errors_allowed(context: CleaningContext) -> int:
     return errors + 1 + errors // 4 if is_rough else 0
 
 
-def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Reject new parse errors, except those that the next lines can repair.
+def why_broken(fill: str, context: CleaningContext) -> str | None:
+    """Return what a fill would break, in words for users; None if it fits into the file.
 
-    A line may leave brackets, a statement or a block open.
+    A line may leave brackets, a statement or a block open that the next lines can close. Where the
+    parser finds no error, its word counts; elsewhere the marks around the hole are looked at.
     """
-    if any(is_no_worse(fill + end, context) for end in _possible_ends(fill, context)):
+    is_parsed = context.syntax is not None
+    ends = _possible_ends(fill, context)
+    if is_parsed and not any(is_no_worse(fill + end, context) for end in ends):
+        return "the file would parse worse than before"
+    if is_parsed and any(errors_with(fill + end, context) == 0 for end in ends):
+        return None
+    return why_it_does_not_fit(fill, context, may_go_on=not context.rest.strip())
+
+
+def shorten_broken_line(fill: str, context: CleaningContext) -> str:
+    """End a broken last line at the last comma, call or clause with which it fits.
+
+    It is broken where the most tokens of a hole were written before its end.
+
+    x = [├"href", "title", "cla┤   →   x = [├"href", "title"┤
+    """
+    if why_broken(fill, context) is None:
+        return fill
+    for end in islice(_clause_ends(fill), MAX_SHORTER):
+        shorter = fill[:end].rstrip()
+        if context.parsing_time.is_over:
+            break
+        if sum(not char.isspace() for char in shorter) < LEAST_CHARS:
+            break
+        if why_broken(shorter, context) is None:
+            return shorter
+    return fill
+
+
+def _clause_ends(fill: str) -> Iterator[int]:
+    """Yield where a clause of the last line ends, the last one first."""
+    start = fill.rfind("\n") + 1
+    for mark in reversed(list(_CLAUSE_END.finditer(fill, start))):
+        end = mark.end() if mark.group() in ")]}" else mark.start()
+        if start < end < len(fill):
+            yield end
+
+
+def reject_broken(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject a fill that would break the file."""
+    reason = why_broken(fill, context)
+    if reason is None:
         return fill
     if context.parsing_time.is_over:
         return NoSuggestion(reason="the file takes too long to parse")
-    return NoSuggestion(reason="the file would parse worse than before")
+    return NoSuggestion(reason=reason)
 
 
 def _possible_ends(fill: str, context: CleaningContext) -> list[str]:

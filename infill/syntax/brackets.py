@@ -39,6 +39,21 @@ def balance_of(code: str) -> Balance:
     return Balance(unmatched=tuple(unmatched), unclosed=tuple(unclosed))
 
 
+def free_lines(code: str) -> list[tuple[int, str]]:
+    """Return the lines that begin outside of all brackets, each with its offset."""
+    found: list[tuple[int, str]] = []
+    offset, depth, brackets = 0, 0, _brackets(code)
+    at, bracket = next(brackets, (len(code), ""))
+    for line in code.split("\n"):
+        while at < offset:
+            depth = depth + 1 if bracket in PAIRS else max(0, depth - 1)
+            at, bracket = next(brackets, (len(code), ""))
+        if depth == 0:
+            found.append((offset, line))
+        offset += len(line) + 1
+    return found
+
+
 def opener_of(text: str, closer: int) -> int | None:
     """Return the offset of the bracket that ``text[closer]`` closes; None if it is not near."""
     begin = max(0, closer - MAX_LOOK_BACK)

@@ -122,7 +122,7 @@ def shown(
 ) -> str:
     """Return what is shown where every beginning leaves the code whole."""
     tokens = spoken(*parts)
-    part = shown_part(tokens, end, PRODUCT, percent, lambda beginning: True)
+    part = shown_part(tokens, end, PRODUCT, percent, lambda beginning, goes_on: True)
     return "".join(token.text for token in tokens)[: part.length]
 
 
@@ -168,7 +168,8 @@ def test_a_beginning_is_worth_reading(parts: Sequence[tuple[str, float]], text: 
 def test_a_text_is_cut_only_where_the_code_is_whole() -> None:
     asked: list[str] = []
 
-    def may_end_here(beginning: str) -> bool:
+    def may_end_here(beginning: str, goes_on: str) -> bool:
+        assert (beginning + goes_on).startswith("total +=")
         asked.append(beginning)
         return beginning == "total"
 
@@ -178,7 +179,7 @@ def test_a_text_is_cut_only_where_the_code_is_whole() -> None:
 
 
 def test_the_code_is_not_looked_at_where_all_is_shown() -> None:
-    def may_end_here(beginning: str) -> bool:
+    def may_end_here(beginning: str, goes_on: str) -> bool:
         raise AssertionError(beginning)
 
     part = shown_part(spoken(*LINE), None, PRODUCT, 30, may_end_here)

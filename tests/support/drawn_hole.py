@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from marked_text import MARK, draw_filled, read_marked
 
 from intarsia.infill.canvas.canvas import Budget, Canvas, build_canvas
-from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
+from intarsia.infill.holes.hole import Hole, hole_for_range
+from intarsia.infill.holes.marked_hole import OpenHole, open_at_cursor
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
@@ -14,7 +15,7 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnHole:
-    """A hole in a text."""
+    """A hole in a text, which may have a new line for it."""
 
     text: str
     hole: Hole
@@ -42,8 +43,7 @@ def drawn_hole(source: str, language_id: str = "python") -> DrawnHole:
     marked, language = read_marked(source), language_for_id(language_id)
     if source.count(MARK) == 2:
         hole = hole_for_range(marked.text, marked.start, marked.end, language)
-    else:
-        found = find_hole(marked.text, marked.start, language)
-        assert isinstance(found, Hole), found
-        hole = found
-    return DrawnHole(text=marked.text, hole=hole, language=language)
+        return DrawnHole(text=marked.text, hole=hole, language=language)
+    opened = open_at_cursor(marked.text, marked.start, language)
+    assert isinstance(opened, OpenHole), opened
+    return DrawnHole(text=opened.shown, hole=opened.hole, language=language)

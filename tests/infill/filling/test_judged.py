@@ -55,18 +55,30 @@ def judged(filled: Filled, percent: int) -> Judged:
     return judge(at, filled, suggestion_of(filled, at), "speculative", percent)
 
 
-def test_what_is_improbable_is_cut_where_the_code_is_whole() -> None:
-    tokens = [ConfidentToken(text, confidence) for text, confidence in LINE]
+@pytest.mark.parametrize(
+    ("line", "length"),
+    [
+        (
+            (("total", 0.9), (" =", 0.9), (" f(i)", 0.9), (" +", 0.8), (" 1", 0.1)),
+            len("total = f(i)"),
+        ),
+        (LINE, 0),  # "total +=" is no code, "total" is another statement
+    ],
+)
+def test_what_is_improbable_is_cut_where_the_code_is_whole(
+    line: tuple[tuple[str, float], ...], length: int
+) -> None:
+    tokens = [ConfidentToken(text, confidence) for text, confidence in line]
     calibration = CALIBRATIONS[MODEL]
-    whole = keep_probability(tokens, 0.9, calibration)
-    name = keep_probability(tokens[:1], None, calibration)
-    longer = keep_probability(tokens[:3], None, calibration)
-    assert name is not None and longer is not None
-    percent = round(50 * (longer + name))
-    found = judged(answer(), percent)
-    assert found.probability == whole
-    assert found.shown_length == len("total"), "not 'total +=', which is no code"
-    assert "".join(token.text for token in found.tokens) == "total += rates[i]"
+    improbable = keep_probability(tokens, 0.9, calibration)
+    probable = keep_probability(tokens[:-1], None, calibration)
+    text = "".join(text for text, _ in line)
+    assert improbable is not None and probable is not None
+    percent = round(50 * (improbable + probable))
+    found = judged(answer(line), percent)
+    assert found.probability == improbable
+    assert found.shown_length == length
+    assert "".join(token.text for token in found.tokens) == text
 
 
 def test_at_no_percentage_all_is_shown_and_its_probability_is_known() -> None:

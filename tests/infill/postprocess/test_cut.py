@@ -270,34 +270,44 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
 
 
 @pytest.mark.parametrize(
-    ("language_id", "source", "beginning"),
+    ("language_id", "source", "beginning", "goes_on"),
     [
-        ("python", "x = ║\n", "f(a)"),
-        ("python", "def f():\n    ║\n", "a = 1\n    b = 2"),
-        ("python", "x = f(║\n", "a"),
-        ("javascript", "const x = ║\n", "a.b"),
-        ("javascript", "function f() {\n  ║\n}\n", "a();\n  b();"),
-        ("plaintext", "║", "((("),
+        ("python", "x = ║\n", "f(a)", " + g(b)"),
+        ("python", "def f():\n    ║\n", "a = 1\n    b = 2", "\n    c"),
+        ("python", "x = f(║\n", "a", ", b)"),
+        ("python", "# ║\n", "the sum", " of both"),
+        ("python", "print(sorted(║))\n", "items", ", key=len"),
+        ("javascript", "const x = ║\n", "a.b", ";"),
+        ("javascript", "function f() {\n  ║\n}\n", "a();\n  b();", "\n  c();"),
+        ("plaintext", "║", "(as one says)", " of it"),
+        ("plaintext", "Dear ║", "user", " of it"),
     ],
 )
-def test_whole_code_may_end_there(language_id: str, source: str, beginning: str) -> None:
-    assert is_whole_beginning(beginning, drawn_hole(source, language_id).context())
+def test_whole_code_may_end_there(
+    language_id: str, source: str, beginning: str, goes_on: str
+) -> None:
+    assert is_whole_beginning(beginning, goes_on, drawn_hole(source, language_id).context())
 
 
 @pytest.mark.parametrize(
-    ("language_id", "source", "beginning"),
+    ("language_id", "source", "beginning", "goes_on"),
     [
-        ("python", "x = ║\n", "f(a"),
-        ("python", "x = ║\n", "a +"),
-        ("python", "x = ║\n", '"a'),
-        ("python", "def f():\n    ║\n", "for a in b:"),
-        ("javascript", "const x = ║\n", "{ a: 1,"),
-        (
-            "javascript",
-            "function f() {║}\n",
-            "\n  a();",
-        ),  # the bracket belongs on a line of its own
+        ("python", "x = ║\n", "f(a", ", b)"),
+        ("python", "x = ║\n", "a +", "\n"),
+        ("python", "x = ║\n", '"a', ', "b"'),
+        ("python", "def f():\n    ║\n", "for a in b:", "\n"),
+        ("python", "print(sorted(║))\n", "items, key", "=len"),  # another argument
+        ("python", "║\n", "pivot = items", "[0]"),
+        ("javascript", "const x = ║\n", "{ a: 1,", "\n"),
+        # The bracket belongs on a line of its own.
+        ("javascript", "function f() {║}\n", "\n  a();", "\n"),
+        # Without a grammar the marks are looked at.
+        ("plaintext", "grep { ║ } @names;", "$seen{", "$_}++"),
+        ("plaintext", "(insert ║))", '(format "%', ' d")'),
+        ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
     ],
 )
-def test_a_part_of_a_construct_may_not(language_id: str, source: str, beginning: str) -> None:
-    assert not is_whole_beginning(beginning, drawn_hole(source, language_id).context())
+def test_a_part_of_a_construct_may_not(
+    language_id: str, source: str, beginning: str, goes_on: str
+) -> None:
+    assert not is_whole_beginning(beginning, goes_on, drawn_hole(source, language_id).context())
