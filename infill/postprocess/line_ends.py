@@ -75,7 +75,8 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
     return is_no_worse(beginning, context)
 
 
-_ENDS_CLAUSE = tuple(",;)]}>\n")
+_CLAUSE_ENDS = tuple(";)]}>\n")
+_BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
 
@@ -84,7 +85,7 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
-    is_end = beginning.endswith(_ENDS_CLAUSE) or goes_on.startswith(_ENDS_CLAUSE)
+    is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
     return is_prose or is_end or not goes_on.strip()
 
 

@@ -80,7 +80,7 @@ def shorten_broken_line(fill: str, context: CleaningContext) -> str:
 
     It is broken where the most tokens of a hole were written before its end.
 
-    x = [├"href", "title", "cla┤   →   x = [├"href", "title"┤
+    x = ├["href", "title", "cla┤   →   x = ├["href", "title"]┤
     """
     if why_broken(fill, context) is None:
         return fill
@@ -90,8 +90,10 @@ def shorten_broken_line(fill: str, context: CleaningContext) -> str:
             break
         if sum(not char.isspace() for char in shorter) < LEAST_CHARS:
             break
-        if why_broken(shorter, context) is None:
-            return shorter
+        closers = "".join(PAIRS[shorter[at]] for at in reversed(balance_of(shorter).unclosed))
+        for whole in dict.fromkeys((shorter + closers, shorter)):
+            if why_broken(whole, context) is None:
+                return whole
     return fill
 
 

@@ -18,7 +18,8 @@ SCHEMA_VERSION = 3
 KEEP_UNUSED_DAYS = 60
 
 _APPLICATION_ID = 0x1274A51A
-_BUSY_TIMEOUT_S = 2.0
+_BUSY_TIMEOUT_S = 0.5
+"""Another process' transaction is mostly shorter; after that the writer tries again later."""
 _SIDE_FILES = ("", "-wal", "-shm")
 _SCHEMA = """
 CREATE TABLE contents (

@@ -12,6 +12,8 @@ from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 from intarsia.workspace.index.project_index import ProjectIndex
 
 _POLL_S = 0.5
+_MAX_WAIT_S = 10.0
+"""For another process that writes the same index."""
 
 
 class OwnIndex:
@@ -35,8 +37,9 @@ class OwnIndex:
 
     def update(self, *, max_s: float | None = None) -> bool:
         """Index what has changed; return whether all is done within ``max_s`` seconds."""
-        until = None if max_s is None else time.monotonic() + max_s
-        while self._indexer.is_busy:
+        started = time.monotonic()
+        until = None if max_s is None else started + max_s
+        while self._indexer.is_busy or self._waits(started):
             if until is not None and time.monotonic() > until:
                 self.index.settle(is_idle=True)
                 return False
@@ -44,6 +47,9 @@ class OwnIndex:
             self._handle_events()
         self.index.settle(is_idle=True)
         return True
+
+    def _waits(self, started: float) -> bool:
+        return self.index.is_waiting and time.monotonic() < started + _MAX_WAIT_S
 
     def close(self) -> None:
         self._indexer.close()
@@ -53,7 +59,7 @@ class OwnIndex:
         try:
             event = (
                 self._events.get(timeout=_POLL_S)
-                if self._indexer.is_waiting
+                if self._indexer.is_waiting or self.index.is_waiting
                 else self._events.get_nowait()
             )
             while True:

@@ -133,6 +133,11 @@ class ProjectIndex:
     def is_walking(self) -> bool:
         return any(root.is_walking for root in self._roots)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a folder's work waits for another process that writes."""
+        return any(root.is_waiting and not root.fault for root in self._roots)
+
     def settle(self, *, is_idle: bool) -> None:
         """Commit what was written."""
         for root in self._roots:

@@ -27,7 +27,9 @@ from intarsia.workspace.index.parsed_file import ParsedFile, content_digest
 from intarsia.workspace.index.store import Counts, FileRow, Store
 
 PAUSE_S = 30.0
-"""After a full disk or a locked database."""
+"""After a full disk, or where the database cannot be opened."""
+WAIT_S = 1.0
+"""After another process held the database: what it has read meanwhile need not be read again."""
 MAX_UNCOMMITTED_S = 0.25
 MAX_RESETS = 3
 """A database that is damaged again and again is on a broken disk: then it pauses each time."""
@@ -62,6 +64,7 @@ class RootIndex:
         self._database = database
         self._store: Store | None = None
         self._paused_until = 0.0
+        self._waits_until = 0.0  # with writing; all questions are answered
         self._walk: Walk | None = None
         self._unseen: dict[str, tuple[int, int]] | None = None  # None: not asked for yet
         self._queue: list[tuple[int, str]] = []
@@ -118,21 +121,26 @@ class RootIndex:
     @property
     def is_walking(self) -> bool:
         """Whether folders are to be listed now."""
-        return self._walk is not None and not self._is_paused()
+        return self._walk is not None and not self.is_waiting
 
     @property
     def num_queued(self) -> int:
         """The files to be read now."""
-        return 0 if self._is_paused() else len(self._queue)
+        return 0 if self.is_waiting else len(self._queue)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the work waits, for another process that writes or for better times."""
+        return time.monotonic() < max(self._waits_until, self._paused_until)
 
     def walk_step(self) -> None:
         """List one more folder."""
-        if self._walk is None or self._is_paused():
+        if self._walk is None or self.is_waiting:
             return
         if self._unseen is None:
             none: dict[str, tuple[int, int]] = {}
             self._unseen = self.ask(Store.all_files, none)
-            if self._walk is None or self._is_paused():
+            if self._walk is None or self.is_waiting:
                 return
         if not self._walk.is_done:
             self._compare(self._walk.step(), self._unseen)
@@ -141,7 +149,7 @@ class RootIndex:
 
     def next_job(self) -> ParseJob | None:
         """Look at one queued file; return its text if it has to be parsed."""
-        if not self._queue or self._is_paused():
+        if not self._queue or self.is_waiting:
             return None
         _, path = heapq.heappop(self._queue)
         self._queued.discard(path)
@@ -157,7 +165,7 @@ class RootIndex:
             row = FileRow(self.inside(job.path), job.num_bytes, job.mtime_ns, content, reason)
             self._set_file(store, row)
 
-        if self.rules.why_not(job.path) is None and not self._is_paused():
+        if self.rules.why_not(job.path) is None and not self.is_waiting:
             self.ask(write, None)
 
     def settle(self, *, is_idle: bool) -> None:
@@ -178,11 +186,14 @@ class RootIndex:
         try:
             if self._store is None:
                 self._store = Store(self._database)
+            self._store.refresh()
             return question(self._store)
         except (sqlite3.OperationalError, OSError) as error:
             code = getattr(error, "sqlite_errorcode", None)
             if code == sqlite3.SQLITE_ERROR:  # a table is missing
                 self._reset(str(error))
+            elif code == sqlite3.SQLITE_BUSY and self._store is not None:
+                self._wait()
             else:
                 self._pause(str(error))
         except _DAMAGE as error:
@@ -315,8 +326,13 @@ class RootIndex:
     def _is_paused(self) -> bool:
         return time.monotonic() < self._paused_until
 
+    def _wait(self) -> None:
+        """Let another process write first; then look for what is still missing."""
+        self._waits_until = time.monotonic() + WAIT_S
+        self._start_over()
+
     def _pause(self, fault: str) -> None:
-        """Wait with everything: no room, no rights, or another process writes for too long."""
+        """Wait with everything: no room, or no rights."""
         self.fault = f"the index of {self.rules.root} is paused: {fault}"
         self._paused_until = time.monotonic() + PAUSE_S
         self._drop_store()

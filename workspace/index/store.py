@@ -52,10 +52,18 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._database = open_database(path)
         self._begun_at = 0.0
+        self._version = 0
         self._symbols = lru_cache(_SYMBOLS_CACHE_SIZE)(self._load_symbols)
 
     def close(self) -> None:
         self._database.close()
+
+    def refresh(self) -> None:
+        """Forget what was read before another process wrote: numbers of contents come again."""
+        (version,) = self._database.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._symbols.cache_clear()
+            self._version = version
 
     def begin(self) -> None:
         """Begin a transaction if none is open. Reads see what it has written at once."""
@@ -119,9 +127,9 @@ class Store:
 
     def add_content(self, digest: bytes, num_bytes: int, parsed: ParsedFile) -> int:
         """Add what a content holds, and return its number."""
+        self.begin()  # before it is looked for: another process may have added it
         if (known := self.content(digest)) is not None:
             return known
-        self.begin()
         words = "\n".join(passage.words for passage in parsed.passages)
         content = self._database.execute(
             "INSERT INTO contents (digest, num_bytes, num_definitions, symbols, words)"

@@ -26,6 +26,7 @@ from intarsia.workspace.index.indexer import Indexer
 from intarsia.workspace.index.parse_worker import LOW, TextParsed, lower_priority
 from intarsia.workspace.index.parser_process import ParserEnded, ParserEvent
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.index.root_index import WAIT_S
 from intarsia.workspace.process.messages import (
     ChooseChunks,
     Chosen,
@@ -104,6 +105,8 @@ class IndexChild:
         now = time.monotonic()
         if self._changes or (self._indexer.is_busy and not self._indexer.is_waiting):
             return 0.0
+        if self._index.is_waiting:
+            return WAIT_S
         pause_s = max(0.0, self._walk_at - now) if self._walk_at else _LOOK_AGAIN_S
         if self._texts:
             pause_s = min(pause_s, max(0.0, self._texts_due - now))
@@ -122,7 +125,9 @@ class IndexChild:
             self._walk_at = now + self._walk_again_s
         if self._indexer.is_busy:
             self._indexer.step()
-        elif not self._ready_at:
+            return
+        self._index.settle(is_idle=True)  # an open transaction would keep other windows out
+        if not self._ready_at and not self._index.is_waiting:
             self._ready_at = now
 
     def _handle(self, event: _Event) -> None:

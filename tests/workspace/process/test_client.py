@@ -13,6 +13,7 @@ import pytest
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.index.own_index import open_index
 from intarsia.workspace.process.client import COMMAND, IndexClient
 from intarsia.workspace.process.messages import Statistics
 
@@ -112,6 +113,43 @@ async def test_the_text_of_an_open_file_is_used_and_not_kept(root: Path):
         assert after.num_files == 3
         client.open_text(path, None)
         await until(client, lambda it: it.num_files == 2)
+
+
+async def test_three_processes_read_and_write_one_index(root: Path):
+    """Two windows with what is typed in them, and a command beside them."""
+    for name in ("one.py", "other.py"):
+        (root / name).write_text("x = 1\n")
+    async with running(root) as one, running(root) as other:
+        for client in (one, other):
+            known = await until(client, lambda it: it.num_files == 4 and is_ready(it))
+            assert known.fault == ""
+        one.open_text(str(root / "one.py"), "def typed_in_one(): pass\ndef a(): pass\n")
+        other.open_text(str(root / "other.py"), "def typed_in_other(): pass\ndef b(): pass\n")
+        num_typed = known.num_definitions + 2
+        for client in (one, other):
+            await until(client, lambda it: it.num_definitions == num_typed)
+            chunks = await client.choose(place_in(root / "car.py", CAR), timeout_s=20)
+            assert chunks
+            assert any("start_engine" in chunk.text for chunk in chunks)
+        (root / "third.py").write_text("def third(): pass\n")
+        with open_index(root) as command:
+            assert command.update()
+            assert all(
+                command.index.definitions_named(name, limit=1) for name in ("third", "start_engine")
+            )
+            assert command.index.counts().faults == ()
+        later = "".join(f"def f{number}(): pass\n" for number in range(20))
+        one.open_text(str(root / "one.py"), later)
+        await until(other, lambda it: it.num_definitions > 20)
+
+
+async def test_many_files_are_indexed_once_by_two_windows_at_a_time(root: Path):
+    for number in range(300):
+        (root / f"f{number}.py").write_text(f"def f{number}(): return {number}\n")
+    async with running(root) as one, running(root) as other:
+        for client in (one, other):
+            known = await until(client, lambda it: it.num_files == 302 and is_ready(it))
+            assert (known.num_definitions, known.fault) == (303, "")
 
 
 async def test_nothing_is_started_without_a_folder_and_nothing_fails():
