@@ -21,6 +21,7 @@ class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     uri: str
     shown: bool
     reason: str | None  # why nothing was shown
+    unsure: bool  # there is a text, and the threshold hid it: a request by a key shows it
     failed: bool  # the reason is an error
     ms: float | None
     read_ms: float | None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from intarsia.infill.calibration.threshold import improbable
+from intarsia.infill.calibration.threshold import IMPROBABLE, improbable
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.lsp.status.status import LastRequest
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -40,6 +40,7 @@ class RequestOutcome:
             uri=uri,
             shown=bool(self.ghosts),
             reason=None if self.ghosts else self.reason,
+            unsure=not self.ghosts and self.kind == IMPROBABLE,
             failed=self.is_failure,
             ms=None if cost is None else cost.ms,
             read_ms=None if cost is None else cost.read_ms,

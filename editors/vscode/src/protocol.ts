@@ -58,6 +58,8 @@ export interface LastRequest {
   uri: string;
   shown: boolean;
   reason: string | null;
+  /** A text was hidden as improbable; a request by a key shows it. */
+  unsure: boolean;
   ms: number | null;
   numForwards: number | null;
   tokensRead: number | null;

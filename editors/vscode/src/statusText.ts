@@ -12,6 +12,9 @@ export interface StatusText {
 
 const NAME = "Intarsia";
 
+/** VS Code's own key of "Trigger Inline Suggestion". */
+const UNSURE = "unsure: Alt+\\ shows it";
+
 /** @param pausedMinutes remaining minutes of a pause; 0: none */
 export function statusText(state: SessionState, pausedMinutes: number): StatusText {
   switch (state.kind) {
@@ -52,7 +55,12 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
     case "loading":
       return calm(`$(sync~spin) ${model}${percent(status)}`, loading(status), server);
     case "ready":
-      return calm(`$(check) ${model}`, `Ready: ${model}`, ...last, server);
+      return calm(
+        status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${model}`,
+        `Ready: ${model}`,
+        ...last,
+        server,
+      );
     case "working":
       return calm(`$(loading~spin) ${model}`, `Working: ${model}`, ...last, server);
     case "failed":

@@ -30,6 +30,16 @@ def test_the_status_line_tells_how_long_the_last_answer_took(edit: Edit) -> None
     assert nvim.lua("_G.announced") > 0
 
 
+def test_the_status_line_says_which_key_shows_what_was_too_improbable(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.change_settings(showThreshold=100)
+    nvim.keys("A<Space>")
+    nvim.until("require('intarsia').status() == 'intarsia: unsure: M-n shows it'")
+    nvim.play(("<M-n>", "1"))
+    nvim.until("not require('intarsia').status():match('unsure')")
+    nvim.change_settings(showThreshold="eager")
+
+
 def test_the_status_line_is_empty_where_the_server_is_not_attached(edit: Edit) -> None:
     nvim = edit("one =\n")
     nvim.run("vim.cmd.help()")

@@ -17,7 +17,7 @@ from intarsia.lsp.requests.look_ahead import is_better
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
-TEXT, UNSURE = "alpha + beta", ["beta"]
+TEXT, UNSURE = "alpha, beta", ["beta"]
 """The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.3."""
 
 
@@ -60,9 +60,9 @@ async def test_a_language_may_have_another_threshold(runtime: Address) -> None:
 
 
 async def test_on_request_all_is_shown(runtime: Address) -> None:
-    async with typing(runtime, ABOVE, text="alpha{alternative} + beta") as user:
+    async with typing(runtime, ABOVE, text="alpha{alternative}, beta") as user:
         asked = await user.shown(0, 4, is_invoked=True)
-        assert asked == [f"alpha{number} + beta" for number in range(3)]
+        assert asked == [f"alpha{number}, beta" for number in range(3)]
 
 
 async def test_an_improbable_text_is_hidden_and_shown_on_request_without_another_fill(
@@ -120,11 +120,13 @@ def test_an_outcome_tells_the_kind_of_reason() -> None:
     assert outcome.ghosts == ()
     assert outcome.kind == IMPROBABLE
     assert "30 %" in (outcome.reason or "")
+    assert outcome.for_status("file:///a.py").unsure
 
 
 def test_an_outcome_that_has_nothing_keeps_its_reason() -> None:
     outcome = RequestOutcome(reason="nothing to fill")
     assert outcome.unasked(40) == outcome
+    assert not outcome.for_status("file:///a.py").unsure
 
 
 HIDDEN, OTHER_HIDDEN = ghost("a + b", 0), ghost("a + c", 0)

@@ -13,6 +13,7 @@ local M = {}
 ---@field uri string
 ---@field shown boolean
 ---@field reason? string why nothing was shown
+---@field unsure boolean a text was hidden as improbable
 ---@field ms? number of the engine
 ---@field numForwards? number
 ---@field tokensRead? number
@@ -51,6 +52,17 @@ function M.info()
   return require("intarsia.server").client() and last or nil
 end
 
+---Whether the last request was of this buffer, and its text was hidden as improbable.
+---@param request? intarsia.LastRequest
+---@return boolean
+local function is_unsure(request)
+  local is_typing = vim.api.nvim_get_mode().mode:find("^i") ~= nil
+  return request ~= nil
+    and request.unsure
+    and is_typing
+    and request.uri == vim.uri_from_bufnr(vim.api.nvim_get_current_buf())
+end
+
 ---@param status intarsia.Status?
 ---@return string
 local function in_a_few_words(status)
@@ -64,7 +76,11 @@ local function in_a_few_words(status)
     return status.state
   end
   local request = status.last
-  if request and request.shown and request.ms then
+  if is_unsure(request) then
+    local keys = require("intarsia.options").current.keys
+    local key = keys and keys.next
+    return key and "unsure: " .. key:gsub("[<>]", "") .. " shows it" or "unsure"
+  elseif request and request.shown and request.ms then
     return ("%d ms"):format(request.ms)
   end
   return "ready"

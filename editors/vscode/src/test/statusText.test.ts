@@ -14,6 +14,7 @@ const last: LastRequest = {
   uri: "file:///a.py",
   shown: true,
   reason: null,
+  unsure: false,
   ms: 212.4,
   numForwards: 9,
   tokensRead: 14,
@@ -35,6 +36,15 @@ test("the reason why nothing was shown is told", () => {
   const state = running({ ...ready, last: none });
   assert.match(statusText(state, 0).tooltip.join("\n"), /the file looks like a secret/);
   assert.match(whyText(state, 0), /the file looks like a secret/);
+});
+
+test("a text that was hidden as improbable says which key shows it", () => {
+  const hidden = { ...last, shown: false, unsure: true };
+  assert.match(statusText(running({ ...ready, last: hidden }), 0).text, /unsure: Alt\+\\ shows it/);
+  assert.doesNotMatch(
+    statusText(running({ ...ready, state: "working", last: hidden }), 0).text,
+    /unsure/,
+  );
 });
 
 test("an answer from the cache says so, without figures of the engine", () => {
