@@ -217,9 +217,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_LANGUAGE,
         Meta(
             description="Suggest while the editor's own menu of completions is open, as a "
-            "continuation of its selected item."
+            "continuation of its selected item. Neovim does not tell that item: there, only if you "
+            "set this yourself."
         ),
-    ] = False
+    ] = True
     on_battery: Annotated[
         UnderStrain,
         Meta(description="Suggestions while you type, on a computer that runs on battery."),

@@ -38,7 +38,8 @@ class Manners:
         document, settings = snapshot.document, self.settings_of(snapshot.document)
         if snapshot.selected is not None and not settings.over_menu:
             return NoSuggestion(reason="the editor's own menu is open (overMenu)", kind="menu")
-        offset = snapshot.offset - snapshot.document_start
+        start, typed = _begin(snapshot)
+        offset = start + len(typed)
         watched = self._of.get(document.uri)
         if watched is not None:
             if watched.goes_on(offset):

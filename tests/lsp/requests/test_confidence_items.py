@@ -78,7 +78,7 @@ async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
 ) -> None:
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
-    model = {"options": {"overMenu": True}, "text": "(a)", "unsure": ["("]}
+    model = {"text": "(a)", "unsure": ["("]}
     async with told_page(runtime, "y = fo", "confidence", **model) as (user, messages):
         assert await user.shown(0, 6, selected=selected)
         text, tokens, sure = told(messages)

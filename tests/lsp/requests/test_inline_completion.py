@@ -104,8 +104,7 @@ async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Ad
 async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) -> None:
     word = types.Range(types.Position(0, 7), types.Position(0, 9))
     selected = types.SelectedCompletionInfo(range=word, text="path")
-    options = {"overMenu": True}
-    async with page(runtime, "x = os.pa\n", options=options, text=".join(a)") as user:
+    async with page(runtime, "x = os.pa\n", text=".join(a)") as user:
         (item,) = await user.items(0, 9, selected=selected)
         assert (item.insert_text, item.range) == ("path.join(a)", word)
 

@@ -168,10 +168,20 @@ async def test_comments_and_strings_get_something_if_it_is_wanted(
             assert await user.after(after, is_invoked=True) is not None
 
 
-async def test_nothing_over_the_editors_own_menu_unless_it_is_wanted(runtime: Address) -> None:
+async def test_over_the_editors_own_menu_manners_go_by_where_the_cursor_is(
+    runtime: Address,
+) -> None:
+    word = types.Range(types.Position(0, 4), types.Position(0, 6))
+    selected = types.SelectedCompletionInfo(range=word, text="pathname")
+    async with typing(runtime, "x = pa\ny = ab\n") as user:
+        user.edit(("y = ab", "y = a"))  # a deletion, where the selected word would reach to
+        assert await user.shown(0, 6, selected=selected) == ["pathnamevalue"]
+
+
+async def test_nothing_over_the_editors_own_menu_where_it_is_not_wanted(runtime: Address) -> None:
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(range=word, text="path")
-    async with typing(runtime, "x = pa\n") as user:
+    async with typing(runtime, "x = pa\n", overMenu=False) as user:
         assert not await user.shown(0, 6, selected=selected)
         assert "the editor's own menu is open" in user.log
         assert await user.shown(0, 6, selected=selected, is_invoked=True)

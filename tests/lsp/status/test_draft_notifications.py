@@ -153,8 +153,7 @@ async def test_with_a_word_of_the_menu_selected_or_drafts_off_there_is_none(
     model = {"text": "(a)", "num_steps": 3, "step_seconds": 0.06}
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
-    options = {"overMenu": True, "drafts": True}
-    async with drafting(runtime, "y = fo", options=options, **model) as (user, messages):
+    async with drafting(runtime, "y = fo", **model) as (user, messages):
         assert await user.shown(0, 6, selected=selected) == ["foo(a)"]
         assert notified(messages, DRAFT) == []
     async with drafting(runtime, options={"drafts": False}, **model) as (user, messages):
