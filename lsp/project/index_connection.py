@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.paths import RootSettings, as_posix
 
 if TYPE_CHECKING:
     from intarsia.infill.imports.binding import NeededImport, UnboundName
@@ -102,6 +102,11 @@ class IndexConnection:
         """Tell that a document was closed: the file on disk counts again."""
         if self._client is not None and self._sent.pop(path, None) is not None:
             self._client.open_text(path, None)
+
+    def has_changed(self, chunk: "Chunk") -> bool:
+        """Whether a chunk's text may be of the past by now, or may no longer be read."""
+        of_open_texts = {it.path for it in chunk.seen if it.is_open_text}
+        return chunk.has_changed() or not of_open_texts <= {as_posix(it) for it in self._sent}
 
     def close_texts(self) -> None:
         """Let the files on disk count again, until open texts are told again."""

@@ -8,7 +8,7 @@ the engine has read.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -95,11 +95,21 @@ class ProjectContexts:
 
     def of(self, uri: str) -> "ProjectContext | None":
         """Return what a fill in this document carries, None if nothing was chosen for it."""
+        self.chosen(uri)
         return self._messages.get(uri)
 
     def chosen(self, uri: str) -> DocumentContext | None:
-        """Return the chunks that were chosen for a document, None if none were."""
-        return self._of.get(uri)
+        """Return the chunks that were chosen for a document, None if none were.
+
+        A chunk whose file has changed since, or may no longer be read, is dropped.
+        """
+        context = self._of.get(uri)
+        if context is None:
+            return None
+        kept = [chunk for chunk in context.chunks if not self._index.has_changed(chunk)]
+        if len(kept) < len(context.chunks):
+            self._keep(uri, replace(context, chunks=kept))
+        return self._of[uri]
 
     def is_on(self, settings: Settings) -> bool:
         """Whether code of other files can be chosen."""
@@ -172,8 +182,6 @@ class ProjectContexts:
             refresh.is_chosen.set()
 
     async def _choose(self, hole: OpenHole) -> None:
-        from intarsia.infill.filling.plan import to_project_context
-
         place = self._place(hole.document, hole.plan)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
@@ -190,10 +198,15 @@ class ProjectContexts:
             path=PurePath(place.path).relative_to(root).as_posix(),
             chunks=chunks,
         )
-        self._of[hole.document.uri] = context
-        passages = ((chunk.path, chunk.text) for chunk in chunks)
+        self._keep(hole.document.uri, context)
+
+    def _keep(self, uri: str, context: DocumentContext) -> None:
+        from intarsia.infill.filling.plan import to_project_context
+
+        self._of[uri] = context
+        passages = ((chunk.path, chunk.text) for chunk in context.chunks)
         message = to_project_context(passages, context.repository, context.path)
-        self._messages[hole.document.uri] = message
+        self._messages[uri] = message
 
     def _place(self, document: Document, plan: "FillPlan") -> "Place | None":
         from intarsia.workspace.context.place import Place

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import language_for_path
+from intarsia.workspace.files.seen import Seen
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, given_names
@@ -87,6 +88,9 @@ class MemoryIndex:
 
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
+
+    def seen(self, path: str) -> tuple[Seen, ...]:
+        return ()
 
     def _similar(self, number: int, score: float) -> SimilarPassage:
         path, start, _ = self._passages[number]

@@ -41,7 +41,13 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     chosen = [*_not_shown_by(stubs, passages), *stubs]
     chosen.sort(key=lambda one: READING_ORDER.index(one.kind))  # stable within a kind
     return tuple(
-        Chunk(path=around.shown_path(one.path), text=one.text, kind=one.kind, reason=one.reason)
+        Chunk(
+            path=around.shown_path(one.path),
+            text=one.text,
+            kind=one.kind,
+            reason=one.reason,
+            seen=around.index.seen(one.path),
+        )
         for one in chosen
     )
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from intarsia.workspace.files.seen import Seen
+
 ChunkKind: TypeAlias = Literal["signatures", "members", "recent_edit", "similar", "sibling"]
 
 
@@ -14,3 +16,8 @@ class Chunk:
     text: str
     kind: ChunkKind
     reason: str  # one line for the user, such as "imported: Session, Settings"
+    seen: tuple[Seen, ...] = ()  # the file itself, and the ignore files that let it be read
+
+    def has_changed(self) -> bool:
+        """Whether the text may be of the past by now, or may no longer be read."""
+        return any(file.has_changed() for file in self.seen)

@@ -17,6 +17,7 @@ from intarsia.workspace.files.paths import (
     is_within,
     real_path,
 )
+from intarsia.workspace.files.seen import Seen
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "cvs"})
 """Never read, whatever an ignore file says."""
@@ -124,6 +125,14 @@ class FileRules:
         """Return why an ignore file leaves out a file of a folder that is entered."""
         ignored = self._ignore.decision(path, is_folder=False)
         return "ignored by an ignore file" if ignored else None
+
+    def ignore_files_for(self, path: str) -> tuple[Seen, ...]:
+        """Return the ignore files that judge a file, as they were when they were read."""
+        return self._ignore.files_for(path)
+
+    def are_read_from(self, path: str) -> bool:
+        """Tell whether rules were read from this file, or looked for there."""
+        return self._ignore.are_read_from(path)
 
     def why_not_linked(self, path: str) -> str | None:
         """Return why a file is not read because of links, or because of what a link names.

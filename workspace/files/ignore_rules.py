@@ -3,24 +3,28 @@
 Both have the syntax of gitignore. A rule of a deeper folder beats one of a higher folder, and of
 one file's rules the last that matches decides. Nothing inside an ignored folder can be asked for
 again, as in git. ``.intarsiaignore`` is asked first: it leaves out more files, or with ``!`` asks
-for files and folders that git ignores.
+for files and folders that git ignores. As in git, info/exclude of a repository and the user's own
+ignore file come last, for each repository around a file.
 """
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from intarsia.workspace.files.paths import is_within, joined, parent_of
+from intarsia.workspace.files.git_config import user_ignore_files
+from intarsia.workspace.files.paths import is_within, joined, parent_of, real_path
+from intarsia.workspace.files.seen import Seen
 
 GIT_FILE = ".gitignore"
 OWN_FILE = ".intarsiaignore"
 IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 
 MAX_IGNORE_BYTES = 256 * 1024
+"""A longer file, of thousands of rules, ignores all of its folder: none of them is passed over."""
 
 _FOLDERS_INSIDE = re.compile(r"/\*\*/\s*\Z")
 """``a/**/`` names all folders inside of ``a``: pathspec would take the files for folders too."""
@@ -34,11 +38,12 @@ _MAX_LEVELS_UP = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Level:
-    """The rules of one folder, None for those that it does not have."""
+    """The rules of one folder; ``git``: those that count more come first."""
 
     folder: str
     own: GitIgnoreSpec | None
-    git: GitIgnoreSpec | None
+    git: Sequence[GitIgnoreSpec]
+    seen: tuple[Seen, ...]  # the files that they were read from, or looked for in
 
 
 class IgnoreRules:
@@ -49,15 +54,12 @@ class IgnoreRules:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._levels: dict[str, _Level] = {}
+        self._of_user = user_ignore_files()
+        self._files: set[str] = set()
+        self._levels: dict[str, Sequence[_Level]] = {}
         repository = _repository_around(root)
-        self._exclude = (
-            _Level(folder=repository, own=None, git=_spec(_exclude_file(repository)))
-            if repository is not None
-            else None
-        )
         self._outer = [
-            _level(folder)
+            self._level(folder)
             for folder in _ancestors(root)
             if repository is not None and is_within(folder, repository)
         ]
@@ -67,42 +69,48 @@ class IgnoreRules:
 
         Judges this name alone: the caller has checked the folders above it.
         """
-        levels = [*self._levels_of(parent_of(path)), *self._outer]
+        levels = self._levels_of(parent_of(path))
         for level in levels:
             if (ignored := _matched(level.own, level.folder, path, is_folder)) is not None:
                 return ignored
         for level in levels:
-            if (ignored := _matched(level.git, level.folder, path, is_folder)) is not None:
-                return ignored
-        if self._exclude is None:
-            return None
-        return _matched(self._exclude.git, self._exclude.folder, path, is_folder)
+            for spec in level.git:
+                if (ignored := _matched(spec, level.folder, path, is_folder)) is not None:
+                    return ignored
+        return None
 
     def is_asked_for(self, path: str) -> bool:
         """Tell whether a ``!`` rule of an .intarsiaignore asks for this folder."""
-        for level in (*self._levels_of(parent_of(path)), *self._outer):
+        for level in self._levels_of(parent_of(path)):
             ignored = _matched(level.own, level.folder, path, True)
             if ignored is not None:
                 return not ignored
         return False
 
-    def _levels_of(self, folder: str) -> Iterator[_Level]:
-        """Yield the rules of a folder and of those above it, up to the root."""
-        while True:
-            level = self._levels.get(folder)
-            if level is None:
-                level = self._levels[folder] = _level(folder)
-            if level.own is not None or level.git is not None:
-                yield level
-            if folder == self._root or len(folder) <= len(self._root):
-                return
-            folder = parent_of(folder)
+    def files_for(self, path: str) -> tuple[Seen, ...]:
+        """Return the ignore files that judge a path, as they were when they were read."""
+        return tuple(seen for level in self._levels_of(parent_of(path)) for seen in level.seen)
 
+    def are_read_from(self, path: str) -> bool:
+        """Tell whether rules were read from this file, or looked for there."""
+        return path in self._files
 
-def _level(folder: str) -> _Level:
-    return _Level(
-        folder=folder, own=_spec(joined(folder, OWN_FILE)), git=_spec(joined(folder, GIT_FILE))
-    )
+    def _levels_of(self, folder: str) -> Sequence[_Level]:
+        """Return the rules of a folder and of those above it, the nearest first."""
+        if (levels := self._levels.get(folder)) is None:
+            is_top = folder == self._root or len(folder) <= len(self._root)
+            above = self._outer if is_top else self._levels_of(parent_of(folder))
+            levels = self._levels[folder] = (self._level(folder), *above)
+        return levels
+
+    def _level(self, folder: str) -> _Level:
+        own, git = joined(folder, OWN_FILE), [joined(folder, GIT_FILE)]
+        if os.path.lexists(joined(folder, ".git")):
+            git += map(real_path, (_exclude_file(folder), *self._of_user))  # git follows links here
+        seen = tuple(map(Seen.now, (own, *git)))  # before they are read
+        self._files.update((own, *git))
+        specs = [spec for path in git if (spec := _spec(path)) is not None]
+        return _Level(folder=folder, own=_spec(own), git=specs, seen=seen)
 
 
 def _matched(spec: GitIgnoreSpec | None, folder: str, path: str, is_folder: bool) -> bool | None:
@@ -181,11 +189,13 @@ def _is_pattern(line: str) -> bool:
 
 
 def _lines(path: str) -> list[str]:
-    """Return the lines of a small regular file, none if it cannot be read."""
+    """Return the lines of a regular file, none if it cannot be read."""
     file = Path(path)
     try:
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_IGNORE_BYTES:
+        if file.is_symlink() or not file.is_file():
             return []
+        if file.stat().st_size > MAX_IGNORE_BYTES:
+            return ["*"]
         return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except (OSError, ValueError):
         return []

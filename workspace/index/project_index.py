@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from intarsia.workspace.files.paths import RootSettings, as_posix, is_within
+from intarsia.workspace.files.seen import Seen
 from intarsia.workspace.index.database import database_path, forget_unused, index_folder
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex
@@ -91,8 +92,10 @@ class ProjectIndex:
     def changed(self, path: str) -> None:
         """Look again at a file or folder that was created, changed or deleted."""
         path = as_posix(path)
-        if (root := self._root(path)) is not None:
-            root.changed(path)
+        holder = self._root(path)
+        for root in self._roots:
+            if root is holder or root.rules.are_read_from(path):
+                root.changed(path)
 
     def open_text(self, path: str, text: str | None) -> None:
         """Use an open file's text, saved or not; None when it is closed."""
@@ -240,6 +243,12 @@ class ProjectIndex:
         path = as_posix(path)
         root = self._root(path)
         return None if root is None else root.read(path)
+
+    def seen(self, path: str) -> tuple[Seen, ...]:
+        """Return a file as it was indexed, and the ignore files as they were when it was judged."""
+        path = as_posix(path)
+        root = self._root(path)
+        return () if root is None else root.seen(path)
 
     def _similar(
         self, root: RootIndex, words: Sequence[str], inside: str, limit: int

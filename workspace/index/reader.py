@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from intarsia.workspace.files.seen import Seen
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind
 
 
@@ -79,4 +80,8 @@ class IndexReader(Protocol):
 
     def read(self, path: str) -> str | None:
         """Return the text of an indexed file as it is now, None if it may not or cannot be read."""
+        ...
+
+    def seen(self, path: str) -> tuple[Seen, ...]:
+        """Return a file as it was indexed, and the ignore files as they were when it was judged."""
         ...

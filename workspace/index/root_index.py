@@ -20,6 +20,7 @@ from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.ignore_rules import IGNORE_FILES
 from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.seen import OPEN_TEXT, Seen
 from intarsia.workspace.files.source_text import NotRead, SourceText, read_source, why_not_source
 from intarsia.workspace.files.walk import FoundFile, Walk, distance
 from intarsia.workspace.index.database import move_aside
@@ -34,7 +35,6 @@ MAX_UNCOMMITTED_S = 0.25
 MAX_RESETS = 3
 """A database that is damaged again and again is on a broken disk: then it pauses each time."""
 
-_OPEN_TEXT = -1  # the time of a row that has an open, perhaps unsaved text
 _FIRST = -1  # of the queue
 _NOTHING = Counts(0, 0, 0, 0)
 _MAX_FORGOTTEN = 20  # contents of one step
@@ -94,7 +94,8 @@ class RootIndex:
     def changed(self, path: str) -> None:
         """Look at a file that was created, changed or deleted, before all others."""
         name = path.rpartition("/")[2]
-        if name in IGNORE_FILES or path.endswith("/.git/info/exclude"):
+        is_rule_file = name in IGNORE_FILES or path.endswith("/.git/info/exclude")
+        if is_rule_file or self.rules.are_read_from(path):
             self.walk_again()
         elif self.rules.why_not_secret(path) is not None:
             self.ask(lambda store: self._excluded_appeared(store, path), None)
@@ -211,6 +212,15 @@ class RootIndex:
             text = source.text if isinstance(source, SourceText) else None
         return None if text is None or why_not_source(text) else text
 
+    def seen(self, path: str) -> tuple[Seen, ...]:
+        """Return a file as it was indexed, and the ignore files as they were when it was judged."""
+        row = self.ask(lambda store: store.file(self.inside(path)), None)
+        num_bytes, mtime_ns = (0, OPEN_TEXT) if row is None else (row.num_bytes, row.mtime_ns)
+        if path in self._texts:
+            mtime_ns = OPEN_TEXT
+        own = Seen(path=path, num_bytes=num_bytes, mtime_ns=mtime_ns)
+        return (own, *self.rules.ignore_files_for(path))
+
     def counts(self) -> Counts:
         return self.ask(Store.counts, _NOTHING)
 
@@ -296,7 +306,7 @@ class RootIndex:
         if text is None:
             return read_source(path)
         num_bytes = len(text.encode("utf-8", "replace"))
-        return SourceText(text=text, num_bytes=num_bytes, mtime_ns=_OPEN_TEXT)
+        return SourceText(text=text, num_bytes=num_bytes, mtime_ns=OPEN_TEXT)
 
     def _set_file(self, store: Store, row: FileRow) -> None:
         before = store.file(row.path)
@@ -304,7 +314,7 @@ class RootIndex:
         if before is None or before.content is None or before.content == row.content:
             return
         self._has_unused = True
-        is_draft = before.mtime_ns == _OPEN_TEXT  # typed and gone: it will not come back
+        is_draft = before.mtime_ns == OPEN_TEXT  # typed and gone: it will not come back
         if is_draft or row.content is None or before.num_bytes in self._secret_sizes:
             store.forget_contents([before.content])
 
@@ -314,7 +324,7 @@ class RootIndex:
             return
         store.remove_file(inside)
         self._has_unused = True
-        is_secret = row.num_bytes in self._secret_sizes or row.mtime_ns == _OPEN_TEXT
+        is_secret = row.num_bytes in self._secret_sizes or row.mtime_ns == OPEN_TEXT
         if row.content is not None and (and_content or is_secret):
             store.forget_contents([row.content])
 

@@ -117,6 +117,8 @@ class IndexChild:
         if self._texts and now >= self._texts_due:
             for path, text in self._texts.items():
                 self._index.open_text(path, text)
+            if None in self._texts.values():  # a set that shows a closed text is of the past
+                self._chosen.clear()
             self._texts.clear()
         for _ in range(min(len(self._changes), MAX_CHANGES_A_STEP)):
             self._index.changed(self._changes.popleft())
@@ -170,12 +172,18 @@ class IndexChild:
         )
         options = ChunkOptions(budget_tokens=event.budget_tokens)
         try:
-            chosen = context_for(self._index, place, options, self._chosen.get(place.path))
+            former = self._chosen.get(place.path)
+            if former is not None and self._has_changed(former):
+                former = None
+            chosen = context_for(self._index, place, options, former)
+            if chosen is not former and self._has_changed(chosen):  # rules are read again by now
+                chosen = context_for(self._index, place, options, None)
         except Exception as error:  # noqa: BLE001  one odd file must not end the index
             return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
         self._remember(chosen)
         ms = 1000 * (time.perf_counter() - started)
-        return Chosen(number=event.number, chunks=chosen.chunks, ms=ms)
+        chunks = tuple(it for it in chosen.chunks if not it.has_changed())
+        return Chosen(number=event.number, chunks=chunks, ms=ms)
 
     def _find_imports(self, event: FindImports) -> FromIndex:
         language = language_for(event.language_id, event.path)
@@ -199,6 +207,13 @@ class IndexChild:
         self._chosen.move_to_end(path)
         if len(self._chosen) > MAX_CHOSEN:
             self._chosen.popitem(last=False)
+
+    def _has_changed(self, chosen: ChosenContext) -> bool:
+        """Tell whether a chosen file or a rule for it has changed, and look at it again then."""
+        changed = {it.path for one in chosen.chunks for it in one.seen if it.has_changed()}
+        for path in changed:
+            self._index.changed(path)
+        return bool(changed)
 
     def _forget_sets(self, changed: Sequence[str]) -> None:
         """Choose again for files that may show what has changed: all but the changed ones."""

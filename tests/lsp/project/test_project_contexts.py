@@ -28,6 +28,7 @@ from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.seen import Seen
 from intarsia.workspace.process.client import IndexClient
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
@@ -224,6 +225,41 @@ async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
     assert [chunk.path for chunk in first.chunks] == ["b.py", "c.py"]
     assert (first.repository, first.path) == ("work", "a.py")
     assert first == again == contexts.of(uri)
+
+
+async def test_a_chunk_whose_file_has_changed_is_neither_sent_nor_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = [tmp_path / name for name in ("a.py", "b.py")]
+    for file in files:
+        file.write_text("def f(): ...")
+    seen = [*(Seen.now(it.as_posix()) for it in files), Seen(path="/c", num_bytes=1, mtime_ns=-1)]
+    chunks = [
+        Chunk(path=it.path, text="def f(): ...", kind="signatures", reason="", seen=(it,))
+        for it in seen
+    ]
+    (session, snapshot), index = opened_hole(), OneFolder(chunks)
+    monkeypatch.setattr(index, "_sent", {"/c": snapshot.document})
+    monkeypatch.setattr(session.engine, "prefetch_hole", lambda *_: None)
+    contexts = ProjectContexts(session.documents, session.engine, index, lambda _: Settings())
+    uri = snapshot.document.uri
+    contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
+    await contexts.refreshed(uri)
+
+    def shown() -> list[str]:
+        project, chosen = contexts.of(uri), contexts.chosen(uri)
+        assert chosen is not None
+        sent = [] if project is None else [it.path for it in project.chunks]
+        assert sent == [it.path for it in chosen.chunks]
+        return sent
+
+    assert shown() == [it.path for it in seen]
+    files[0].rename(tmp_path / ".env")
+    assert shown() == [files[1].as_posix(), "/c"]
+    monkeypatch.setattr(index, "_sent", {})  # it was closed
+    assert shown() == [files[1].as_posix()]
+    files[1].write_text("changed")
+    assert shown() == []
 
 
 @pytest.mark.parametrize("off", [Settings(project_context=False), Settings(enabled=False)])

@@ -37,9 +37,15 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the rules read the settings of git that ``git`` reads."""
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+
 def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    home = {**os.environ, "HOME": str(root.parent), "XDG_CONFIG_HOME": str(root.parent)}
-    return subprocess.run(["git", *words], cwd=root, env=home, capture_output=True, text=True)
+    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
 
 
 def git_ignores(root: Path, name: str) -> bool:
@@ -132,6 +138,63 @@ def test_a_linked_work_tree_has_the_exclude_file_of_its_repository(
     written(repository, {".git/info/exclude": "local.py\n"})
     assert is_ignored(linked, "local.py")
     assert git_ignores(linked, "local.py")
+
+
+USER_SETTINGS = [
+    ({"git/ignore": "scratch/\n*.local.py\n"}, True),
+    ({".gitconfig": "[core]\n\tExcludesFile = ~/mine # all\n", "mine": "*.local.py\n"}, True),
+    ({".gitconfig": '[Core] excludesfile="~/my \\"own\\"" ;x\n', 'my "own"': "scratch\n"}, True),
+    ({"git/config": "[core]\nexcludesfile=~/mine\n", "mine": "scratch/\n*.local.py\n"}, True),
+    ({".gitconfig": "[core]\nexcludesfile=~/mine\n", "git/ignore": "*.py\n"}, False),
+    ({".gitconfig": "[include]\npath = b\n", "b": "[core]\nexcludesfile=~/m\n", "m": "*\n"}, True),
+    ({".gitconfig": '[core "x"]\nexcludesfile=~/m\n[alias]\ncore = excludesfile\n'}, False),
+    ({"repository/.git/config": "[core]\nexcludesfile=../m\n", "m": "scratch/\n"}, None),
+]
+
+
+@pytest.mark.parametrize(("files", "has_rules"), USER_SETTINGS)
+def test_the_users_own_ignore_file_counts_in_each_repository(
+    repository: Path, tmp_path: Path, files: dict[str, str], has_rules: bool | None
+):
+    """A repository's own settings name none: the folder would choose a file of the user."""
+    git(repository, "init", "-q", "inner")
+    written(tmp_path, files)
+    for inside in ("", "inner"):
+        names = ("scratch/a.py", "a.local.py", "b.py")
+        ignored = [is_ignored(repository, f"{inside}/{name}".strip("/")) for name in names]
+        if has_rules is not None:
+            assert ignored == [git_ignores(repository / inside, name) for name in names]
+        assert any(ignored) == bool(has_rules)
+
+
+def test_git_follows_a_link_to_the_users_ignore_file(repository: Path, tmp_path: Path):
+    written(tmp_path, {"dotfiles": "a.py\n", "git/config": ""})
+    (tmp_path / "git/ignore").symlink_to(tmp_path / "dotfiles")
+    assert is_ignored(repository, "a.py")
+    assert git_ignores(repository, "a.py")
+
+
+def test_a_repository_inside_of_another_has_its_own_exclude_file(repository: Path):
+    git(repository, "init", "-q", "deep/inner")
+    written(
+        repository,
+        {
+            "deep/inner/.git/info/exclude": "/local.py\nkept.py\n",
+            "deep/inner/.gitignore": "!kept.py\n",
+            ".git/info/exclude": "outer.py\n",
+        },
+    )
+    for name, expected in (("local.py", True), ("kept.py", False), ("a/local.py", False)):
+        assert is_ignored(repository, f"deep/inner/{name}") == expected
+        assert git_ignores(repository / "deep/inner", name) == expected
+    assert is_ignored(repository, "deep/outer.py")
+    assert not is_ignored(repository, "local.py")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".intarsiaignore", ".git/info/exclude"])
+def test_too_long_an_ignore_file_ignores_all_of_its_folder(repository: Path, name: str):
+    written(repository, {name: "# a comment of a line\n" * 15_000})
+    assert is_ignored(repository, "sub/a.py")
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,51 @@ async def test_files_that_change_are_followed_by_events(root: Path):
         await until(client, lambda it: it.num_files == 2)
 
 
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "renamed to a secret": lambda root: (root / "motor.py").rename(root / ".env"),
+    "its folder renamed": lambda root: (root / "lib").rename(root / "secrets"),
+    "deleted": lambda root: (root / "motor.py").unlink(),
+    "a link now": lambda root: relinked(root / "motor.py", root / "car.py"),
+    "ignored": lambda root: (root / ".gitignore").write_text("motor.py\nlib/\n"),
+    "excluded": lambda root: (root / ".intarsiaignore").write_text("motor.py\nlib/\n"),
+    "ignored for oneself": lambda root: (root / ".git/info/exclude").write_text("lib/\nmotor.py\n"),
+    "ignored around": lambda root: (root.parent / ".gitignore").write_text("workspace/lib/\n"),
+    "written": lambda root: (root / "motor.py").write_text(ENGINE.replace("start_engine", "go")),
+}
+
+
+def relinked(path: Path, target: Path) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_what_was_chosen_is_not_shown_once_its_file_has_changed(root: Path, change: str):
+    """Without an event of the editor, and while the hole needs nothing else."""
+    is_inside = "folder" in change or "around" in change
+    repository = root.parent if "around" in change else root
+    (repository / ".git/info").mkdir(parents=True)
+    (root / "lib").mkdir()
+    name = "lib/motor.py" if is_inside else "motor.py"
+    (root / "motor.py").rename(root / name)
+    text = CAR.replace("from motor", "from lib.motor") if is_inside else CAR
+    async with running(root) as client:
+        await until(client, is_ready)
+        place = place_in(root / "car.py", text)
+        chunks = await client.choose(place, timeout_s=20)
+        assert chunks
+        assert [it.path for it in chunks] == [name]
+        assert not chunks[0].has_changed()
+        CHANGES[change](root)
+        assert chunks[0].has_changed()  # by which the server knows, too
+        assert await client.choose(place, timeout_s=20) == ()
+        await until(client, is_ready)
+        again = await client.choose(place, timeout_s=20)
+        assert again is not None
+        shown = "\n".join(it.text for it in again)
+        assert ("go(" in shown) if change == "written" else (again == ())
+
+
 async def test_the_text_of_an_open_file_is_used_and_not_kept(root: Path):
     async with running(root) as client:
         await until(client, is_ready)
