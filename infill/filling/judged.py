@@ -1,6 +1,5 @@
 """How probable a cleaned answer of the engine is to be kept, and how much of it is shown."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,16 +14,13 @@ from intarsia.infill.calibration.calibration import (
     keep_probability,
     shown_part,
 )
-from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.confidence import ConfidentToken, without_end
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
 from intarsia.infill.postprocess.line_ends import is_whole_beginning
 from intarsia.infill.suggestion import Suggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
-
-_SURE_START = math.log(0.9)
-"""The log-probability of a start that is seldom hidden later: see the design note."""
 
 
 def tokens_of(filled: Filled, suggestion: Suggestion) -> tuple[ConfidentToken, ...]:
@@ -103,15 +99,34 @@ def may_hide(model: str | None, decoding: Decoding, percent: int) -> bool:
     return percent > 0 and decoding != "entropy" and (model is None or model in CALIBRATIONS)
 
 
-def has_sure_start(tokens: Sequence[CanvasToken]) -> bool:
-    """Whether the draft of an answer that may be hidden begins so well that it probably is not.
+_UNKNOWN = ConfidentToken("x", 0.0)
+"""What follows settled text: a letter may go on with a word, and ends no clause."""
 
-    The settled tokens tell, once there are any.
+
+def certain_beginning(
+    plan: FillPlan,
+    draft: Sequence[CanvasToken],
+    known: tuple[ConfidentToken, ...],
+    model: str | None,
+    percent: int,
+) -> tuple[ConfidentToken, ...]:
+    """Return how a draft that may be hidden begins for certain, whatever its other tokens become.
+
+    It is the longest beginning of the settled tokens that is probable enough, that may end there,
+    and that would pass as an answer, unchanged; ``known`` from an earlier step if none is longer.
     """
-    settled = [
-        ConfidentToken(token.text, token.confidence)
-        for token in takewhile(lambda token: token.is_settled, tokens)
-        if token.text.strip()
-    ]
-    evidence = evidence_of(settled)
-    return bool(settled) and evidence is not None and evidence.total >= _SURE_START
+    calibration = CALIBRATIONS.get(model or "")
+    settled = takewhile(lambda token: token.is_settled, draft)
+    tokens = [ConfidentToken(token.text, token.confidence) for token in settled]
+    if calibration is None or evidence_of(tokens) is None:
+        return known
+    may_end_here, num_known = end_rule(plan), sum(len(token.text) for token in known)
+
+    def is_an_answer(beginning: str, goes_on: str) -> bool:
+        if len(beginning) <= num_known or not may_end_here(beginning, goes_on):
+            return False
+        read = plan.at_cursor(plan.read_text(beginning))
+        return isinstance(read, Suggestion) and with_plain_newlines(read.text) == beginning
+
+    part = shown_part((*tokens, _UNKNOWN), None, calibration, percent, is_an_answer)
+    return without_end(tokens, part.length) or known

@@ -110,10 +110,14 @@ class FillPlan:
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""
-        read = clean(filled.text, self.text, self.hole, self.canvas, self.language)
+        read = self.read_text(filled.text)
         if isinstance(read, NoSuggestion) and filled.finish_reason == "max_tokens":
             return replace(read, reason=f"{read.reason}: the hole had no room for all of the text")
         return read
+
+    def read_text(self, text: str) -> Suggestion | NoSuggestion:
+        """Clean a text of the engine, or its beginning."""
+        return clean(text, self.text, self.hole, self.canvas, self.language)
 
     def read_at_cursor(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what is inserted at the cursor, or why it does not pass."""

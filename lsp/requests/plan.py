@@ -3,18 +3,21 @@
 Needs the infill package's grammars, which the server loads on first use.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
 
-from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, Step
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, ProjectContext, Step
 from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
-from intarsia.infill.filling.judged import has_sure_start, judge, may_hide
+from intarsia.infill.confidence import ConfidentToken, without_start
+from intarsia.infill.filling.judged import certain_beginning, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.lines import newline_of
+from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of, options_of
@@ -151,26 +154,43 @@ def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> Ghost
     )
 
 
-def draft_filter(
-    session: Session, snapshot: Snapshot, *, shows_all: bool
-) -> Callable[[Step], bool]:
-    """Return whether a draft is shown, as a function of its next step.
+class ShownDraft:
+    """What of a suggestion is shown while it settles, and so is kept in its answer.
 
-    Unless the user asked, the draft of a text that may be hidden waits for a sure start. Otherwise
-    it would flash.
+    Unless the user asked, nothing is shown that the threshold may hide at the end.
     """
-    settings = session.settings_of(snapshot.document)
-    percent = 0 if shows_all else percent_of(settings.show_threshold)
-    has_begun = False
 
-    def may_show(step: Step) -> bool:
-        nonlocal has_begun
-        model = session.status.model
-        has_begun = (
-            has_begun
-            or not may_hide(model, settings.decoding, percent)
-            or has_sure_start(step.tokens)
-        )
-        return has_begun
+    def __init__(
+        self, session: Session, snapshot: Snapshot, plan: FillPlan, *, shows_all: bool
+    ) -> None:
+        self._session = session
+        self._settings = session.settings_of(snapshot.document)
+        self._plan = plan
+        self._percent = 0 if shows_all else percent_of(self._settings.show_threshold)
+        self._kept: tuple[ConfidentToken, ...] = ()
 
-    return may_show
+    def of(self, step: Step) -> Step | None:
+        """Return a step as it is shown: what is kept as settled, all else as guesses."""
+        model = self._session.status.model
+        if not may_hide(model, self._settings.decoding, self._percent):
+            return step
+        if len(self._plan.text) <= MAX_CHARS_ON_LOOP:
+            self._kept = certain_beginning(
+                self._plan, step.tokens, self._kept, model, self._percent
+            )
+        if not self._kept:
+            return None
+        written = [ConfidentToken(token.text, token.confidence) for token in step.tokens]
+        guesses = without_start(written, sum(len(token.text) for token in self._kept))
+        tokens = [CanvasToken(token.text, token.confidence, True) for token in self._kept]
+        tokens += [CanvasToken(token.text, token.confidence, False) for token in guesses]
+        return msgspec.structs.replace(step, tokens=tuple(tokens))
+
+    def kept_in(self, read: GhostText | NoSuggestion) -> GhostText | NoSuggestion:
+        """Return the answer with all that the draft has shown; that alone where it has less."""
+        plain = "".join(token.text for token in self._kept)
+        kept = plain.replace("\n", newline_of(self._plan.text))
+        if isinstance(read, GhostText) and read.text.startswith(kept):
+            is_cut = read.shown_length is not None and read.shown_length < len(kept)
+            return replace(read, shown_length=len(kept)) if is_cut else read
+        return GhostText(kept, align(self._kept, kept)) if kept else read

@@ -24,6 +24,7 @@ from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, Filled
     from intarsia.infill.filling.attempts import Attempts
+    from intarsia.lsp.requests.plan import ShownDraft
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,13 @@ async def _ask_engine(
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.fill_options import language_of
-    from intarsia.lsp.requests.plan import is_first, plan_suggestion, read_ghost_text, request_for
+    from intarsia.lsp.requests.plan import (
+        ShownDraft,
+        is_first,
+        plan_suggestion,
+        read_ghost_text,
+        request_for,
+    )
 
     await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
     if not snapshot.is_current(session.documents):
@@ -91,7 +98,8 @@ async def _ask_engine(
         return RequestOutcome(reason=plan.reason, kind=plan.kind)
     settings = session.settings_of(snapshot.document)
     project = session.projects.of(snapshot.document.uri)
-    read = cache(partial(read_ghost_text, plan, settings))
+    draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
+    read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
@@ -107,7 +115,7 @@ async def _ask_engine(
             is_watched=shows_draft,
             project=project,
         )
-        filled = await _fill(session, snapshot, request, shows_all=options.shows_improbable)
+        filled = await _fill(session, snapshot, request, draft)
         if not isinstance(filled, NoSuggestion):
             await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
         return filled
@@ -165,15 +173,12 @@ def _outcome(
 
 
 async def _fill(
-    session: Session, snapshot: Snapshot, request: "Fill", *, shows_all: bool
+    session: Session, snapshot: Snapshot, request: "Fill", draft: "ShownDraft"
 ) -> "Filled | NoSuggestion":
     """Ask the engine. A watched fill's draft is shown while it is written."""
-    from intarsia.lsp.requests.plan import draft_filter
-
     if not request.watch:
         return await session.engine.fill(request)
-    may_show = draft_filter(session, snapshot, shows_all=shows_all)
-    with session.drafts.of(snapshot, may_show) as on_step:
+    with session.drafts.of(snapshot, draft.of) as on_step:
         return await session.engine.fill(request, on_step)
 
 

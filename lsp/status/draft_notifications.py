@@ -5,7 +5,7 @@ At most 20 notifications a second; none after the request has ended or the docum
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from lsprotocol import types
@@ -20,6 +20,8 @@ from intarsia.lsp.protocol_extensions import DRAFT
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import CanvasToken, Step
+
+    ShownOf: TypeAlias = Callable[[Step], Step | None]
 
 INTERVAL_S = 1 / 20
 
@@ -46,17 +48,19 @@ class Drafts:
     def __init__(self, notify: Callable[[str, object], None], documents: Documents) -> None:
         self._notify = notify
         self._documents = documents
-        self._throttle: Throttle[tuple[Snapshot, Step]] = Throttle(self._send, INTERVAL_S)
+        self._throttle: Throttle[tuple[Snapshot, Step, ShownOf]] = Throttle(self._send, INTERVAL_S)
 
     @contextmanager
     def of(
-        self, snapshot: Snapshot, may_show: "Callable[[Step], bool]" = lambda step: True
+        self, snapshot: Snapshot, shown_of: "ShownOf" = lambda step: step
     ) -> "Iterator[Callable[[Step], None]]":
-        """Yield a function that takes the steps of a fill at the snapshot's cursor."""
+        """Yield a function that takes the steps of a fill at the snapshot's cursor.
+
+        Of each that is sent, ``shown_of`` returns what is shown; None: nothing yet.
+        """
 
         def on_step(step: "Step") -> None:
-            if may_show(step):
-                self._throttle.put((snapshot, step))
+            self._throttle.put((snapshot, step, shown_of))
 
         try:
             yield on_step
@@ -73,9 +77,10 @@ class Drafts:
             draft = _draft_at(snapshot, 0, drafted)
             self._notify(DRAFT, msgspec.structs.replace(draft, revised=True))
 
-    def _send(self, progress: "tuple[Snapshot, Step]") -> None:
-        if progress[0].is_current(self._documents):
-            self._notify(DRAFT, _draft(*progress))
+    def _send(self, progress: "tuple[Snapshot, Step, ShownOf]") -> None:
+        snapshot, step, shown_of = progress
+        if snapshot.is_current(self._documents) and (shown := shown_of(step)) is not None:
+            self._notify(DRAFT, _draft(snapshot, shown))
 
 
 def _draft(snapshot: Snapshot, step: "Step") -> Draft:

@@ -111,7 +111,7 @@ def test_a_draft_is_seen_settling(
 ) -> None:
     # A text of its own: what the engine has written before comes without a draft.
     terminal = open_terminal(real_engine_runtime, WORDS)
-    terminal.nvim.change_settings(showThreshold=0)  # else a draft waits until it is probable
+    terminal.nvim.change_settings(showThreshold=0)  # else a draft waits until it is certain
     terminal.keys("GA")
     terminal.ghost_text()
     assert terminal.has_shown("··")

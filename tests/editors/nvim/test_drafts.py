@@ -6,6 +6,8 @@ import pytest
 from headless_nvim import GHOST_TEXT, Neovim
 
 RULES = {"rules": [("one =", "alpha + größe\n")], "text": "1", "step_seconds": 0.25}
+# No part of a draft waits until it is certain.
+OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "showThreshold": 0}}
 # Everything that is drawn or taken away, in order.
 AFTER = """
   _G.drawn = {}

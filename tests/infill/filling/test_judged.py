@@ -11,8 +11,8 @@ from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probabili
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
     Judged,
+    certain_beginning,
     end_confidence_of,
-    has_sure_start,
     judge,
     may_hide,
     probability_of,
@@ -129,11 +129,31 @@ def test_only_what_has_a_probability_may_be_hidden(
     assert may_hide(model, decoding, percent) is expected
 
 
-@pytest.mark.parametrize(("num_settled", "is_sure"), [(0, False), (1, True), (2, True), (3, False)])
-def test_a_start_is_sure_by_the_tokens_that_have_settled(num_settled: int, is_sure: bool) -> None:
-    parts = (("total", 0.99), (" +=", 0.95), (" rates", 0.5), ("[i]", 0.9))
-    assert has_sure_start(canvas(*parts, num_settled=num_settled)) is is_sure
+BODY = ("total", " +=", " rates", "[i]", "\n    ", "if", " total", ":", "\n        ", "return")
+FIRST = "total += rates[i]"
 
 
-def test_a_start_of_unknown_confidence_is_not_sure() -> None:
-    assert not has_sure_start(canvas(("total", None)))
+@pytest.mark.parametrize(
+    ("num_settled", "weakest", "model", "certain"),
+    [
+        (3, 0.97, MODEL, ""),  # another operand may follow
+        (4, 0.97, MODEL, FIRST),
+        (7, 0.97, MODEL, FIRST),
+        (10, 0.97, MODEL, FIRST),  # no header without its block, no half word
+        (10, 0.01, MODEL, ""),
+        (10, None, MODEL, ""),
+        (10, 0.97, None, ""),
+    ],
+)
+def test_a_draft_begins_for_certain_with_what_would_do_as_an_answer(
+    num_settled: int, weakest: float | None, model: str | None, certain: str
+) -> None:
+    parts = [(text, weakest if text == " rates" else 0.97) for text in BODY]
+    draft = canvas(*parts, num_settled=num_settled)
+    found = certain_beginning(plan(), draft, (), model, 20)
+    assert "".join(token.text for token in found) == certain
+
+
+def test_what_is_certain_stays_so() -> None:
+    known = (ConfidentToken(FIRST, 0.97),)
+    assert certain_beginning(plan(), canvas(("total", 0.97)), known, MODEL, 20) == known

@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from editor_clients import Page, neovim, open_document, page
@@ -10,10 +12,17 @@ from engine_watch import engine_once
 from extended_client import notified, told_page
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.messages import CanvasToken, Step
 from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
 from intarsia.infill.calibration.threshold import IMPROBABLE
 from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.look_ahead import is_better
+from intarsia.lsp.requests.plan import ShownDraft
+from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
@@ -109,6 +118,50 @@ async def test_a_draft_of_a_hidden_text_does_not_flash(
         await engine_once(runtime, lambda status: status.state == "ready")
         await user.shown(0, 4, is_invoked=asked)
         assert bool(notified(messages, "intarsia/draft")) is (has_drafts or asked)
+
+
+async def test_a_draft_shows_as_settled_only_what_the_answer_begins_with(
+    runtime: Address,
+) -> None:
+    options = {"showThreshold": BETWEEN}
+    body = "alpha(1)\n    beta(2)\n    return gamma"
+    model = {"text": body, "unsure": ["gamma"], "step_seconds": 0.06}
+    source = "def f():\n    \n"
+    async with told_page(runtime, source, "drafts", options=options, **model) as (user, messages):
+        await engine_once(runtime, lambda status: status.state == "ready")
+        assert await user.shown(1, 4) == ["alpha(1)\n    beta(2)"]
+        drafts = [draft["tokens"] for draft in notified(messages, "intarsia/draft")]
+        settled = ["".join(it["text"] for it in draft if it["settled"]) for draft in drafts]
+        assert list(dict.fromkeys(settled)) == ["alpha(1)", "alpha(1)\n    beta(2)"]
+        assert {"".join(it["text"] for it in draft) for draft in drafts} == {body}
+
+
+@pytest.mark.parametrize(
+    ("read", "answered"),
+    [
+        (NoSuggestion(reason="it does not parse"), "alpha(1)"),
+        (GhostText("alpha(1)\nbeta", (), 0), "alpha(1)"),  # hidden
+        (GhostText("alpha(1)\nbeta(2)\ngamma", (), 16), "alpha(1)\nbeta(2)"),
+        (GhostText("gamma", ()), "alpha(1)"),
+    ],
+)
+def test_an_answer_keeps_what_its_draft_has_shown(
+    read: GhostText | NoSuggestion, answered: str
+) -> None:
+    session: Any = SimpleNamespace(
+        settings_of=lambda _: Settings(), status=SimpleNamespace(model="qwen2.5-coder-0.5b")
+    )
+    plan = plan_at_cursor("y = ", 4, language_for_id("python"), FillOptions())
+    assert isinstance(plan, FillPlan)
+    draft = ShownDraft(session, Mock(), plan, shows_all=False)
+    assert draft.kept_in(read) == read  # nothing was shown
+    guess = CanvasToken("\nbeta", 0.5, False)
+    assert draft.of(Step(id=1, step=1, tokens=(guess,))) is None
+    step = Step(id=1, step=2, tokens=(CanvasToken("alpha(1)", 1.0, True), guess))
+    assert draft.of(step) == step
+    kept = draft.kept_in(read)
+    assert isinstance(kept, GhostText)
+    assert kept.shown.text == answered
 
 
 def ghost(text: str, shown_length: int | None) -> GhostText:
