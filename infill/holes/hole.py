@@ -53,9 +53,8 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
     Raises ValueError if the offset is outside the text.
     """
     check_range(text, offset, offset)
-    refusal = _why_none(text, offset)
-    if refusal is not None:
-        return NoSuggestion(reason=refusal)
+    if refusal := refusal_of_hole(text, offset):
+        return refusal
     start = _snap(text, offset)
     code = code_at(text, start, start, language)
     header = opened_block(code.text, start, code.language, parse(code.text, code.language))
@@ -67,6 +66,17 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
         max_lines=1 if header is None else MAX_LINES,
         header=header,
     )
+
+
+def refusal_of_hole(text: str, offset: int) -> NoSuggestion | None:
+    """Return why there is no hole at a cursor, None where there is one. Parses nothing."""
+    if "\0" in text:
+        return NoSuggestion(reason="the text holds NUL characters, so it looks binary")
+    length = line_end(text, offset) - line_start(text, offset)
+    if length <= MAX_LINE_CHARS:
+        return None
+    most = f"{MAX_LINE_CHARS:,} are the most"
+    return NoSuggestion(reason=f"the line is too long: {length:,} characters, and {most}")
 
 
 def hole_for_range(text: str, start: int, end: int, language: Language) -> Hole:
@@ -106,15 +116,6 @@ def check_disjoint(holes: Sequence[Hole]) -> None:
                 f"holes overlap: {left.start}-{left.end} and {right.start}-{right.end}; "
                 "name ranges that do not"
             )
-
-
-def _why_none(text: str, offset: int) -> str | None:
-    if "\0" in text:
-        return "the text holds NUL characters, so it looks binary"
-    length = line_end(text, offset) - line_start(text, offset)
-    if length > MAX_LINE_CHARS:
-        return f"the line is too long: {length:,} characters, and {MAX_LINE_CHARS:,} are the most"
-    return None
 
 
 def _snap(text: str, offset: int) -> int:

@@ -14,6 +14,7 @@ from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unrea
 from intarsia.infill.confidence import ConfidentToken, without_start
 from intarsia.infill.filling.judged import certain_beginning, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.holes.hole import refusal_of_hole
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import newline_of
@@ -56,13 +57,28 @@ def _plan(session: Session, snapshot: Snapshot) -> tuple[FillPlan | NoSuggestion
 
 def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill with all that the settings allow to be read."""
-    options = options_of(session.settings, session.settings.deadline_ms)
-    document, text, offset = snapshot.document, snapshot.text, snapshot.offset
-    language = language_of(document)
-    disabled = session.settings_of(document).disabled_languages
-    if refusal := fence_ineligibility(disabled, text, offset, offset, language):
+    if refusal := _refusal_of_fence(session, snapshot):
         return refusal
-    return plan_at_cursor(text, offset, language, options, session.windows.of(document.uri))
+    return plan_at_cursor(
+        snapshot.text,
+        snapshot.offset,
+        language_of(snapshot.document),
+        options_of(session.settings, session.settings.deadline_ms),
+        session.windows.of(snapshot.document.uri),
+    )
+
+
+def refusal_of_place(session: Session, snapshot: Snapshot) -> NoSuggestion | None:
+    """Return why nothing will be planned at the cursor, None where a fill is."""
+    if refusal := _refusal_of_fence(session, snapshot):
+        return refusal
+    return refusal_of_hole(snapshot.text, snapshot.offset)
+
+
+def _refusal_of_fence(session: Session, snapshot: Snapshot) -> NoSuggestion | None:
+    document, offset = snapshot.document, snapshot.offset
+    disabled = session.settings_of(document).disabled_languages
+    return fence_ineligibility(disabled, snapshot.text, offset, offset, language_of(document))
 
 
 def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:

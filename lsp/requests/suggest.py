@@ -70,6 +70,10 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
         ghosts = await _keep_with_imports(session, snapshot, cached)
         return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
     if wait_s:
+        from intarsia.lsp.requests.plan import refusal_of_place
+
+        if refusal := refusal_of_place(session, snapshot):
+            return RequestOutcome(reason=refusal.reason, kind=refusal.kind)
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, kind="outdated")
@@ -129,6 +133,8 @@ async def _ask_engine(
     if passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         session.cache.store(snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete))
+    elif attempts.is_complete and attempts.rejection and not _is_cut_short(attempts.filled):
+        session.cache.store(snapshot, CachedSuggestions(reason=attempts.rejection.reason))
     attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
     may_have_project = project is not None or session.projects.is_on(settings)
@@ -145,6 +151,10 @@ async def _keep_with_imports(
     if ghosts != cached.ghosts:
         session.cache.store(snapshot, replace(cached, ghosts=ghosts))
     return ghosts
+
+
+def _is_cut_short(filled: "Filled | None") -> bool:
+    return filled is not None and filled.finish_reason == "deadline"
 
 
 def _why_outdated(session: Session, snapshot: Snapshot, settings: Settings) -> str | None:

@@ -1,5 +1,6 @@
 """Inline completions and menu items end to end, the model apart: rules replace it."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -90,6 +91,19 @@ async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_
         assert await user.shown(1, 0) == shown
         assert bool(shown) != ("no suggestion: nothing was left of the fill" in user.log)
         await num_fills(runtime, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"), [("y = \0", 0), ("y = " + "1, " * 20_000, 0), ("y = ", 2)]
+)
+async def test_what_will_be_nothing_waits_for_no_pause_in_typing(
+    runtime: Address, text: str, asked: int
+) -> None:
+    options = {"debounceMs": 10_000, "fillAhead": "off"}
+    async with page(runtime, text, text="", options=options) as user:
+        for _ in range(3):
+            assert await asyncio.wait_for(user.shown(0, 4), 5) == []
+        await num_fills(runtime, asked)
 
 
 async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Address) -> None:
