@@ -3,9 +3,8 @@
 Most handlers are imported later than this module (``requests/lifecycle.py``).
 """
 
-import sys
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -21,7 +20,7 @@ from intarsia.lsp.protocol_extensions import (
     RENAMING,
 )
 from intarsia.lsp.requests.lifecycle import awaited, called, initialize, initialized, shutdown
-from intarsia.lsp.server import BoundedInput, IntarsiaServer, log_to_client
+from intarsia.lsp.server import IntarsiaServer, log_to_client
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
@@ -76,8 +75,8 @@ def serve_stdio(launch: "LaunchOptions | None" = None) -> int:
     """Serve one client on standard input and output; return the exit code that LSP asks for."""
     server = build_server(launch)
     log_to_client(server)
-    server.start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
-    return 0 if server.protocol.is_shut_down else 1
+    server.start_io()
+    return 0 if server.protocol.is_ending else 1
 
 
 def serve_tcp(host: str, port: int, launch: "LaunchOptions | None" = None) -> int:
@@ -85,4 +84,4 @@ def serve_tcp(host: str, port: int, launch: "LaunchOptions | None" = None) -> in
     server = build_server(launch)
     log_to_client(server)
     server.start_tcp(host, port)
-    return 0 if server.protocol.is_shut_down else 1
+    return 0 if server.protocol.is_ending else 1

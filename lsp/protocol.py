@@ -41,9 +41,11 @@ class IntarsiaProtocol(LanguageServerProtocol):
 
     _server: ServerWithSession  # type: ignore[assignment]
 
+    is_ending = False  # the client has requested the shutdown
+
     @property
     def is_shut_down(self) -> bool:
-        """Whether the client has requested the shutdown."""
+        """Whether the requested shutdown is done."""
         return self._shutdown
 
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -62,13 +64,14 @@ class IntarsiaProtocol(LanguageServerProtocol):
         method = getattr(message, "method", None)
         refusal = None if method is None else self._refusal(method)
         if refusal is None or method == types.EXIT:
+            self.is_ending |= method == types.SHUTDOWN
             super().handle_message(message)
         elif hasattr(message, "id"):
             self._send_response(message.id, error=refusal.to_response_error())
 
     def _refusal(self, method: str) -> JsonRpcException | None:
         """Return the error for a message that is out of order, None where it is in order."""
-        if self._shutdown:
+        if self.is_ending:
             return JsonRpcInvalidRequest(message="the server is shutting down")
         is_initialized = self._workspace is not None
         if method == types.INITIALIZE and is_initialized:

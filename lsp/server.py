@@ -1,25 +1,24 @@
-"""The server object: pygls' server with a session, bounded input, and its log sent to the editor.
+"""The server object: pygls' server with a session, and its log sent to the editor.
 
-``features`` registers its handlers. pygls takes any ``Content-Length`` and lines of any length: a
-message that is too long ends the connection as if the client had closed it, since what follows its
-header cannot be told apart from further messages. Records of the log become ``window/logMessage``:
-on standard error, editors would show them as errors.
+``features`` registers its handlers. Records of the log become ``window/logMessage``: on standard
+error, editors would show them as errors.
 """
 
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
-from pygls.io_ import StdinAsyncReader, StdoutWriter, run_async
+from pygls.io_ import StdinAsyncReader, run_async
 from pygls.lsp.server import LanguageServer
 
 from intarsia.engine.ipc.printable import printable
+from intarsia.lsp.client_streams import BoundedInput, ClientOutput, DaemonThread
 from intarsia.lsp.documents.positions import PositionEncoding
 from intarsia.lsp.protocol import IntarsiaProtocol, RunCommand
 from intarsia.lsp.session import Session
@@ -56,14 +55,34 @@ class IntarsiaServer(LanguageServer):
         self.own_commands: Mapping[str, RunCommand] = {}  # by name
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Serve one client until ``exit`` or the end of the input."""
-        self.protocol.set_writer(ClientOutput(stdout or sys.stdout.buffer))
+        """Serve one client until ``exit``, the end of the input, or of who reads the output."""
+        from_client, to_client = stdin or sys.stdin.buffer, stdout or sys.stdout.buffer
         try:
-            asyncio.run(self.serve(StdinAsyncReader(stdin or sys.stdin.buffer, self.thread_pool)))
-        except (KeyboardInterrupt, SystemExit):
+            asyncio.run(self._serve_files(from_client.fileno(), to_client.fileno()))
+        except (KeyboardInterrupt, SystemExit, asyncio.CancelledError):
             pass
         finally:
             self.shutdown()  # type: ignore[no-untyped-call]
+
+    async def _serve_files(self, stdin: int, stdout: int) -> None:
+        loop, serving = asyncio.get_running_loop(), asyncio.current_task()
+        assert serving is not None
+
+        def end() -> None:
+            if self._stop_event is not None and not self._stop_event.is_set():
+                self._stop_event.set()
+                serving.cancel()
+
+        def client_gone() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(end)
+
+        output = ClientOutput(stdout, client_gone)
+        self.protocol.set_writer(output)
+        try:
+            await self.serve(StdinAsyncReader(BoundedInput.of(stdin), DaemonThread()))  # type: ignore[arg-type]
+        finally:
+            output.close()
 
     async def serve(self, reader: "AsyncReader") -> None:
         """Answer the messages of one client. Raises SystemExit at ``exit``.
@@ -77,6 +96,7 @@ class IntarsiaServer(LanguageServer):
                 self._stop_event, reader, self.protocol, logger, self.report_server_error
             )
         finally:
+            self._stop_event.set()
             if not self.protocol.is_shut_down:
                 try:
                     async with asyncio.timeout(CLOSE_S):
@@ -96,59 +116,23 @@ class IntarsiaServer(LanguageServer):
             logger.error("%s: %s", source.__name__, error)
 
 
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-MAX_HEADER_BYTES = 1_024
-"""A longer line is read in parts, and no part counts as a header."""
-
-_log = logging.getLogger(__name__)
-
-
-class BoundedInput:
-    """The part of a ``BinaryIO`` that pygls uses: header lines, and bodies of at most 64 MiB."""
-
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
-
-    def readline(self) -> bytes:
-        return self._source.readline(MAX_HEADER_BYTES)
-
-    def read(self, size: int) -> bytes:
-        """Return the body of a message; nothing, as at the end of the input, if it is too long."""
-        if size > MAX_MESSAGE_BYTES:
-            _log.error(
-                "a message of %s bytes is too long, %s are the most: the connection ends",
-                size,
-                MAX_MESSAGE_BYTES,
-            )
-            return b""
-        return self._source.read(size)
-
-
-class ClientOutput(StdoutWriter):
-    """Writes to the client. Once it reads no more, all that is sent to it goes nowhere.
-
-    An error would be logged, the log is sent to the client, and that would be another error.
-    """
-
-    def write(self, data: bytes) -> None:
-        try:
-            super().write(data)
-        except OSError:
-            # What is left in the buffer would raise again, at the exit too.
-            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
-                os.dup2(nowhere.fileno(), self._stdout.fileno())
-
-
 class ClientLogHandler(logging.Handler):
-    """Sends every log record to the client."""
+    """Sends every log record to the client, but for those that sending one causes."""
 
     def __init__(self, server: "LanguageServer") -> None:
         super().__init__()
         self._server = server
+        self._is_sending = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = printable(self.format(record))
-        self._server.window_log_message(types.LogMessageParams(_message_type(record), message))
+        if self._is_sending:
+            return
+        self._is_sending = True
+        try:
+            message = printable(self.format(record))
+            self._server.window_log_message(types.LogMessageParams(_message_type(record), message))
+        finally:
+            self._is_sending = False
 
 
 def log_to_client(server: "LanguageServer") -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-import signal
+import subprocess
 import sys
 
 import psutil
@@ -28,7 +28,7 @@ async def start_server(ground: Ground, command: tuple[str, ...]) -> asyncio.subp
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **ground.environment()},
     )
 
@@ -53,16 +53,42 @@ async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
     assert (await ground.engine("ready")).pid == engine.pid  # the fill was cancelled
 
 
-async def test_the_editor_dies_and_reads_nothing_more(ground: Ground) -> None:
-    """What the server still has to say, its log too, is no reason to go on."""
-    server = await start_filling(ground)
-    assert server.stdin is not None
-    await ground.engine("filling")
-    server._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
-    for number in range(3, 12):
-        server.stdin.write(request_frame(number, line=0, character=4))
-    server.stdin.close()
-    assert await asyncio.wait_for(server.wait(), PATIENCE_S) == 1  # without a shutdown
+SHUTDOWN = frame({"id": 98, "method": "shutdown"}) + frame({"method": "exit"})
+MORE = b"".join(request_frame(number, line=0, character=4) for number in range(3, 12))
+UNKNOWN = b"".join(frame({"id": number, "method": "x/y"}) for number in range(3, 999))
+
+
+@pytest.mark.parametrize(
+    ("last_words", "keeps_input", "keeps_output", "codes"),
+    [
+        (SHUTDOWN, True, True, {0}),
+        (SHUTDOWN, False, False, {0, 1}),  # the end of the output may be seen first
+        (b"", True, False, {1}),
+        (MORE, True, False, {1}),
+        (MORE, False, False, {1}),
+        (UNKNOWN, False, True, {1}),  # its answers are more than a pipe holds
+        (UNKNOWN + SHUTDOWN, True, True, {0}),
+    ],
+)
+async def test_the_editor_goes_in_the_middle_of_a_fill_and_reads_nothing(
+    ground: Ground, last_words: bytes, keeps_input: bool, keeps_output: bool, codes: set[int]
+) -> None:
+    """However it goes, the server ends by itself, and what it cannot tell goes nowhere."""
+    pipe = subprocess.PIPE
+    environment = {**os.environ, **ground.environment()}
+    command = fault_server_command(**SLOW)
+    with subprocess.Popen(command, 0, None, pipe, pipe, pipe, env=environment) as server:  # noqa: ASYNC220
+        assert server.stdin and server.stdout and server.stderr
+        server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
+        server.stdin.write(request_frame(2, line=0, character=4))
+        await ground.engine("filling")
+        server.stdin.write(last_words)
+        if not keeps_output:
+            server.stdout.close()
+        if not keeps_input:
+            server.stdin.close()
+        assert await asyncio.to_thread(server.wait, PATIENCE_S) in codes
+        assert server.stderr.read() == b""
 
 
 async def test_the_server_is_killed_in_the_middle_of_a_fill(ground: Ground) -> None:
@@ -109,7 +135,7 @@ async def test_what_was_counted_is_kept_when_the_input_is_closed(ground: Ground)
 
 
 async def test_an_editor_never_reads(ground: Ground) -> None:
-    """Its server waits for it; the engine and other editors do not."""
+    """The engine and other editors do not notice, and its server ends with it."""
     mute = await start_server(ground, SERVER)
     assert mute.stdin is not None
     mute.stdin.write(initialize_frames(ground) + opened_frame("x = "))
@@ -117,8 +143,7 @@ async def test_an_editor_never_reads(ground: Ground) -> None:
         mute.stdin.write(frame({"id": id, "method": "intarsia/nothing", "params": {}}))
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.is_in_step()
+    assert psutil.Process(mute.pid).memory_info().rss < 500e6
     mute.stdin.close()
-    process = psutil.Process(mute.pid)
-    assert process.memory_info().rss < 500e6
-    os.kill(mute.pid, signal.SIGTERM)
     await mute.communicate()
+    assert mute.returncode == 1

@@ -43,9 +43,15 @@ MESSAGES: tuple[ClientMessage, ...] = (
     GetStatus(id=2),
     Preload(id=3),
 )
-Frame = tuple[object, bool, bytes, bool]
+LENGTH_HEADERS = (b"Content-Length: %d\r\n", b"content-length:%d\n", b"CONTENT-LENGTH:\t %d \r\n")
+Frame = tuple[object, bool, bytes, bytes, bool, bytes]
 frames = st.tuples(
-    st.sampled_from(BODIES), st.booleans(), st.sampled_from(OTHER_HEADERS), st.booleans()
+    st.sampled_from(BODIES),
+    st.booleans(),
+    st.sampled_from(LENGTH_HEADERS),
+    st.sampled_from(OTHER_HEADERS),
+    st.booleans(),
+    st.sampled_from((b"\r\n", b"\n")),
 )
 
 
@@ -84,10 +90,10 @@ def messages_in(data: bytes) -> list[Any]:
 @example([], b'Content-Length: 9\r\nContent-Type: x\r\n\r\n{"a":[1]}Content-Length: 0\r\n\r\n')
 def test_good_frames_before_any_bytes_are_read(sent: list[Frame], rest: bytes) -> None:
     stream = b""
-    for body, is_ascii, other, is_other_first in sent:
+    for body, is_ascii, length, other, is_other_first, blank in sent:
         content = json.dumps(body, ensure_ascii=is_ascii).encode()
-        lines = [b"Content-Length: %d\r\n" % len(content), other]
-        stream += b"".join(lines[:: -1 if is_other_first else 1]) + b"\r\n" + content
+        lines = [length % len(content), other]
+        stream += b"".join(lines[:: -1 if is_other_first else 1]) + blank + content
     bodies = [body for body, *_ in sent]
     assert messages_in(stream) == bodies
     assert messages_in(stream + rest)[: len(bodies)] == bodies
