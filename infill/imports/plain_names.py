@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from intarsia.infill.imports.binding import DEFAULT, ImportBinding
-from intarsia.infill.imports.name_rules import words
 from intarsia.infill.languages import ECMASCRIPT_IDS
 from intarsia.infill.syntax.hidden_characters import first_hidden
+from intarsia.infill.syntax.name_rules import words
 
 MAX_CHARS = 200
 """A longer module or name gets no import."""

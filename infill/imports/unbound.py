@@ -5,31 +5,23 @@ name is said to be unbound only where nothing in the file might bind it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import tree_sitter
 
 from intarsia.infill.imports.binding import UnboundName, package_name
-from intarsia.infill.imports.name_rules import RULES, NameRules
 from intarsia.infill.imports.one_import import IMPORTS
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.name_rules import RULES, NameRules
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
+from intarsia.infill.syntax.scopes import Chain, is_first, is_seen, place_in, scope_of_binding
 
 MAX_CHARS = 400_000
 MAX_USES = 300
 """Names of one insertion that are looked at."""
 MAX_OCCURRENCES = 400
 """A name that is more frequent in a file is certainly bound in it."""
-
-_Chain: TypeAlias = Sequence[tree_sitter.Node]
-"""A node after all that it is in, the root first."""
-
-_MAX_SIBLINGS = 200
-_AS = "as_pattern"  # of Python: its first part is a value, or a pattern of its own
-_PATH_OF_LIST = "scoped_use_list.path"
-_GLOB_OF_PARENT = b"super::*"
 
 
 def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[UnboundName, ...]:
@@ -91,7 +83,7 @@ def _longer(known: UnboundName | None, one: UnboundName) -> UnboundName:
     )
 
 
-def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[_Chain]:
+def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[Chain]:
     """Yield the names between two bytes that may mean something of the file or of an import."""
     num_uses = 0
     for chain in _leaves(syntax.tree.root_node, first, last):
@@ -104,7 +96,7 @@ def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[_
                 return
 
 
-def _leaves(root: tree_sitter.Node, first: int, last: int) -> Iterator[_Chain]:
+def _leaves(root: tree_sitter.Node, first: int, last: int) -> Iterator[Chain]:
     stack: list[tuple[tree_sitter.Node, ...]] = [(root,)]
     while stack:
         chain = stack.pop()
@@ -116,16 +108,16 @@ def _leaves(root: tree_sitter.Node, first: int, last: int) -> Iterator[_Chain]:
         stack += [(*chain, child) for child in reversed(inside)]
 
 
-def _is_use(chain: _Chain, rules: NameRules) -> bool:
+def _is_use(chain: Chain, rules: NameRules) -> bool:
     parent, node = chain[-2], chain[-1]
-    if parent.type in rules.first_only and not _is_first(parent, node):
+    if parent.type in rules.first_only and not is_first(parent, node):
         return False
-    place = _place(parent, node)
+    place = place_in(parent, node)
     if parent.type == "token_tree":
         return _is_use_in_macro(node)
     if rules.only_uses is not None and place not in rules.only_uses:
         return False
-    if place in rules.no_uses or _scope_of_binding(chain, rules) is not None:
+    if place in rules.no_uses or scope_of_binding(chain, rules) is not None:
         return False
     if parent.type in ("jsx_opening_element", "jsx_self_closing_element", "jsx_closing_element"):
         return not node_text(node)[:1].islower()  # an element of HTML
@@ -143,7 +135,7 @@ def _is_use_in_macro(node: tree_sitter.Node) -> bool:
     return node_text(node)[:1].isupper() or (after is not None and after.type == "::")
 
 
-def _is_bound(syntax: Syntax, use: _Chain, at: int, name: str, rules: NameRules) -> bool:
+def _is_bound(syntax: Syntax, use: Chain, at: int, name: str, rules: NameRules) -> bool:
     """Whether something in the file binds this name where it is used, or might."""
     pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
     for number, match in enumerate(pattern.finditer(syntax.data)):
@@ -152,65 +144,15 @@ def _is_bound(syntax: Syntax, use: _Chain, at: int, name: str, rules: NameRules)
         chain = nodes_at_byte(syntax, match.start())
         if len(chain) < 2 or chain[-1].type not in rules.identifiers:
             continue
-        if chain[-2].type in rules.first_only and not _is_first(chain[-2], chain[-1]):
+        if chain[-2].type in rules.first_only and not is_first(chain[-2], chain[-1]):
             continue
-        scope = _scope_of_binding(chain, rules)
-        if scope is not None and _is_seen(scope, use, at):
+        scope = scope_of_binding(chain, rules)
+        if scope is not None and is_seen(scope, use, at):
             return True
     return False
 
 
-def _scope_of_binding(chain: _Chain, rules: NameRules) -> tree_sitter.Node | None:
-    """Return where the name at the end of a chain is seen, None if it is not bound there."""
-    at = len(chain) - 1
-    while at > 0:
-        place = _place(chain[at - 1], chain[at])
-        if place == _AS and _is_first(chain[at - 1], chain[at]):
-            return None
-        if place in rules.bindings:
-            above = chain[: at - 1] if place in rules.own_names else chain[:at]
-            return _innermost_scope(above, rules) or chain[0]
-        is_passed = place in rules.patterns and place != "tuple_struct_pattern.type"
-        if not is_passed or (place == _PATH_OF_LIST and not _has_self(chain[at - 1])):
-            return None
-        at -= 1
-    return None
-
-
-def _has_self(listed: tree_sitter.Node) -> bool:
-    """Whether a ``use`` of Rust has ``self`` in its list, which is the module itself."""
-    names = listed.child_by_field_name("list")
-    return names is not None and any(it.type == "self" for it in names.named_children)
-
-
-def _innermost_scope(above: _Chain, rules: NameRules) -> tree_sitter.Node | None:
-    is_var = len(above) > 1 and above[-2].type == "variable_declaration"
-    left = rules.blocks if is_var else ()
-    return next(
-        (it for it in reversed(above) if it.type in rules.scopes and it.type not in left), None
-    )
-
-
-def _is_seen(scope: tree_sitter.Node, use: _Chain, at: int) -> bool:
-    """Whether what is bound in a scope is seen at a use, which begins at a byte."""
-    if scope.parent is not None and not scope.start_byte <= at < scope.end_byte:
-        return False
-    below = [it for it in use if it.start_byte >= scope.start_byte and it.id != scope.id]
-    below = [it for it in below if it.end_byte <= scope.end_byte]
-    if scope.type == "class_definition":  # of Python: methods do not see the names of the class
-        return not any(_is_in_body_of_function(it, at) for it in below)
-    modules = [it for it in below if it.type == "mod_item"]
-    return not modules or _GLOB_OF_PARENT in (modules[-1].text or b"")
-
-
-def _is_in_body_of_function(node: tree_sitter.Node, at: int) -> bool:
-    if node.type != "function_definition":
-        return False
-    body = node.child_by_field_name("body")
-    return body is not None and body.start_byte <= at < body.end_byte
-
-
-def _as_unbound(syntax: Syntax, chain: _Chain, name: str, rules: NameRules) -> UnboundName:
+def _as_unbound(syntax: Syntax, chain: Chain, name: str, rules: NameRules) -> UnboundName:
     node = chain[-1]
     is_type = node.type == "type_identifier" or (
         len(chain) > 2 and chain[-2].type in ("nested_type_identifier", "type_query")
@@ -223,7 +165,7 @@ def _as_unbound(syntax: Syntax, chain: _Chain, name: str, rules: NameRules) -> U
     )
 
 
-def _path(chain: _Chain, name: str, rules: NameRules) -> Iterator[str]:
+def _path(chain: Chain, name: str, rules: NameRules) -> Iterator[str]:
     """Yield a name and the members that are taken of it."""
     yield name
     if rules.member_of is None:
@@ -234,15 +176,3 @@ def _path(chain: _Chain, name: str, rules: NameRules) -> Iterator[str]:
         if parent.type != member_type or parent.child_by_field_name(field) != chain[at]:
             return
         yield node_text(parent.named_children[-1])
-
-
-def _is_first(parent: tree_sitter.Node, node: tree_sitter.Node) -> bool:
-    return parent.named_child(0) == node
-
-
-def _place(parent: tree_sitter.Node, node: tree_sitter.Node) -> str:
-    for number, child in enumerate(parent.children[:_MAX_SIBLINGS]):
-        if child.id == node.id:
-            field = parent.field_name_for_child(number)
-            return f"{parent.type}.{field}" if field else parent.type
-    return parent.type
