@@ -27,13 +27,14 @@ from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.next_edit.find import NextEditResult, find_offers
 from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import EditedText, NextEditPlan, plan_next_edits
+from intarsia.infill.next_edit.renaming import renamed_uses
 from intarsia.infill.next_edit.settled_edit import plain_lines, settled_edit
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 
 
 class NextEditReport(msgspec.Struct, frozen=True, kw_only=True):
-    """``text`` replaces ``range`` of the file; ``gain`` is in nats."""
+    """``text`` replaces ``range`` of the file; ``gain`` is in nats, 0 for a renamed use."""
 
     range: Range
     text: str
@@ -79,6 +80,7 @@ def show_result(console: Console, source: SourceFile, result: NextEditResult) ->
         for line in _difference(plain_lines(source.text), offer):
             console.print(line, soft_wrap=True)
         numbers = f"{offer.level} · {offer.gain:.1f} nats likelier · {result.ms:.0f} ms"
+        numbers = "sure · a use of what was renamed" if offer.is_renamed else numbers
         console.print(Text(numbers, style="dim"), soft_wrap=True)
 
 
@@ -141,24 +143,19 @@ def command(
         raise CliError("both texts are standard input: give a file for FILE or for --before")
     source, old = read_source(file), read_source(before)
     language = language or language_for_path(source.name)
-    plan = _plan(old, source, language)
-    if isinstance(plan, NoSuggestion):
-        result = NextEditResult(reason=plan.reason)
+    edit = settled_edit(old.text, source.text)
+    if isinstance(edit, NoSuggestion):
+        result = NextEditResult(reason=edit.reason)
     else:
-        result = asyncio.run(_find(plan, level, model))
+        edited = EditedText(before=old.text, after=source.text, edit=edit, newest=edit.new_range)
+        result = NextEditResult(offers=renamed_uses(edited, language))
+        if not result.offers:
+            result = asyncio.run(_find(plan_next_edits(edited, language), level, model))
     if as_json:
         click.echo(msgspec.json.encode(report_result(source.text, result)).decode())
     else:
         show_result(output(), source, result)
     return ExitCode.OK if result.offers else ExitCode.NOTHING
-
-
-def _plan(old: SourceFile, source: SourceFile, language: Language) -> NextEditPlan | NoSuggestion:
-    edit = settled_edit(old.text, source.text)
-    if isinstance(edit, NoSuggestion):
-        return edit
-    edited = EditedText(before=old.text, after=source.text, edit=edit, newest=edit.new_range)
-    return plan_next_edits(edited, language)
 
 
 async def _find(plan: NextEditPlan, level: Level, model: str | None) -> NextEditResult:

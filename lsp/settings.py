@@ -37,7 +37,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "nextEdit": {
         "off": "Never.",
-        "sure": "Only what two ways to write it agree on.",
+        "sure": "Uses of what you renamed, and what two ways to write it agree on.",
         "balanced": "Also what is very likely due to your edit.",
         "bold": "Also what is probably due to your edit, deletions included.",
     },

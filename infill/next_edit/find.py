@@ -37,7 +37,7 @@ async def find_offers(
 ) -> AsyncIterator[NextEditResult]:
     """Yield what to offer at this level: the likeliest place, then it again with further ones.
 
-    The text above is searched if there is nothing below.
+    The text above is searched if there is nothing below. Renamed uses are known without the engine.
     """
     reason, ms = "no other line may change", 0.0
     for direction in _DIRECTIONS:

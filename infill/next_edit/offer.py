@@ -55,6 +55,7 @@ class NextEditOffer:
     gain: float
     double_difference: float
     level: Level
+    is_renamed: bool = False  # a use of a renamed declaration, found without a model
 
     @property
     def is_sure(self) -> bool:

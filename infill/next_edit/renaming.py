@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language
-from intarsia.infill.next_edit.plan import line_offsets
-from intarsia.infill.next_edit.settled_edit import Hunk
+from intarsia.infill.next_edit.offer import NextEditOffer
+from intarsia.infill.next_edit.plan import EditedText, line_offsets
+from intarsia.infill.next_edit.settled_edit import Hunk, LineRange
+from intarsia.infill.next_edit.uses import uses_of
+from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 from intarsia.infill.syntax.nodes import nodes_at
 from intarsia.infill.syntax.parse import parse
 
@@ -55,7 +58,7 @@ def rename_between(before: str, after: str, edit: Hunk, language: Language) -> R
     """Return the rename that makes one text of the other, None where they differ in more.
 
     ``edit`` is the user's own change of ``before``; ``after`` may have further ones. A new name
-    that was in the text before is no rename: the user has chosen another thing.
+    that has a meaning there in the text before is no rename: the user has chosen another thing.
     """
     replaced = _replaced_words(before, after, _word_of(language))
     if not replaced:
@@ -63,16 +66,61 @@ def rename_between(before: str, after: str, edit: Hunk, language: Language) -> R
     old, new = replaced[0].old, replaced[0].new
     if any((it.old, it.new) != (old, new) for it in replaced):
         return None
-    if new in _word_of(language).findall(before):
-        return None
     offsets = line_offsets(before)
     first, last = offsets[edit.start], offsets[min(edit.end, len(offsets) - 1)]
     own = (it for it in replaced if first <= it.old_start < last)
     asked = next((it for it in own if _is_name(before, it.old_start, old, language)), None)
     if asked is None or not _is_name(after, asked.new_start, new, language):
         return None
+    if new in _word_of(language).findall(before):
+        syntax = parse(before, language)
+        if syntax is None or uses_of(syntax, asked.old_start, new) is None:
+            return None
     starts = tuple(it.new_start for it in replaced)
     return Rename(old_name=old, new_name=new, starts=starts, asked_at=asked.old_start)
+
+
+def renamed_uses(edited: EditedText, language: Language) -> tuple[NextEditOffer, ...]:
+    """Return an offer for each line with uses of a declared name that the edit has renamed.
+
+    Those below the edit come first. They are sure without a model. Lines that have changed
+    otherwise since the edit get none.
+    """
+    before, edit = edited.before, edited.edit
+    offsets, newline = line_offsets(before), newline_of(before)
+    own = newline.join("".join(edit.new_lines).split("\n"))
+    own_end = offsets[edit.end] if edit.end < len(offsets) else len(before)
+    after_edit = before[: offsets[edit.start]] + own + before[own_end:]
+    rename = rename_between(before, after_edit, edit, language)
+    syntax = None if rename is None else parse(before, language)
+    uses = syntax and rename and uses_of(syntax, rename.asked_at, rename.new_name)
+    if rename is None or not uses:
+        return ()
+    whole = before
+    for use in reversed(uses):
+        new = use.form.format(old=rename.old_name, new=rename.new_name)
+        whole = whole[: use.start] + new + whole[use.start + len(rename.old_name) :]
+    versions = (before, after_edit, edited.after, whole)
+    texts = [with_plain_newlines(it).split("\n") for it in versions]
+    if len({len(it) for it in texts}) > 1:
+        return ()
+    starts = line_offsets(edited.after)
+    found = [
+        NextEditOffer(
+            lines=LineRange(start=line, end=line + 1),
+            new_lines=(whole_line,),
+            start=starts[line],
+            end=starts[line + 1],
+            text=whole_line + edited.after[starts[line] + len(now) : starts[line + 1]],
+            gain=0.0,
+            double_difference=0.0,
+            level="sure",
+            is_renamed=True,
+        )
+        for line, (old, edited_line, now, whole_line) in enumerate(zip(*texts, strict=True))
+        if whole_line != now and now in (old, edited_line)
+    ]
+    return tuple(sorted(found, key=lambda it: it.lines.start < edit.new_start))
 
 
 def is_same_rename(rename: Rename, old: str, new: str, language: Language) -> bool:

@@ -27,6 +27,7 @@ class NameRules:
     scopes: frozenset[str]
     blocks: frozenset[str] = frozenset()  # scopes that JavaScript's ``var`` leaves
     member_of: tuple[str, str] | None = None  # type and field of ``object.member``
+    members: frozenset[str] = frozenset()  # places that declare a member, and bind no variable
 
 
 def words(text: str) -> frozenset[str]:
@@ -165,6 +166,12 @@ _ECMASCRIPT = NameRules(
         " for_statement for_in_statement catch_clause switch_body"
     ),
     blocks=words("statement_block for_statement for_in_statement catch_clause switch_body"),
+    members=_fields(
+        "name",
+        "property_signature public_field_definition method_definition method_signature"
+        " abstract_method_signature enum_assignment enum_body",
+    )
+    | {"field_definition.property"},
     member_of=("member_expression", "object"),
 )
 
@@ -186,6 +193,7 @@ _GO = NameRules(
         " default_case type_case communication_case select_statement"
     ),
     member_of=("selector_expression", "operand"),
+    members=_fields("name", "field_declaration method_declaration method_elem"),
 )
 
 _JAVA_NAMED = (
@@ -248,6 +256,26 @@ _RUST = NameRules(
         " for_expression if_expression while_expression impl_item trait_item struct_item enum_item"
         " union_item type_item mod_item"
     ),
+    members=_fields("name", "field_declaration enum_variant"),
+)
+
+_C = NameRules(
+    known=frozenset(),
+    identifiers=words("identifier type_identifier"),
+    no_uses=words("struct_specifier.name union_specifier.name enum_specifier.name"),
+    bindings=words("enumerator.name preproc_def.name preproc_function_def.name")
+    | _fields(
+        "declarator", "function_definition declaration parameter_declaration type_definition"
+    ),
+    own_names=_fields("declarator", "function_definition declaration"),
+    patterns=_fields(
+        "declarator", "function_declarator init_declarator pointer_declarator array_declarator"
+    )
+    | {"parenthesized_declarator"},
+    scopes=words(
+        "translation_unit function_definition declaration compound_statement for_statement"
+    ),
+    members=words("field_declaration.declarator"),
 )
 
 RULES: Mapping[str, NameRules] = {
@@ -258,3 +286,6 @@ RULES: Mapping[str, NameRules] = {
     "rust": _RUST,
 }
 """By the language's id."""
+
+SCOPE_RULES: Mapping[str, NameRules] = {**RULES, "c": _C}
+"""Of these languages the uses of a name are found; C has no imports to add."""

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.find import NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
-from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
+from intarsia.infill.next_edit.renaming import (
+    Rename,
+    is_same_rename,
+    rename_between,
+    renamed_uses,
+)
 from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
@@ -217,7 +222,7 @@ class NextEdits:
 
     async def _settle(self, watched: Watched, uri: str) -> None:
         """Wait until the text is at rest, then look at what its edit has left."""
-        await quiet(self._until(watched))
+        await quiet(lambda: watched.quiet_until)
         document = self._documents.current(uri)
         if document is None or self._around.level_of(document) is None:
             return
@@ -250,9 +255,13 @@ class NextEdits:
             newest=newest,
             silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
+        language = language_of(document)
+        renamed = await read_text(document.text, partial(renamed_uses, edited, language))
+        if renamed and self._documents.current(uri) is document:
+            self._put(watched, document, NextEditResult(offers=renamed))
+            return
         plan = await read_text(
-            document.text,
-            partial(plan_next_edits, edited, language_of(document), self._shown_before(uri)),
+            document.text, partial(plan_next_edits, edited, language, self._shown_before(uri))
         )
         found = find_offers(
             lambda request: self._idle.ask(request, self._until(watched), is_search=True),

@@ -103,12 +103,18 @@ class OpenOffers:
 
     def _accepted(self, before: str, after: str) -> Sequence[OpenOffer]:
         """Return the offers that together are the whole change."""
+        accepted: list[OpenOffer] = []
         in_order = sorted(self.offers, key=lambda offer: offer.start)
-        for number in range(1, len(in_order) + 1):
-            for some in itertools.combinations(in_order, number):
-                if _applied(before, some) == after:
-                    return some
-        return ()
+        at = in_order[0].start if in_order else 0  # in the text after
+        for offer, following in itertools.zip_longest(in_order, in_order[1:]):
+            end = len(before) if following is None else following.start
+            same, rest = before[offer.start : end], before[offer.end : end]
+            if after.startswith(same, at):
+                at += len(same)
+            else:
+                accepted.append(offer)
+                at += len(offer.text) + len(rest)
+        return accepted if accepted and _applied(before, accepted) == after else ()
 
 
 def _applied(text: str, offers: Sequence[OpenOffer]) -> str:

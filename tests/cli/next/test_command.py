@@ -8,7 +8,7 @@ from command_line import run
 from scripted_next_edits import BALANCED, BOLD, SURE, rule
 
 BEFORE = "def area(a, b):\n    return a * b\n\n\nprint(area(1, 2))\nprint(area(3, 4))\n"
-AFTER = BEFORE.replace("def area", "def size")
+AFTER = BEFORE.replace("def area(a, b)", "def size(a, b, *c)")
 RULES = [
     rule("print(area(1", "print(size(1", BOLD),
     rule("print(area(3", "print(size(3", SURE),
@@ -58,6 +58,16 @@ def test_people_are_shown_a_difference(start_engine, texts):
     assert "-     6 │ print(area(3, 4))" in result.stdout
     assert "+     6 │ print(size(3, 4))" in result.stdout
     assert "sure · 12.0 nats likelier" in result.stdout
+
+
+def test_uses_of_a_renamed_name_need_no_engine(texts):
+    new, old = texts
+    new.write_bytes(BEFORE.replace("def area", "def size").encode())
+    result = run("next", new, "--before", old, "--level", "sure")
+    assert result.exit_code == 0, result.stderr
+    assert "+     5 │ print(size(1, 2))" in result.stdout
+    assert "+     6 │ print(size(3, 4))" in result.stdout
+    assert "sure · a use of what was renamed" in result.stdout
 
 
 @pytest.mark.parametrize(

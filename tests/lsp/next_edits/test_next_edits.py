@@ -149,6 +149,20 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
     assert window.count == NextEditCounts(settled=1, offered=2)
 
 
+async def test_uses_of_a_renamed_declaration_wait_for_no_engine(window: Window) -> None:
+    window.documents.change(changed(URI, 2, "def old(): pass\n" + BEFORE))
+    window.looks.forget(URI)
+    window.engine.is_awaited = window.is_filling_ahead = True
+    window.looks.suggested(window.document, 0, "a text that is being read")
+    await window.look(window.document.text.replace("def old", "def new"))
+    assert window.offered() == ["new(1)\n", "new(2)\n", "new(3)\n", "new(4)\n"]
+    last = window.offers[-1][-1]
+    await window.look(window.document.text.replace("old(4)", "new(4)"))
+    assert window.offered() == ["new(1)\n", "new(2)\n", "new(3)\n"]
+    assert last.level == "sure" and window.count.accepted == 1
+    assert window.engine.asked == []
+
+
 async def test_the_first_place_is_not_kept_waiting_for_further_ones(window: Window) -> None:
     window.engine.hold_further = asyncio.Event()
     await window.look(EDITED)

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 EDITS = "intarsia/nextEdits"
 BEFORE = """\
-def area(a, b):
-    return a * b
+a = area(a, b)  # a use: what a renamed declaration has left is known without the engine
+print(a)
 
 
 print(area(1, 2))
@@ -30,7 +30,7 @@ print(area(3, 4))
 print(area(5, 6))
 """
 AT = types.Range(types.Position(0, 4), types.Position(0, 8))
-AFTER = BEFORE.replace("def area", "def size")
+AFTER = BEFORE.replace("a = area", "a = size")
 RULES = [rule("(area(1", "(size(1", SURE), rule("(area(3", "(size(3", {**SURE, "gain": 9.0})]
 BOTH = ("print(size(1, 2))\n", "print(size(3, 4))\n")
 LAST = rule("(area(5", "(size(5", SURE)
