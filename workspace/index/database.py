@@ -12,8 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
-SCHEMA_VERSION = 3
-"""Raise it when tables, symbols or words change: an index of another version is made again."""
+SCHEMA_VERSION = 4
+"""Raise it when tables, symbols, words or secrets change: an older index is made again."""
 
 KEEP_UNUSED_DAYS = 60
 

@@ -238,6 +238,11 @@ class ProjectIndex:
         root = self._root(path)
         return root is not None and root.rules.why_not(path) is None
 
+    def may_show(self, path: str, text: str) -> bool:
+        """Whether a text of a file that may be read is context for other files."""
+        root = self._root(as_posix(path))
+        return self.may_read(path) and root is not None and not root.why_not_text(path, text)
+
     def read(self, path: str) -> str | None:
         """Return the text of an indexed file as it is now, None if it may not or cannot be read."""
         path = as_posix(path)
@@ -279,7 +284,9 @@ class ProjectIndex:
         return next((root for root in self._roots if root.rules.holds(path)), None)
 
     def _opened(self, settings: RootSettings) -> RootIndex:
-        root = RootIndex(settings, database_path(settings.path, self._folder))
+        # What was judged with secrets allowed is asked by nobody else.
+        name = settings.path if settings.exclude_secrets else f"{settings.path}\0with secrets"
+        root = RootIndex(settings, database_path(name, self._folder))
         for path, text in self._texts.items():
             if root.rules.holds(path):
                 root.open_text(path, text)

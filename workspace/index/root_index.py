@@ -20,6 +20,7 @@ from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.ignore_rules import IGNORE_FILES
 from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.secret_text import holds_secret
 from intarsia.workspace.files.seen import OPEN_TEXT, Seen
 from intarsia.workspace.files.source_text import NotRead, SourceText, read_source, why_not_source
 from intarsia.workspace.files.walk import FoundFile, Walk, distance
@@ -206,11 +207,11 @@ class RootIndex:
         row = self.ask(lambda store: store.file(self.inside(path)), None)
         if row is None or row.content is None or self.rules.why_not(path) is not None:
             return None
-        text = self._texts.get(path)
-        if text is None:
-            source = read_source(path)
-            text = source.text if isinstance(source, SourceText) else None
-        return None if text is None or why_not_source(text) else text
+        source = self._source(path)
+        if isinstance(source, NotRead):
+            return None
+        is_judged = (source.num_bytes, source.mtime_ns) == row[1:3] and path not in self._texts
+        return source.text if is_judged or not self.why_not_text(path, source.text) else None
 
     def seen(self, path: str) -> tuple[Seen, ...]:
         """Return a file as it was indexed, and the ignore files as they were when it was judged."""
@@ -220,6 +221,13 @@ class RootIndex:
             mtime_ns = OPEN_TEXT
         own = Seen(path=path, num_bytes=num_bytes, mtime_ns=mtime_ns)
         return (own, *self.rules.ignore_files_for(path))
+
+    def why_not_text(self, path: str, text: str) -> str | None:
+        """Return why a text is no context for other files, None if it is."""
+        if (reason := why_not_source(text)) is not None:
+            return reason
+        is_kept = self.settings.exclude_secrets and holds_secret(text, language_for_path(path).id)
+        return "holds a secret" if is_kept else None
 
     def counts(self) -> Counts:
         return self.ask(Store.counts, _NOTHING)
@@ -282,7 +290,8 @@ class RootIndex:
         if isinstance(source, NotRead) and not source.mtime_ns:
             self._forget_file(store, inside, and_content=False)
             return None
-        reason = source.reason if isinstance(source, NotRead) else why_not_source(source.text)
+        is_read = isinstance(source, SourceText)
+        reason = self.why_not_text(path, source.text) if is_read else source.reason
         content, language = None, language_for_path(path)
         if isinstance(source, SourceText) and reason is None:
             digest = content_digest(source.text, language)

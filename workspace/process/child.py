@@ -168,7 +168,9 @@ class IndexChild:
             offset=event.offset,
             window_start=event.window_start,
             window_end=event.window_end,
-            recent_edits=tuple(it for it in event.recent_edits if self._index.may_read(it.path)),
+            recent_edits=tuple(
+                it for it in event.recent_edits if self._index.may_show(it.path, it.text)
+            ),
         )
         options = ChunkOptions(budget_tokens=event.budget_tokens)
         try:

@@ -5,8 +5,9 @@ from pathlib import Path, PureWindowsPath
 from intarsia.cli.api.holes.request import Context
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.plan import to_project_context
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import Language, language_for_path
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
+from intarsia.workspace.files.secret_text import holds_secret
 
 
 def is_secret(path: str) -> bool:
@@ -38,7 +39,7 @@ def to_project(context: Context, language: Language, budget_tokens: int) -> Proj
     left = budget_tokens * CHARS_PER_TOKEN
     passages: list[tuple[str, str]] = []
     for file in reversed(context.files):
-        if is_secret(file.path):
+        if is_secret(file.path) or holds_secret(file.text, language_for_path(file.path).id):
             continue
         text = _within(file.text, left)
         if not text:

@@ -256,6 +256,7 @@ def test_secrets_are_left_out_under_whatever_name(tmp_path: Path):
     link.symlink_to(tmp_path / ".env")
     named = (".env", "C:\\work\\keys\\a.py", "file:///home/me/.netrc", str(link), link.as_uri())
     files = [OtherFile(path=path, text="TOKEN=hunter2\n") for path in named]
+    files.append(OtherFile(path="new.json", text='{"password": "hunter2"}'))
     assert paths(*files, OtherFile(path="credentials.py", text="x")) == ["credentials.py"]
 
 

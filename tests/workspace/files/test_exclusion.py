@@ -54,6 +54,25 @@ from intarsia.workspace.files.exclusion import (
         "/home/me/project/AuthKey.p8",
         "/home/me/project/vault.kdbx",
         "/home/me/project/client.ovpn",
+        *(
+            f"/home/me/project/{name}"
+            for name in (
+                *(
+                    "secrets.prod.yaml",
+                    "secret-values.yaml",
+                    "secrets2.yaml",
+                    "credentials.yml.enc",
+                ),
+                *("serviceAccountKey.json", "x-firebase-adminsdk-1a.json", "clientSecret.json"),
+                *("appsettings.Production.json", "local.settings.json", "Pulumi.prod.yaml"),
+                *("password.json", "api_keys.json", "tokens.yml", "oauth.json", "auth.toml"),
+                *("vault.yml", "dump.sql", "db_dump-2024.sql", "docker-compose.override.yml"),
+                *("env.production", "prod.env.bak", "config.env.yaml", ".env~", "server.key.old"),
+                *("server.pem.bak", ".vault_pass", "deploy_rsa", "password.txt", "apikey.txt"),
+                *("slack-token.txt", "pip.conf", ".m2/settings.xml", "gradle.properties"),
+                *(".config/gh/hosts.yml", ".dockerconfigjson", ".psql_history", ".yarnrc.yml"),
+            )
+        ),
     ],
 )
 def test_secrets_are_excluded_by_default(path: str) -> None:
@@ -79,10 +98,29 @@ def test_secrets_are_excluded_by_default(path: str) -> None:
         "/home/me/project/main.tf",
         "/home/me/project/npmrc.md",
         "/home/me/project/secretary.json",
+        *(
+            f"/home/me/project/{name}"
+            for name in (
+                *("env.ts", "vite-env.d.ts", "monkey.json", "design-tokens.json", "tokenizer.json"),
+                *("authors.yml", "compose.yaml", "pulumi.yaml", "appsettings.json", "schema.sql"),
+                *(
+                    "config.prod.json",
+                    "README.txt",
+                    "dumps.py",
+                    "history.py",
+                    "credentials.test.ts",
+                ),
+            )
+        ),
     ],
 )
 def test_ordinary_sources_are_not(path: str) -> None:
     assert excluding_pattern(PurePosixPath(path), SECRETS) is None
+
+
+def test_copies_are_of_secrets_alone() -> None:
+    path = PurePosixPath("/home/me/project/config.prod.json")
+    assert excluding_pattern(path, (*SECRETS, "config.json")) is None
 
 
 @pytest.mark.parametrize("target", [".env", ".ssh/config"])

@@ -210,6 +210,29 @@ def test_an_open_text_that_an_ignore_file_leaves_out_now_is_forgotten(tmp_path: 
         workspace.own.close()
 
 
+def test_what_holds_a_secret_is_never_shown(tmp_path: Path):
+    """Neither saved nor typed; with secrets allowed, it is."""
+    root = tmp_path / "workspace"
+    root.mkdir()
+    key = '{"private_key": "-----BEGIN PRIVATE KEY-----", "hunter2_id": 1}'
+    (root / "new.json").write_text(key)
+    (root / "open.json").write_text("{}")
+
+    def shown(**settings: bool) -> list[bool]:
+        allowed = RootSettings(path=str(root), **settings)  # type: ignore[arg-type]
+        with OwnIndex([allowed], tmp_path / "databases", lambda on: InlineParser(on, [])) as own:
+            own.update()
+            own.index.open_text(str(root / "open.json"), key)
+            early = own.index.read(str(root / "open.json"))
+            own.update()
+            late = [own.index.read(str(root / name)) for name in ("new.json", "open.json")]
+            found = own.index.similar(["hunter2_id"], path=str(root / "a.py"), limit=5)
+            return [early == key, *(it == key for it in late), bool(found)]
+
+    assert shown() == [False] * 4
+    assert shown(exclude_secrets=False) == [True] * 4
+
+
 def test_the_property_can_fail(tmp_path: Path):
     """With secrets allowed, they are found: the marks are looked for in the right places."""
     workspace = Workspace(tmp_path)
