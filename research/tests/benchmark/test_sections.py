@@ -1,4 +1,4 @@
-"""Sections of the benchmark, with engines that fill by rules, and on real servers."""
+"""Sections of the benchmark, with engines that fill by rules, and on real servers; its pictures."""
 
 import os
 from pathlib import Path
@@ -14,9 +14,10 @@ from intarsia_research.benchmark import index
 from intarsia_research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
 from intarsia_research.benchmark.determinism import measure_determinism, same_percent
 from intarsia_research.benchmark.editor.sources import cut_lines
-from intarsia_research.benchmark.figures import Bench
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of
 from intarsia_research.benchmark.machine_energy import energy_meter
 from intarsia_research.benchmark.memory import measure_memory
+from intarsia_research.benchmark.pictures import draw_pictures
 from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
 
 
@@ -142,3 +143,38 @@ async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(addre
     assert len(set(names)) == len(names)
     assert {"engine_start_warm_s", "memory_16k_gb"} <= set(names)
     assert all(figure.value >= 0 for figure in figures)
+
+
+def test_a_few_values_become_their_median_between_least_and_greatest():
+    about = {"name": "a", "words": "a", "unit": "ms", "method": "by hand"}
+    assert middle_of([3.0, 1.0, 2.0], **about).value == 2
+    assert middle_of([3.0, 1.0, 2.0], **about).bounds == (1, 3)
+    assert middle_of([3.0], **about).bounds is None
+    assert middle_of([], **about).value is None
+
+
+def figure(name: str, value: float | None, bounds: tuple[float, float] | None = None) -> Figure:
+    return Figure(name=name, words=name, value=value, unit="ms", method="by hand", bounds=bounds)
+
+
+FIGURES = [
+    figure("side_intarsia_warm_p50_ms", 200.0),
+    figure("side_intarsia_warm_p95_ms", 300.0, (250.0, 350.0)),
+    figure("side_llama_cpp_warm_p50_ms", 500.0),
+    figure("side_llama_cpp_warm_p95_ms", None),
+]
+
+
+def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path):
+    drawn = draw_pictures(FIGURES, tmp_path / "new")
+    assert drawn == [tmp_path / "new" / "bench-warm.svg"]
+    shown = drawn[0].read_text(encoding="utf-8")
+    assert ">llama.cpp<" in shown and ">p95<" in shown
+    assert ">transformers<" not in shown
+
+
+def test_the_same_figures_give_the_same_file(tmp_path: Path):
+    bars = [*FIGURES, figure("typing_prompt_share", 30.0), figure("typing_shown_share", 60.0)]
+    first, again = draw_pictures(bars, tmp_path / "a"), draw_pictures(bars, tmp_path / "b")
+    assert [it.name for it in first] == ["bench-warm.svg", "bench-typing.svg"]
+    assert [it.read_bytes() for it in first] == [it.read_bytes() for it in again]

@@ -1,4 +1,4 @@
-"""Where an import goes and how it is written, in drawn cases and in made files."""
+"""Where an import goes and how it is written; which names inserted code needs one for."""
 
 import tomllib
 from pathlib import Path
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.unbound import MAX_CHARS, unbound_names
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.syntax.nodes import num_errors
@@ -103,3 +104,31 @@ def test_a_file_without_a_place_gets_nothing() -> None:
 
 def test_other_languages_get_nothing() -> None:
     assert import_edits("x", [binding_of("a|b")], 0, language_for_id("ruby")) == ()
+
+
+USES = tomllib.loads((Path(__file__).parent / "unbound.toml").read_text(encoding="utf-8"))["case"]
+
+
+@pytest.mark.parametrize("case", USES, ids=[f"{it['language']}-{it['name']}" for it in USES])
+def test_unbound_names(case: dict[str, str]) -> None:
+    before, inserted, after = case["source"].replace("»", "«").split("«")
+    language = language_for_id(case["language"])
+    text = before + inserted + after
+    found = unbound_names(text, len(before), len(before) + len(inserted), language)
+    assert " ".join(".".join(it.path) for it in found) == case["unbound"]
+
+
+def test_a_name_that_is_only_a_type_is_told() -> None:
+    language = language_for_id("typescript")
+    text = "const a: Foo = make();\n"
+    found = {it.name: it.is_type for it in unbound_names(text, 0, len(text), language)}
+    assert found == {"Foo": True, "make": False}
+
+
+def test_a_text_that_is_too_long_is_not_looked_at() -> None:
+    text = "np.a\n" + "#" * MAX_CHARS
+    assert unbound_names(text, 0, 4, language_for_id("python")) == ()
+
+
+def test_other_languages_have_no_unbound_names() -> None:
+    assert unbound_names("Foo.bar", 0, 7, language_for_id("ruby")) == ()

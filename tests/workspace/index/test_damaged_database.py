@@ -1,16 +1,29 @@
-"""A damaged, foreign or newer database is rebuilt, and no question to the index fails."""
+"""A damaged database is rebuilt; passages, words that find them, frames between processes."""
 
+import io
+import itertools
 import os
 import random
 import sqlite3
+import struct
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
+from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
 from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.parsed_file import (
+    FEWEST_LINES,
+    MOST_LINES,
+    cut_passages,
+    passage_words,
+)
+from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
 
 Opened = Callable[..., OwnIndex]
 
@@ -105,3 +118,95 @@ def test_indexes_that_were_not_used_for_long_are_deleted(
     open_roots(root)
     assert not old.exists()
     assert young.exists()
+
+
+def numbered(num_lines: int) -> str:
+    return "\n".join(f"word_{chr(97 + n % 26)}xyz = 1" for n in range(num_lines))
+
+
+def test_a_passage_ends_where_a_definition_starts():
+    bounds = [(it.start_line, it.end_line) for it in cut_passages(numbered(50), [3, 14, 33, 40])]
+    assert bounds == [(0, 14), (14, 33), (33, 50)]
+
+
+def test_without_definitions_passages_have_the_greatest_length():
+    bounds = [(it.start_line, it.end_line) for it in cut_passages(numbered(45), [])]
+    assert bounds == [(0, 20), (20, 40), (40, 45)]
+
+
+@given(num_lines=st.integers(0, 200), starts=st.lists(st.integers(0, 200)))
+def test_passages_follow_each_other_within_the_bounds(num_lines: int, starts: list[int]):
+    passages = cut_passages(numbered(num_lines), starts)
+    assert all(one.end_line == other.start_line for one, other in itertools.pairwise(passages))
+    assert all(FEWEST_LINES <= it.end_line - it.start_line <= MOST_LINES for it in passages[:-1])
+    assert sum(it.end_line - it.start_line for it in passages) == num_lines
+
+
+def test_the_words_are_those_of_the_identifiers_without_keywords():
+    words = passage_words("def parseHttpHeader(raw_lines):\n    return raw_lines\n")
+    assert sorted(set(words)) == ["header", "http", "line", "parse", "raw"]
+    assert words.count("raw") == 2
+
+
+def test_a_word_counts_a_few_times_and_a_passage_has_not_too_many():
+    assert passage_words("total " * 50) == ["total"] * 4
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    many = " ".join(f"{one}{other}xq" for one in letters for other in letters)
+    assert len(passage_words(many)) == 400
+    assert passage_words("a" * 41) == []
+
+
+def test_lines_without_words_make_no_passage():
+    assert cut_passages("\n" * 30, []) == []
+    assert cut_passages("", []) == []
+
+
+def query(words: list[str], counts: dict[str, int], num_passages: int = 10_000) -> list[str]:
+    found = passage_query(words, num_passages, lambda word: counts.get(word, 0))
+    return [word.strip('"') for word in found.split(" OR ") if word]
+
+
+def test_rare_words_come_first_and_unknown_ones_are_left_out():
+    counts = {"header": 300, "parse": 900, "cookie": 2}
+    assert query(["parseHeader", "cookie", "unheard"], counts) == ["cookie", "header", "parse"]
+
+
+def test_a_word_that_many_passages_have_is_left_out_unless_there_are_few_passages():
+    assert query(["cookie", "everywhere"], {"cookie": 2, "everywhere": 1_001}) == ["cookie"]
+    assert query(["everywhere"], {"everywhere": 40}, num_passages=40) == ["everywhere"]
+
+
+def test_the_passages_to_look_at_are_bounded():
+    counts = {f"word{letter}": MAX_LOOKED_AT // 3 for letter in "abcdefgh"}
+    assert len(query(list(counts), counts, num_passages=10**6)) == 3
+
+
+def test_the_number_of_words_is_bounded():
+    names = [f"{one}{other}long" for one in "bcdefgh" for other in "bcdefgh"]
+    assert len(query(names, dict.fromkeys(names, 1))) == MAX_QUERY_WORDS
+
+
+def test_what_is_no_word_gives_no_query():
+    assert query(["", '"', "OR", "\0", "*", "if"], {}) == []
+
+
+def test_messages_come_back_in_order():
+    stream = io.BytesIO(to_frame({"a": 1}) + to_frame([2]))
+    assert read_frame(stream) == b"\x81\xa1a\x01"
+    assert read_frame(stream) == b"\x91\x02"
+    assert read_frame(stream) is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"\0", b"\0\0\0", to_frame([1, 2, 3])[:-1], struct.pack(">I", MAX_FRAME_BYTES + 1)]
+)
+def test_what_is_cut_off_or_too_large_is_an_error(data: bytes):
+    with pytest.raises(FrameError):
+        read_frame(io.BytesIO(data))
+
+
+def test_a_message_that_cannot_be_sent_is_an_error():
+    with pytest.raises(FrameError, match="are allowed"):
+        to_frame("x" * (MAX_FRAME_BYTES + 1))
+    with pytest.raises(FrameError, match="UTF-8"):
+        to_frame("\udcff")

@@ -1,15 +1,23 @@
-"""What may replace a line: the model's answer, and the edit's own replacement, each once."""
+"""What may replace a line, what is read for its score, and its gain."""
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 from cancel_when import cancelling
+from toy_causal import toy_backbone
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
 from intarsia.engine.families.masked_causal.next_edit import corrections
+from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     CorrectionWriter,
     LineChange,
@@ -17,10 +25,19 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Rewriter,
     Rewritten,
 )
+from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    EditedWindow,
+    read_window,
+    window_below,
+)
 from intarsia.engine.families.masked_causal.next_edit.example import substituted
+from intarsia.engine.families.masked_causal.next_edit.judge import Replacement, gain_of
+from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
+from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import EditExample
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, ScoreTexts, TextPart
 
 RENAME = EditExample(before="def old(x):\n", after="def new(x):\n")
 REGION = Region(lines=["a = 1\n", "b = old(2)\n"], place=1)
@@ -185,3 +202,202 @@ def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(
         likely = backbone.logits(hidden[len(prompt) - 1 :]).log_softmax(-1)
     exact = sum(float(likely[i, token]) for i, token in enumerate(ids))
     assert found == pytest.approx(exact + float(likely[-1, sorted(ends)].max()), abs=1e-2)
+
+
+ABOVE = "import os\n" * 8
+BELOW = "".join(f"    y{i} = old(x, {i})\n" for i in range(8))
+REQUEST = FindNextEdits(
+    id=1,
+    parts=(
+        TextPart(before=ABOVE, after=ABOVE, may_change=False),
+        TextPart(before="def old(x):\n", after="def new(x):\n", may_change=False),
+        TextPart(before=BELOW, after=BELOW, may_change=True),
+    ),
+    example=EditExample(before="def old(x):\n", after="def new(x):\n"),
+)
+
+
+def nothing_held(_: Sequence[int]) -> tuple[KvCache | None, int]:
+    return None, 0
+
+
+@pytest.fixture
+def window(text: FimTokenizer) -> EditedWindow:
+    return read_window(REQUEST, text)
+
+
+@torch.inference_mode()
+def log_p(backbone: CausalBackbone, ids: Sequence[int]) -> list[float]:
+    """Return the log-probability of each token but the first, from one pass over all."""
+    rows = frozen_rows(list(ids), start=0, device=backbone.device)
+    logits = backbone.logits(backbone.forward(rows, backbone.new_cache())).log_softmax(-1)
+    return [float(logits[i - 1, token]) for i, token in enumerate(ids) if i]
+
+
+def test_what_an_earlier_window_has_is_not_read_again(
+    backbone: CausalBackbone, window: EditedWindow
+) -> None:
+    reader, ids = WindowReader(backbone, nothing_held), window.before.ids
+    first = window.first_scored - 1
+    one = reader.read(ids, first, NO_CONTROL)
+    assert reader.num_computed == len(ids)
+    two = reader.read(window.after.ids, first, NO_CONTROL)
+    assert reader.num_computed == len(ids) + len(window.after.ids) - window.first_scored
+    again = reader.read(ids, first, NO_CONTROL)
+    assert torch.equal(again.hidden, one.hidden)
+    assert reader.num_reused == window.first_scored + len(ids)
+    fresh = WindowReader(backbone, nothing_held).read(window.after.ids, first, NO_CONTROL)
+    torch.testing.assert_close(two.hidden, fresh.hidden)
+
+
+def test_the_beginning_of_a_fills_context_is_copied(backbone: CausalBackbone, window: EditedWindow):
+    ids = list(window.after.ids)
+    whole = WindowReader(backbone, nothing_held).read(ids, 50, NO_CONTROL)
+    reader = WindowReader(backbone, lambda asked: (whole.cache, len(asked)))
+    copied = reader.read(ids, 50, NO_CONTROL)
+    assert (reader.num_reused, reader.num_computed) == (50, len(ids) - 50)
+    torch.testing.assert_close(copied.hidden, whole.hidden)
+
+
+def test_reading_ends_within_a_chunk(backbone: CausalBackbone, window: EditedWindow) -> None:
+    seen: list[bool] = []
+    reader = WindowReader(backbone, nothing_held)
+    with pytest.raises(Cancelled):
+        reader.read(window.after.ids, 10, cancelling(lambda: seen.append(True) or len(seen) > 2))
+    assert len(seen) == 3
+    num_read = reader.num_computed
+    reader.read(window.after.ids, 10, NO_CONTROL)  # the first two chunks are known
+    assert reader.num_computed == num_read + len(window.after.ids) - 2 * SHORT_CHUNK
+    assert len(window.after.ids) > 3 * SHORT_CHUNK  # so that there was more to read
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_a_drop_is_the_largest_loss_of_a_token(
+    backbone: CausalBackbone, window: EditedWindow, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drop_module, "_SHARE_SCORED", share)
+    monkeypatch.setattr(drop_module, "_MIN_SCORED", 4)
+    reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
+    before = reader.read(window.before.ids, first, NO_CONTROL)
+    after = reader.read(window.after.ids, first, NO_CONTROL)
+    found = line_drops(window, before, after, backbone, NO_CONTROL)
+    old, new = log_p(backbone, window.before.ids), log_p(backbone, window.after.ids)
+    shift = len(window.after.ids) - len(window.before.ids)  # equal tokens follow the edit
+    exact: dict[int, float] = {}
+    for line in window.lines:
+        tokens = range(window.after.token_at(line.start), window.after.token_at(line.end - 1) + 1)
+        exact[line.number] = max(old[t - shift - 1] - new[t - 1] for t in tokens)
+    assert [it.drop for it in found] == sorted((it.drop for it in found), reverse=True)
+    for it in found:
+        assert it.drop <= exact[it.line.number] + 1e-4
+        if share == 1.0:
+            assert it.drop == pytest.approx(exact[it.line.number], abs=1e-4)
+    if share == 1.0:
+        assert {it.line.number for it in found} == {n for n, drop in exact.items() if drop > 0}
+
+
+@pytest.mark.parametrize("matrices", ["plain", "packed"])
+def test_drops_are_found_in_a_model_that_computes_in_half_precision(
+    toy: Path, window: EditedWindow, matrices: Format
+) -> None:
+    """Its matrices take no rows of another precision."""
+    if matrices == "packed" and not can_pack(torch.bfloat16):
+        pytest.skip("this processor has no packed format")
+    backbone = toy_backbone(toy, dtype=torch.bfloat16, matrices=matrices)
+    reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
+    before = reader.read(window.before.ids, first, NO_CONTROL)
+    after = reader.read(window.after.ids, first, NO_CONTROL)
+    assert line_drops(window, before, after, backbone, NO_CONTROL)
+
+
+@pytest.mark.parametrize("new", [b"    y3 = new(x, 3)\n", b"", b"    a = 1\n    b = 2\n"])
+def test_a_gain_is_the_difference_of_two_log_probabilities(
+    backbone: CausalBackbone, window: EditedWindow, text: FimTokenizer, new: bytes
+) -> None:
+    read = WindowReader(backbone, nothing_held).read(
+        window.after.ids, window.first_scored - 1, NO_CONTROL
+    )
+    line, last = window.lines[3], window.lines[5]
+    gain = gain_of(
+        Replacement(start=line.start, end=line.end, new=new, scored_end=last.end),
+        window.after,
+        read,
+        backbone=backbone,
+        text=text,
+        control=NO_CONTROL,
+    )
+    start = window.after.token_at(line.start)
+    kept, old = list(window.after.ids[:start]), window.after.text[line.start : last.end].decode()
+    replaced = new.decode() + window.after.text[line.end : last.end].decode()
+    sums = [
+        sum(log_p(backbone, [*kept, *text.encode(part)])[start - 1 :]) for part in (replaced, old)
+    ]
+    assert gain == pytest.approx(sums[0] - sums[1], abs=2e-3)
+
+
+SCORED = ScoreTexts(
+    id=7,
+    prefix="import os\n\n\ndef area(width, height):\n    return ",
+    present="width * height)",
+    texts=("width * height", "(width * height)", "width * height)", "height * width * 2"),
+    suffix="\n\nx\n",
+)
+
+
+@pytest.fixture
+def scorer(backbone: CausalBackbone, text: FimTokenizer) -> TextScorer:
+    return TextScorer(backbone, text, WindowReader(backbone, nothing_held), max_tokens=500)
+
+
+def whole(text: FimTokenizer, request: ScoreTexts, middle: str) -> list[int]:
+    return window_below(text, request.prefix + middle + request.suffix)
+
+
+def test_a_gain_is_the_difference_of_whole_texts(
+    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
+):
+    answer = scorer.score(SCORED, NO_CONTROL)
+    present = sum(log_p(backbone, whole(text, SCORED, SCORED.present)))
+    expected = [sum(log_p(backbone, whole(text, SCORED, it))) - present for it in SCORED.texts]
+    assert answer.gains == pytest.approx(expected, abs=1e-3)
+    assert answer.gains[2] == 0.0
+    assert answer.id == 7
+
+
+def test_text_far_after_the_change_is_not_scored(
+    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
+):
+    long = ScoreTexts(
+        id=1, prefix="x = ", present="1", texts=("2", "f("), suffix="\n" + "y = x\n" * 40
+    )
+    ids = whole(text, long, "1")
+    counted = []
+    forward = backbone.forward
+    backbone.forward = lambda rows, cache: counted.append(len(rows.ids)) or forward(rows, cache)
+    try:
+        gains = scorer.score(long, NO_CONTROL).gains
+    finally:
+        del backbone.forward
+    assert all(gain is not None and math.isfinite(gain) for gain in gains)
+    assert sum(counted) < len(ids) + 2 * 40
+
+
+def test_only_the_texts_that_begin_likeliest_are_scored(scorer: TextScorer):
+    every = scorer.score(SCORED, NO_CONTROL).gains
+    some = scorer.score(msgspec.structs.replace(SCORED, max_scored=2), NO_CONTROL).gains
+    assert some.count(None) == 2
+    known = [(one, other) for one, other in zip(some, every, strict=True) if one is not None]
+    assert [one for one, _ in known] == pytest.approx([other for _, other in known], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"texts": ()}, "the number of texts"),
+        ({"max_scored": 0}, "max_scored"),
+        ({"prefix": "x = 1\n" * 400}, "the number of tokens"),
+    ],
+)
+def test_a_bad_request_is_named(scorer: TextScorer, fields: dict[str, object], named: str):
+    with pytest.raises(ValueError, match=named):
+        scorer.score(msgspec.structs.replace(SCORED, **fields), NO_CONTROL)
