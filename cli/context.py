@@ -1,6 +1,6 @@
 """``intarsia context``: show exactly what the model would see at a place of a file, and why.
 
-It is the same plan that a suggestion uses, and the same choice that the language server asks for.
+It is the same plan that a suggestion uses, and the same choice of code of other files.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from rich.text import Text
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.positions import Position, offset_of
-from intarsia.cli.fill.source_file import SourceFile, opened_folder, read_source
+from intarsia.cli.fill.source_file import SourceFile, read_source
 from intarsia.cli.fill.where import read_position
 from intarsia.cli.options import language_option
+from intarsia.cli.project import FileProject, open_project
 from intarsia.cli.status import ask_status
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import displayable, output
@@ -28,11 +29,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
-from intarsia.workspace.context.options import ChunkOptions
-from intarsia.workspace.context.place import Place
-from intarsia.workspace.index.own_index import open_index
 
 ESTIMATED_TOKENS_PER_S = 600.0
 """The default model on two cores (docs/results.md): about 1.7 s for 1,000 tokens."""
@@ -55,9 +52,6 @@ def reading_speed() -> ReadingSpeed:
     if measured is None:
         return ReadingSpeed(tokens_per_s=ESTIMATED_TOKENS_PER_S, is_measured=False)
     return ReadingSpeed(tokens_per_s=measured, is_measured=True)
-
-
-MAX_INDEX_S = 60.0
 
 
 class SeenChunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +83,7 @@ class SeenContext(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_s: float
     is_speed_measured: bool
     num_indexed: int
+    is_index_complete: bool
     index_ms: float
     choose_ms: float
 
@@ -100,6 +95,7 @@ class ProjectChunks:
     root: Path
     chunks: tuple[Chunk, ...]
     num_indexed: int
+    is_complete: bool
     index_ms: float
     choose_ms: float
 
@@ -112,29 +108,18 @@ def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     return plan
 
 
-def choose_of(plan: FillPlan, file: Path, root: Path) -> ProjectChunks:
-    """Bring the folder's index up to date, and choose chunks for a file in it."""
+def choose_of(plan: FillPlan, project: FileProject, speed: ReadingSpeed) -> ProjectChunks:
+    """Choose chunks for a file, as many as a suggestion would get."""
     began = time.monotonic()
-    with open_index(root) as own:
-        own.update(max_s=MAX_INDEX_S)
-        indexed = time.monotonic()
-        first, last = plan.window
-        place = Place(
-            path=file.resolve().as_posix(),
-            text=plan.text,
-            language=plan.language,
-            offset=plan.hole.start,
-            window_start=first,
-            window_end=last,
-        )
-        chunks = choose_chunks(own.index, place, ChunkOptions())
-        return ProjectChunks(
-            root=root,
-            chunks=chunks,
-            num_indexed=own.index.counts().num_files,
-            index_ms=1_000 * (indexed - began),
-            choose_ms=1_000 * (time.monotonic() - indexed),
-        )
+    chunks = project.choose(plan, speed.tokens_per_s if speed.is_measured else None)
+    return ProjectChunks(
+        root=project.root,
+        chunks=chunks,
+        num_indexed=project.index.counts().num_files,
+        is_complete=project.is_complete,
+        index_ms=project.index_ms,
+        choose_ms=1_000 * (time.monotonic() - began),
+    )
 
 
 def seen_context(
@@ -159,6 +144,7 @@ def seen_context(
         tokens_per_s=speed.tokens_per_s,
         is_speed_measured=speed.is_measured,
         num_indexed=project.num_indexed if project else 0,
+        is_index_complete=project.is_complete if project else True,
         index_ms=project.index_ms if project else 0.0,
         choose_ms=project.choose_ms if project else 0.0,
     )
@@ -222,10 +208,11 @@ def command(
     """
     source = read_source(file)
     plan = plan_of(source, language or language_for_path(source.name), offset_of(source.text, at))
-    project = None
+    speed, project = reading_speed(), None
     if source.path is not None and not no_project:
-        project = choose_of(plan, source.path, _root_of(source.path, root))
-    seen = seen_context(source, plan, project, reading_speed())
+        with open_project(source.path, _root_of(source.path, root)) as opened:
+            project = choose_of(plan, opened, speed) if opened else None
+    seen = seen_context(source, plan, project, speed)
     if as_json:
         click.echo(msgspec.json.encode(seen).decode())
     else:
@@ -233,12 +220,10 @@ def command(
     return ExitCode.OK
 
 
-def _root_of(file: Path, root: Path | None) -> Path:
-    if root is None:
-        return opened_folder(file)
-    if not file.resolve().is_relative_to(root.resolve()):
+def _root_of(file: Path, root: Path | None) -> Path | None:
+    if root is not None and not file.resolve().is_relative_to(root.resolve()):
         raise CliError(f"{file} is not in {root}: give a --root that it is in")
-    return root.resolve()
+    return root
 
 
 _HEADING = "bold"
@@ -283,4 +268,6 @@ def _costs(seen: SeenContext, *, has_project: bool) -> list[str]:
             f"{seen.num_indexed} files indexed; {seen.index_ms:.0f} ms to bring the index up to "
             f"date, {seen.choose_ms:.0f} ms to choose"
         )
+    if not seen.is_index_complete:
+        lines.append("not all of the folder is read yet: run it again for more of its code")
     return lines

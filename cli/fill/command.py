@@ -12,6 +12,7 @@ from intarsia.cli.fill.show import report_filling, show_filling, to_json
 from intarsia.cli.fill.source_file import SourceFile, read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.options import fill_options, language_option
+from intarsia.cli.project import open_project
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import displayable, output
 from intarsia.infill.filling.options import FillOptions
@@ -25,6 +26,7 @@ from intarsia.infill.languages import Language, language_for_path
 @language_option
 @click.option("--watch", is_flag=True, help="Show the canvas while it settles.")
 @click.option("--write", is_flag=True, help="Write the fills into the file, all or none.")
+@click.option("--no-project", is_flag=True, help="Leave out code of other files, and imports.")
 @click.option(
     "--imports/--no-imports",
     default=True,
@@ -38,14 +40,16 @@ def command(
     language: Language | None,
     watch: bool,
     write: bool,
+    no_project: bool,
     imports: bool,
     as_json: bool,
     **options: Any,
 ) -> ExitCode:
     """Fill holes in FILE (`-`: standard input). Lines and columns count from 1.
 
-    Several holes are filled in file order, each with the fills before it in its context. All
-    positions are those of the original file. Without --write the file is not changed.
+    Several holes are filled in file order, each with the fills before it in its context. The model
+    also sees code of other files of the folder: `intarsia context` shows which. All positions are
+    those of the original file. Without --write the file is not changed.
     """
     where = read_where(options)
     source = read_source(file)
@@ -54,13 +58,6 @@ def command(
     language = language or language_for_path(source.name)
 
     asked = FillOptions(**options, is_background=True)
-    if where.repair is not None:
-        repair = RepairJob(
-            source=source, language=language, at=where.repair, options=asked, as_json=as_json
-        )
-        repaired = asyncio.run(run_repair(repair))
-        filled = None if repaired is None else FilledFile(text=repaired)
-        return _end(source, filled, write=write)
 
     def report(filling: FilledPlace) -> None:
         if as_json:
@@ -69,21 +66,35 @@ def command(
         else:
             show_filling(output(), source.name, source.text, filling, language)
 
-    job = FillJob(
-        source=source,
-        language=language,
-        where=where,
-        options=asked,
-        is_watched=watch,
-        report=report,
-    )
-    fillings = asyncio.run(run_job(job))
-    if any(filling.refusal for filling in fillings):
-        return ExitCode.NOTHING
-    filled = FilledFile(text=fillings[-1].result)
-    if write and imports and source.path is not None:
-        filled = with_imports(source.path, language, fillings)
-    return _end(source, filled, write=write)
+    with open_project(None if no_project else source.path) as project:
+        if where.repair is not None:
+            repair = RepairJob(
+                source=source,
+                language=language,
+                at=where.repair,
+                options=asked,
+                as_json=as_json,
+                project=project,
+            )
+            repaired = asyncio.run(run_repair(repair))
+            filled = None if repaired is None else FilledFile(text=repaired)
+            return _end(source, filled, write=write)
+        job = FillJob(
+            source=source,
+            language=language,
+            where=where,
+            options=asked,
+            is_watched=watch,
+            report=report,
+            project=project,
+        )
+        fillings = asyncio.run(run_job(job))
+        if any(filling.refusal for filling in fillings):
+            return ExitCode.NOTHING
+        filled = FilledFile(text=fillings[-1].result)
+        if write and imports and project is not None:
+            filled = with_imports(project, language, fillings)
+        return _end(source, filled, write=write)
 
 
 def _end(source: SourceFile, filled: FilledFile | None, *, write: bool) -> ExitCode:

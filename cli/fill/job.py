@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 from rich.text import Text
@@ -10,14 +9,16 @@ from rich.text import Text
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.positions import Position, offset_of, position_of, range_of
 from intarsia.cli.fill.show import Change, FillReport, draw_change, lexer_of, to_json
-from intarsia.cli.fill.source_file import SourceFile, opened_folder
+from intarsia.cli.fill.source_file import SourceFile
 from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, selection_at, selections_at
 from intarsia.cli.live_view import WaitingView
+from intarsia.cli.project import FileProject
 from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
-from intarsia.infill.filling.options import FillContext, FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.filling.outcome import FilledPlace, Place
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.holes.hole_rules import is_stub
@@ -31,10 +32,6 @@ from intarsia.infill.repair.proposals_at import Found, find_proposals
 from intarsia.infill.replacement import Moves, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.imports.finder import ImportFinder
-from intarsia.workspace.index.own_index import open_index
-
-INDEX_S = 20.0
-"""A folder that takes longer to index gives no imports."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,8 +42,13 @@ class FilledFile:
     imports: tuple[str, ...] = ()
 
 
-def with_imports(path: Path, language: Language, fillings: Sequence[FilledPlace]) -> FilledFile:
-    """Return the filled text with the imports that it needs. The file itself is not changed."""
+def with_imports(
+    project: FileProject, language: Language, fillings: Sequence[FilledPlace]
+) -> FilledFile:
+    """Return the filled text with the imports that it needs. The file itself is not changed.
+
+    A folder that is not read to its end gives none.
+    """
     text = fillings[-1].result
     changes = [it.replacement for it in fillings if it.replacement is not None]
     moves = Moves(changes)
@@ -56,17 +58,16 @@ def with_imports(path: Path, language: Language, fillings: Sequence[FilledPlace]
         for start, length in starts
         for name in unbound_names(text, start, start + length, language)
     ]
-    return _with_names(path.resolve(), language, text, names) if names else FilledFile(text=text)
+    return _with_names(project, language, text, names) if names else FilledFile(text=text)
 
 
 def _with_names(
-    path: Path, language: Language, text: str, names: Sequence[UnboundName]
+    project: FileProject, language: Language, text: str, names: Sequence[UnboundName]
 ) -> FilledFile:
-    with open_index(opened_folder(path)) as own:
-        if not own.update(max_s=INDEX_S):
-            return FilledFile(text=text)
-        finder = ImportFinder(own.index, path.as_posix(), text, language)
-        found = [finder.find(name).binding for name in names]
+    finder = ImportFinder(project.index, project.file.as_posix(), text, language)
+    if not project.is_complete:
+        return FilledFile(text=text)
+    found = [finder.find(name).binding for name in names]
     bindings = [it for it in dict.fromkeys(found) if it is not None]
     edits = import_edits(text, bindings, names[0].offset, language)
     if not edits:
@@ -84,6 +85,7 @@ class RepairJob:
     at: Position
     options: FillOptions
     as_json: bool
+    project: FileProject | None
 
 
 async def run_repair(job: RepairJob) -> str | None:
@@ -101,8 +103,23 @@ async def run_repair(job: RepairJob) -> str | None:
 async def _find(job: RepairJob, found: Found) -> Repair | NoSuggestion:
     with WaitingView(notices(), watch=False) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
-            asking = Asking(fill=client.fill, scores=client.score_texts, options=job.options)
+            asking = Asking(
+                fill=client.fill,
+                scores=client.score_texts,
+                options=job.options,
+                find_project=_finder(client, job.project),
+            )
             return await find_repair(asking, found)
+
+
+def _finder(client: EngineClient, project: FileProject | None) -> FindProject | None:
+    if project is None:
+        return None
+
+    async def find(planned: PlannedHole) -> ProjectContext | None:
+        return project.message(planned, (await client.status()).prefill_tokens_per_s)
+
+    return find
 
 
 def _report(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> FillReport:
@@ -140,6 +157,7 @@ class FillJob:
     options: FillOptions
     is_watched: bool
     report: Callable[[FilledPlace], None]
+    project: FileProject | None
 
 
 async def run_job(job: FillJob) -> list[FilledPlace]:
@@ -149,7 +167,11 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
     with WaitingView(notices(), watch=job.is_watched) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
             context = FillContext(
-                ask=client.fill, language=job.language, options=job.options, on_step=view.on_step
+                ask=client.fill,
+                language=job.language,
+                options=job.options,
+                on_step=view.on_step,
+                find_project=_finder(client, job.project),
             )
             async for filling in _fillings(job, holes, context, view):
                 view.hide()

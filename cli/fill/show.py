@@ -93,6 +93,7 @@ def _cost(filled: Filled) -> Text:
         f"denoise {ms.denoise:.0f})",
         filled.finish_reason.replace("_", " "),
         displayable(filled.model),
+        *([f"{filled.num_project} tokens of other files"] if filled.num_project else []),
     ]
     return Text(" · ".join(parts), style="dim")
 
@@ -182,6 +183,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     num_prefilled: int | None = None
     num_reused: int | None = None
+    num_project: int | None = None  # tokens of other files
     probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 
@@ -207,6 +209,7 @@ def report_filling(
                 model=filled.model,
                 num_prefilled=filled.num_prefilled,
                 num_reused=filled.num_reused,
+                num_project=filled.num_project,
                 probability=None
                 if isinstance(found, NoSuggestion) or not isinstance(filling.place, Cursor)
                 else probability_of(filled, found, decoding),

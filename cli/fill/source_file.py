@@ -157,26 +157,3 @@ def _in_plain_words(error: OSError | ValueError) -> str:
 
 def _not_written(path: Path, why: str) -> CliError:
     return CliError(f"{path} was not written: {why}", ExitCode.NOT_WRITTEN)
-
-
-_MARKERS = (
-    ".git .hg .svn pyproject.toml setup.py package.json go.mod Cargo.toml pom.xml build.gradle"
-    " build.gradle.kts composer.json Gemfile mix.exs pubspec.yaml Package.swift CMakeLists.txt"
-)
-MARKERS = tuple(_MARKERS.split())
-_VERSION_CONTROL = MARKERS[:3]
-
-
-def opened_folder(file: Path) -> Path:
-    """Return the repository of a file, else the nearest folder of a project, else its own folder.
-
-    The user's home and the folders above it are never returned for a file further down.
-    """
-    own = file.resolve().parent
-    home = Path.home()
-    above = [folder for folder in (own, *own.parents) if not home.is_relative_to(folder)]
-    for markers in (_VERSION_CONTROL, MARKERS):
-        for folder in above:
-            if any((folder / marker).exists() for marker in markers):
-                return folder
-    return own

@@ -11,10 +11,11 @@ from intarsia.cli.fill.positions import Position, Range, offset_of, parse_positi
 from intarsia.infill.filling.outcome import Cursor, Selection
 from intarsia.infill.holes.hole import check_disjoint, hole_for_range
 from intarsia.infill.languages import Language
+from intarsia.lsp.settings import Settings
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-DEFAULT_NOISE = 0.5
+DEFAULT_NOISE = Settings().rewrite_noise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.infill.filling.fill_one import FillResult, run_plan
-from intarsia.infill.filling.options import FillContext, bind_step
+from intarsia.infill.filling.fill_one import FillResult, run_in
+from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, open_place
 from intarsia.infill.filling.plan import plan_placeholder
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
@@ -134,7 +134,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
     plan = plan_placeholder(opened.shown, opened.hole, context.language, context.options, others)
     request = plan.request(context.options, is_watched=context.is_watched)
-    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
+    outcome = await run_in(context, plan, request, opened)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 

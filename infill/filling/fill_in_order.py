@@ -6,11 +6,13 @@ Each function returns what became of a place. A place that gets no fill keeps it
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from intarsia.infill.filling.fill_one import FillResult, run_plan
-from intarsia.infill.filling.options import FillContext, bind_step
+from intarsia.infill.filling.fill_one import FillResult, run_in
+from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, Place, Selection, open_place
-from intarsia.infill.filling.plan import plan_fill
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.filling.plan import FillPlan, plan_fill
+from intarsia.infill.imports.lost_name import lost_name
+from intarsia.infill.replacement import Replacement
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 MAX_DRAFT_CHARS = 6_000
 """The longest selection that is rewritten: the model holds all of it in one canvas."""
@@ -40,7 +42,7 @@ async def fill_place(
         num_candidates=context.options.num_candidates if isinstance(place, Selection) else 1,
         is_watched=context.is_watched,
     )
-    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
+    outcome = await run_in(context, plan, request, opened)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
@@ -59,7 +61,11 @@ async def rewrite_selection(
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
     request = plan.rewrite_request(context.options, noise, is_watched=context.is_watched)
-    outcome = await run_plan(context.ask, plan, request, bind_step(context, opened))
+
+    def keeps_names(suggestion: Suggestion) -> Suggestion | NoSuggestion:
+        return _unless_name_is_lost(plan, suggestion)
+
+    outcome = await run_in(context, plan, request, opened, keeps_names)
     return _unless_unchanged(
         FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )
@@ -74,6 +80,15 @@ def _why_no_rewrite(draft: str) -> NoSuggestion | None:
             f"{MAX_DRAFT_CHARS:,} are the most"
         )
     return None
+
+
+def _unless_name_is_lost(plan: FillPlan, suggestion: Suggestion) -> Suggestion | NoSuggestion:
+    change = Replacement(start=suggestion.start, end=suggestion.end, new=suggestion.text)
+    name = lost_name(plan.text, change, plan.language)
+    if name is None:
+        return suggestion
+    reason = f"`{name}`, which the selection defined and the file uses, would have no definition"
+    return NoSuggestion(reason=reason)
 
 
 def _unless_unchanged(filled_place: FilledPlace) -> FilledPlace:

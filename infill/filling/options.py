@@ -3,9 +3,11 @@
 Whoever holds a connection to the engine passes its ``fill`` method as ``AskEngine``.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+
+import msgspec
 
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, ProjectContext, ProjectUse, Step
 from intarsia.infill.canvas.canvas import Budget
@@ -52,6 +54,31 @@ class AskEngine(Protocol):
     ) -> Filled | NoSuggestion: ...
 
 
+class PlannedHole(Protocol):
+    """A hole in a text; ``window`` is the part of the text that the model sees around it."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def hole(self) -> Hole: ...
+    @property
+    def language(self) -> Language: ...
+    @property
+    def window(self) -> tuple[int, int]: ...
+
+
+FindProject: TypeAlias = Callable[[PlannedHole], Awaitable[ProjectContext | None]]
+"""Returns the code of other files for a hole, None where there is none."""
+
+
+async def with_project(request: Fill, planned: PlannedHole, find: FindProject | None) -> Fill:
+    """Return the request with the code of other files for its hole: the fill waits until it is
+    read."""
+    if find is None:
+        return request
+    return msgspec.structs.replace(request, project=await find(planned), project_use="always")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillContext:
     """What all fills of one text have in common."""
@@ -60,6 +87,7 @@ class FillContext:
     language: Language
     options: FillOptions
     on_step: OnHoleStep | None = None
+    find_project: FindProject | None = None
 
     @property
     def is_watched(self) -> bool:

@@ -6,6 +6,8 @@ name is said to be unbound only where nothing in the file might bind it.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 import tree_sitter
 
@@ -22,6 +24,8 @@ MAX_USES = 300
 """Names of one insertion that are looked at."""
 MAX_OCCURRENCES = 400
 """A name that is more frequent in a file is certainly bound in it."""
+
+_MEMBERS = re.compile("class|enum|impl|interface|record|struct|trait|union")
 
 
 def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[UnboundName, ...]:
@@ -53,6 +57,32 @@ def is_bound(syntax: Syntax, name: str, at: int) -> bool:
     chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
     is_known = name in rules.known or name in _packages(syntax)
     return is_known or _is_bound(syntax, chain, byte, name, rules)
+
+
+def is_left_unbound(syntax: Syntax, name: str) -> bool:
+    """Whether the file uses a name somewhere that neither it nor the language binds there."""
+    rules = replace(RULES[syntax.language.id], only_uses=None)
+    if name in rules.known or name in _packages(syntax):
+        return False
+    for match in islice(_occurrences(syntax, name), MAX_OCCURRENCES):
+        chain = nodes_at_byte(syntax, match.start())
+        is_name = len(chain) > 1 and chain[-1].type in rules.identifiers
+        if not is_name or not _is_use(chain, rules) or any(it.type in IMPORTS for it in chain):
+            continue
+        if not _is_bound(syntax, chain, match.start(), name, rules):
+            return True
+    return False
+
+
+def is_bound_variable(syntax: Syntax, at: int) -> bool:
+    """Whether the name at an offset is bound there, and not as a member of what is around it."""
+    chain = nodes_at_byte(syntax, syntax.byte_at(at))
+    scope = scope_of_binding(chain, RULES[syntax.language.id])
+    return scope is not None and not _MEMBERS.search(scope.type)
+
+
+def _occurrences(syntax: Syntax, name: str) -> Iterator[re.Match[bytes]]:
+    return re.finditer(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", syntax.data)
 
 
 def _packages(syntax: Syntax) -> set[str]:
@@ -137,8 +167,7 @@ def _is_use_in_macro(node: tree_sitter.Node) -> bool:
 
 def _is_bound(syntax: Syntax, use: Chain, at: int, name: str, rules: NameRules) -> bool:
     """Whether something in the file binds this name where it is used, or might."""
-    pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
-    for number, match in enumerate(pattern.finditer(syntax.data)):
+    for number, match in enumerate(_occurrences(syntax, name)):
         if number == MAX_OCCURRENCES:
             return True
         chain = nodes_at_byte(syntax, match.start())

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from intarsia.engine.ipc.messages import Filled, ScoreTexts, TextScores
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import AskEngine, FillOptions
+from intarsia.infill.filling.options import AskEngine, FillOptions, FindProject, with_project
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.repair.proposals import EditKind, Proposal
@@ -99,6 +99,7 @@ class Asking:
     fill: AskEngine
     scores: AskScores
     options: FillOptions
+    find_project: FindProject | None = None
 
 
 async def find_repair(asking: Asking, found: Found) -> Repair | NoSuggestion:
@@ -144,7 +145,9 @@ async def _refilled(
         max_tokens = TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
         asked = replace(asking.options, budget=_BUDGET, max_tokens=max_tokens)
         plan = plan_fill(text, hole, language, asked)
-        answer = await asking.fill(plan.request(asked))
+        answer = await asking.fill(
+            await with_project(plan.request(asked), plan, asking.find_project)
+        )
         if isinstance(answer, NoSuggestion):
             return passed or answer
         for new in _texts(answer, plan.read(answer)):

@@ -25,7 +25,7 @@ from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
-from intarsia.lsp.edits.repair import STALE, compute_repair
+from intarsia.lsp.edits.repair import STALE, compute_repair, project_finder
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
@@ -141,7 +141,12 @@ async def _fill(
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
     options = replace(options, is_background=True)  # a suggestion while typing goes first
     ask = _ask_while_current(session, document)
-    context = FillContext(ask=ask, language=language, options=options)
+    context = FillContext(
+        ask=ask,
+        language=language,
+        options=options,
+        find_project=await project_finder(session, document),
+    )
     selection = _selection(document, arguments)
     await parse_if_long(document.text, selection.start, language)
     match arguments.kind:

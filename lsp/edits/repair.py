@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from lsprotocol import types
 
-from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores
-from intarsia.infill.filling.options import OnStep
+from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ScoreTexts, TextScores
+from intarsia.infill.filling.options import FindProject, OnStep, PlannedHole
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
@@ -69,7 +69,21 @@ async def _compute(
         return answer if session.documents.current(document.uri) is document else STALE
 
     options = replace(options, is_background=True)  # a suggestion while typing goes first
-    return await find_repair(Asking(fill=fill, scores=scores, options=options), found)
+    find_project = await project_finder(session, document)
+    asking = Asking(fill=fill, scores=scores, options=options, find_project=find_project)
+    return await find_repair(asking, found)
+
+
+async def project_finder(session: Session, document: Document) -> FindProject:
+    """Return what finds code of other files for this version, once their index is ready."""
+    if session.folders:
+        await session.projects.settled(document)
+
+    async def find(planned: PlannedHole) -> ProjectContext | None:
+        context = await session.projects.find(document, planned)
+        return context and context.message
+
+    return find
 
 
 def repair_action(

@@ -41,6 +41,7 @@ class IndexConnection:
     """Sends what happens in the opened folders, and asks for chunks."""
 
     def __init__(self) -> None:
+        self.is_opened = asyncio.Event()  # the folders are known
         self._client: IndexClient | None = None
         self._roots: tuple[RootSettings, ...] = ()
         self._has_file_events = False
@@ -57,6 +58,7 @@ class IndexConnection:
 
         Nor are these indexed as a part of a folder that they are in.
         """
+        self.is_opened.set()
         off = tuple(
             folder.as_posix()
             for folder, settings in folders.items()

@@ -1,6 +1,7 @@
 """Keeps the code of other files that each open document's suggestions are written with.
 
 It is chosen and read in idle time, once a suggestion has been answered: no suggestion waits for it.
+An edit that the user asked for waits: it is chosen for each of its holes (``find``).
 A set of chunks stays while the index says that it serves the hole, so that keystrokes reuse what
 the engine has read.
 """
@@ -23,6 +24,7 @@ from intarsia.workspace.context.chunk import Chunk
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, ProjectContext
+    from intarsia.infill.filling.options import PlannedHole
     from intarsia.infill.filling.plan import FillPlan
     from intarsia.workspace.context.place import Place, RecentEdit
 
@@ -38,6 +40,14 @@ class DocumentContext:
     path: str
     chunks: Sequence[Chunk]
 
+    @property
+    def message(self) -> "ProjectContext | None":
+        """What a fill carries."""
+        from intarsia.infill.filling.plan import to_project_context
+
+        passages = ((chunk.path, chunk.text) for chunk in self.chunks)
+        return to_project_context(passages, self.repository, self.path)
+
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +56,9 @@ PAUSE_S = 0.4
 
 INCOMPLETE_PAUSE_S = 1.0
 """Before choosing again for the same text, while the index does not know all files."""
+
+MAX_INDEX_S, POLL_S = 3.0, 0.1
+"""How long a user who asked for an edit waits for the index of a folder that was just opened."""
 
 MAX_RECENT_EDITS = 4
 
@@ -106,10 +119,13 @@ class ProjectContexts:
         context = self._of.get(uri)
         if context is None:
             return None
+        if (kept := self._without_changed(context)) is not context:
+            self._keep(uri, kept)
+        return kept
+
+    def _without_changed(self, context: DocumentContext) -> DocumentContext:
         kept = [chunk for chunk in context.chunks if not self._index.has_changed(chunk)]
-        if len(kept) < len(context.chunks):
-            self._keep(uri, replace(context, chunks=kept))
-        return self._of[uri]
+        return context if len(kept) == len(context.chunks) else replace(context, chunks=kept)
 
     def is_on(self, settings: Settings) -> bool:
         """Whether code of other files can be chosen."""
@@ -181,34 +197,59 @@ class ProjectContexts:
         finally:
             refresh.is_chosen.set()
 
+    async def find(self, document: Document, planned: "PlannedHole") -> DocumentContext | None:
+        """Choose for a hole that the user asked about, and keep nothing; None: nothing is known."""
+        settings = self._settings_of(document)
+        if not self.is_on(settings):
+            return None
+        found = await self._chosen_for(document, planned)
+        if found is None or settings != self._settings_of(document):
+            return None
+        return self._without_changed(found)
+
+    async def settled(self, document: Document) -> bool:
+        """Return whether the index knows all files, after waiting for that a little."""
+        try:
+            async with asyncio.timeout(MAX_INDEX_S):
+                await self._index.is_opened.wait()
+                while self.is_on(self._settings_of(document)):
+                    if await self._index.is_complete():
+                        break
+                    await asyncio.sleep(POLL_S)
+        except TimeoutError:
+            return False
+        return True
+
     async def _choose(self, hole: OpenHole) -> None:
-        place = self._place(hole.document, hole.plan)
+        context = await self._chosen_for(hole.document, hole.plan)
+        if context is not None:
+            self._keep(hole.document.uri, context)
+
+    async def _chosen_for(
+        self, document: Document, planned: "PlannedHole"
+    ) -> DocumentContext | None:
+        place = self._place(document, planned)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
-            return
-        for document in self._documents.edited_files():
-            path = document.disk_path
-            if path is not None and self._may_show(document):
-                self._index.update_text(path, document)
+            return None
+        for edited in self._documents.edited_files():
+            path = edited.disk_path
+            if path is not None and self._may_show(edited):
+                self._index.update_text(path, edited)
         chunks = await self._index.choose(place, await self._engine.context_budget())
         if chunks is None:
-            return
-        context = DocumentContext(
+            return None
+        return DocumentContext(
             repository=PurePath(root).name,
             path=PurePath(place.path).relative_to(root).as_posix(),
             chunks=chunks,
         )
-        self._keep(hole.document.uri, context)
 
     def _keep(self, uri: str, context: DocumentContext) -> None:
-        from intarsia.infill.filling.plan import to_project_context
-
         self._of[uri] = context
-        passages = ((chunk.path, chunk.text) for chunk in context.chunks)
-        message = to_project_context(passages, context.repository, context.path)
-        self._messages[uri] = message
+        self._messages[uri] = context.message
 
-    def _place(self, document: Document, plan: "FillPlan") -> "Place | None":
+    def _place(self, document: Document, plan: "PlannedHole") -> "Place | None":
         from intarsia.workspace.context.place import Place
 
         path = document.disk_path

@@ -85,9 +85,12 @@ async def _context(ls: IntarsiaServer, arguments: _ContextArguments) -> str:
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"
-    context = session.projects.chosen(uri)
-    file = context.path if context else (snapshot.document.disk_path or uri)
-    return seen_text(plan, context, file=file, tokens_per_s=await session.engine.reading_speed())
+    document = snapshot.document
+    is_complete = not session.folders or await session.projects.settled(document)
+    context = await session.projects.find(document, plan)
+    file = context.path if context else (document.disk_path or uri)
+    speed = await session.engine.reading_speed()
+    return seen_text(plan, context, file=file, tokens_per_s=speed, is_complete=is_complete)
 
 
 class _ImportArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -126,7 +129,12 @@ NOTE = "   "
 
 
 def seen_text(
-    plan: FillPlan, context: DocumentContext | None, *, file: str, tokens_per_s: float | None
+    plan: FillPlan,
+    context: DocumentContext | None,
+    *,
+    file: str,
+    tokens_per_s: float | None,
+    is_complete: bool,
 ) -> str:
     """Return the text to show: the cost, other files' code, the code after and before the hole.
 
@@ -134,7 +142,7 @@ def seen_text(
     reading, None where it is unknown.
     """
     canvas, chunks = plan.canvas, context.chunks if context else ()
-    parts = ["\n".join(_cost(plan, context, tokens_per_s))]
+    parts = ["\n".join(_cost(plan, context, tokens_per_s, is_complete=is_complete))]
     parts += [_chunk(chunk) for chunk in chunks]
     parts.append(_part(f"{file}: after the hole", canvas.suffix))
     parts.append(_part(f"{file}: before the hole", canvas.prefix))
@@ -144,7 +152,11 @@ def seen_text(
 
 
 def _cost(
-    plan: FillPlan, context: DocumentContext | None, tokens_per_s: float | None
+    plan: FillPlan,
+    context: DocumentContext | None,
+    tokens_per_s: float | None,
+    *,
+    is_complete: bool,
 ) -> Iterator[str]:
     canvas, chunks = plan.canvas, context.chunks if context else ()
     num_window = _num_tokens(canvas.prefix + canvas.given + canvas.suffix)
@@ -155,8 +167,12 @@ def _cost(
     if tokens_per_s:
         yield f"To read them once takes {num_tokens / tokens_per_s:.1f} s"
         yield f"at {tokens_per_s:.0f} tokens a second."
-    if context is None:
-        yield "No code of other files has been chosen yet."
+    if not is_complete:
+        yield "The folder is still being read: ask again for more of its code."
+    elif context is None:
+        yield "Other files are not read here: no folder, or projectContext is off."
+    elif not chunks:
+        yield "No code of other files was found that helps here."
 
 
 def _chunk(chunk: Chunk) -> str:

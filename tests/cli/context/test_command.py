@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.fill.source_file import opened_folder
+from intarsia.cli.project import opened_folder
 
 LIBRARY = "class Door:\n    def open_it(self, angle: float) -> bool:\n        return angle > 0\n"
 MAIN = "from library import Door\n\n\ndef enter(door: Door):\n    door.\n\n\nprint(enter(Door()))\n"

@@ -313,7 +313,7 @@ async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
     places = [Cursor(start=SELECTED.index("n += x") + 5)]
     async for _ in fill_in_order(context_of(engine), SELECTED, places):
         pass
-    rewriter, _ = await rewrite(lambda request: "x")
+    rewriter, _ = await rewrite(lambda request: "    n = 2\n")
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_edits import lines, run_edit
 from editor_clients import Page, open_document, page, vscode
 from engine_watch import until
 from hypothesis import given
@@ -16,9 +17,11 @@ from lsprotocol import types
 from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.engine.ipc.messages import Fill, ProjectContext
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.features import build_server
+from intarsia.lsp.project import project_contexts
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.project.recent_edits import MAX_REGIONS, EditedLines, RecentEdits, Region
@@ -51,13 +54,17 @@ def pay(account: Account) -> None:
 
 
 @asynccontextmanager
-async def opened(folder: Path, runtime: Address, **options: object) -> AsyncIterator[Page]:
+async def opened(
+    folder: Path, runtime: Address, use: str = USE, **options: object
+) -> AsyncIterator[Page]:
     """Open a folder with a module and a file that uses it; the model writes "withdraw(1)"."""
     (folder / "models.py").write_text(MODELS)
-    (folder / "use.py").write_text(USE)
+    (folder / "use.py").write_text(use)
     who, uri = vscode(), (folder / "use.py").as_uri()
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    async with page(runtime, USE, who=who, name=uri, options=options, text="withdraw(1)") as user:
+    async with page(
+        runtime, use, who=who, name=uri, options=options, likely=(), text="withdraw(1)"
+    ) as user:
         yield user
 
 
@@ -88,16 +95,57 @@ def change_folders(user: Page, *, added: Sequence[Path] = (), removed: Sequence[
     user.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
 
 
-async def test_a_request_right_at_the_start_gets_its_context_once_the_index_is_ready(
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody minds how long the index's process takes to start on a busy machine."""
+    monkeypatch.setattr(project_contexts, "MAX_INDEX_S", 60)
+
+
+@pytest.mark.usefixtures("patience")
+async def test_the_command_shows_what_is_chosen_where_nothing_was_typed(
     runtime: Address, tmp_path: Path
 ) -> None:
     async with opened(tmp_path, runtime) as user:
-        await user.items(4, 12)
+        text = await seen(user)
+    assert "── models.py" in text and "def withdraw(self, amount: int) -> int" in text
 
-        async def is_shown() -> bool:
-            return "models.py" in await seen(user)
 
-        await until(is_shown, seconds=60)
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        ("fillAll", None),
+        ("fill", lines(8, 9)),
+        ("rewrite", lines(8, 9)),
+        ("repair", lines(11, 12)),
+    ],
+)
+async def test_each_edit_reads_code_of_other_files_where_nothing_was_typed(
+    runtime: Address,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    where: types.Range | None,
+) -> None:
+    asked: list[Fill] = []
+    fill = EngineConnection.fill
+
+    async def recording(engine: EngineConnection, request: Fill, *others: Any) -> Any:
+        asked.append(request)
+        return await fill(engine, request, *others)
+
+    monkeypatch.setattr(EngineConnection, "fill", recording)
+    use = USE.replace("account.\n", "...\n\n\ndef save(account: Account):\n    ...\n\n\n")
+    async with opened(tmp_path, runtime, use=use + "x = = 1\n") as user:
+        await run_edit(user.client, kind, user.uri, where, apply=False)
+    assert asked
+    for request in asked:
+        assert request.project is not None and request.project_use == "always"
+        (chunk,) = request.project.chunks
+        assert (chunk.path, request.project.path) == ("models.py", "use.py")
+        assert "def withdraw" in chunk.text
+    if kind == "fillAll":  # and the fills before it
+        assert "withdraw(1)" in asked[1].prefix
 
 
 async def test_code_of_the_folder_is_shown_less_what_must_not_be(
@@ -205,7 +253,7 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     await index.asked.wait()
     contexts.forget(snapshot.document.uri)
     await asyncio.sleep(2 * PAUSE_S)
-    assert contexts.chosen(snapshot.document.uri) is None
+    assert contexts.of(snapshot.document.uri) is None
 
 
 async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
