@@ -101,9 +101,16 @@ class ServerProcess:
         return message.get("result")
 
     async def open_session(
-        self, options: Mapping[str, Any], *, asks_for_drafts: bool = False
+        self,
+        options: Mapping[str, Any],
+        *,
+        asks_for_drafts: bool = False,
+        client: Mapping[str, Any] | None = None,
     ) -> Message:
-        """Initialize the server; return its status after the model is loaded. Raise ServerFault."""
+        """Initialize the server; return its status after the model is loaded. Raise ServerFault.
+
+        ``client``: more parameters of ``initialize``, such as the client's name.
+        """
         await self.request(
             "initialize",
             {
@@ -114,6 +121,7 @@ class ServerProcess:
                     "experimental": {"intarsia": {"status": True, "drafts": asks_for_drafts}},
                 },
                 "initializationOptions": {"statistics": False, **options},
+                **(client or {}),
             },
         )
         self.notify("initialized", {})

@@ -17,6 +17,7 @@ from intarsia_research.commands.eval.comparison import report_comparison, report
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia_research.commands.eval.options import EvalRequest, eval_options
 from intarsia_research.commands.eval.reports import report, save
+from intarsia_research.commands.eval.typing import TYPING, evaluate_typing
 from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
@@ -85,7 +86,11 @@ def command(
     if edit_request:
         failures = evaluate_edits(edit_request, to_save=to_save, as_json=as_json)
         return ExitCode.NOTHING if failures else ExitCode.OK
-    finished = _evaluate(EvalRequest(**options), to_save)
+    request = EvalRequest(**options)
+    if TYPING in request.sets:
+        evaluate_typing(request, to_save, as_json=as_json)
+        return ExitCode.OK
+    finished = _evaluate(request, to_save)
     report(finished, as_json=as_json)
     return ExitCode.NOTHING if any(row.is_failure for row in finished.rows) else ExitCode.OK
 

@@ -90,8 +90,9 @@ _OPTIONS = (
         metavar="NAME",
         multiple=True,
         callback=each_once,
-        help="builtin, project, members, single-line, random-span-light, or a FILE.jsonl.gz of "
-        "HumanEval Infilling; repeatable.  [default: builtin, without --repo and --commits]",
+        help="builtin, project, members, single-line, random-span-light, a FILE.jsonl.gz of "
+        "HumanEval Infilling, or typing (files typed anew); repeatable.  "
+        "[default: builtin, without --repo and --commits]",
     ),
     click.option(
         "--repo",

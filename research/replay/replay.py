@@ -1,0 +1,191 @@
+"""Runs the sessions of the set ``typing`` through the language server, and counts what is shown.
+
+After each key the server is asked as an editor asks, and its answer is waited for: the figures do
+not depend on the machine's speed. The user accepts what is right and types everything else.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from intarsia_research.benchmark.typing import DRAFT, settled_text
+from intarsia_research.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia_research.evaluation.systems.language_server import position_of
+from intarsia_research.replay.harm import why_harmful
+from intarsia_research.replay.sessions import Session
+from intarsia_research.replay.typist import Change, Typist, num_keys
+
+MIN_CHARS_ACCEPTED = 3
+"""A shorter suggestion is typed: reading it takes longer."""
+MIN_CHARS_WANTED = 4
+"""Where less is left of a line, nothing is expected."""
+
+CLIENTS: Mapping[str, Mapping[str, Any]] = {
+    "VS Code": {"clientInfo": {"name": "Visual Studio Code", "version": "1.122.0"}},
+    "Neovim": {"clientInfo": {"name": "Neovim", "version": "0.11.4"}},
+}
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """One text that was on show, as it is written into the saved run."""
+
+    session: str
+    line: str  # up to the cursor
+    text: str
+    verdict: str  # "right", "other", or what it breaks
+
+
+@dataclass(kw_only=True, slots=True)
+class Counts:
+    """What was counted, of one language or of all."""
+
+    keys: int = 0
+    keys_without: int = 0
+    asked: int = 0
+    right: int = 0
+    other: int = 0
+    withdrawn: int = 0
+    harmful: Counter[str] = field(default_factory=Counter)
+    silent: Counter[str] = field(default_factory=Counter)  # where more was wanted, by reason
+
+    @property
+    def shown(self) -> int:
+        return self.right + self.other + self.harmful.total()
+
+    def add(self, more: "Counts") -> None:
+        for name in ("keys", "keys_without", "asked", "right", "other", "withdrawn"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.harmful += more.harmful
+        self.silent += more.silent
+
+
+@dataclass(kw_only=True, slots=True)
+class Replay:
+    """The counts by language, and all that was shown."""
+
+    by_language: dict[str, Counts] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
+
+    @property
+    def whole(self) -> Counts:
+        counts = Counts()
+        for one in self.by_language.values():
+            counts.add(one)
+        return counts
+
+
+async def replay(
+    sessions: Sequence[Session],
+    options: Mapping[str, Any],
+    on_session: Callable[[int], None] = lambda number: None,
+    environment: Mapping[str, str] | None = None,
+) -> Replay:
+    """Type all sessions; the clients take turns. Raises ServerFault."""
+    result = Replay()
+    for turn, client in enumerate(CLIENTS.values()):
+        async with serving(environment) as server:
+            settings = {
+                "debounceMs": 0,
+                "deadlineMs": 60_000,
+                "nextEdit": "off",
+                "fillAhead": "off",
+                **options,
+            }
+            await server.open_session(settings, asks_for_drafts=True, client=client)
+            for number, session in enumerate(sessions):
+                if number % len(CLIENTS) == turn:
+                    await _type(server, session, f"file:///typing/{number}{session.suffix}", result)
+                    on_session(number)
+    return result
+
+
+async def _type(server: ServerProcess, session: Session, uri: str, result: Replay) -> None:
+    counts = result.by_language.setdefault(session.language, Counts())
+    typist = Typist(before=session.before, goal=session.goal, after=session.after)
+    document = {"uri": uri, "languageId": session.language, "version": 0, "text": typist.document}
+    server.notify("textDocument/didOpen", {"textDocument": document})
+    version = 0
+    if not session.asks_only:
+        counts.keys_without += num_keys(session.before, session.goal, session.after)
+    while typist.goal:
+        item = await _ask(server, typist, uri, counts)
+        before = typist.document
+        if item is not None and _judge(item, typist, session, counts, result):
+            change = typist.accept(item["insertText"], _removed(item, typist))
+        elif session.asks_only:
+            break
+        else:
+            change = typist.press()
+        counts.keys += not session.asks_only
+        version += 1
+        _send(server, uri, version, before, change)
+        if session.asks_only:
+            break
+    server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) -> Any:
+    """Return the answer's item, None if nothing is shown; count drafts that were taken back."""
+    server.taken()
+    counts.asked += 1
+    position = position_of(typist.document, len(typist.before))
+    params = {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
+    answer = await server.request("textDocument/inlineCompletion", params)
+    items = (answer["items"] if isinstance(answer, dict) else answer) or []
+    item = items[0] if items and items[0]["insertText"] else None
+    notes = server.taken()
+    drafts = [settled_text(note.params) for note in notes if note.method == DRAFT]
+    draft = next((text for text in reversed(drafts) if text.strip()), "")
+    final = item["insertText"] if item else ""
+    counts.withdrawn += bool(draft) and not final.startswith(draft.rstrip())
+    if item is None and len(typist.goal.partition("\n")[0].strip()) >= MIN_CHARS_WANTED:
+        last = [note.params["last"] for note in notes if note.method == STATUS]
+        reason = (last[-1] or {}).get("reason") if last else None
+        counts.silent[_in_general(reason or "no reason")] += 1
+    return item
+
+
+def _judge(item: Any, typist: Typist, session: Session, counts: Counts, result: Replay) -> bool:
+    """Count what is on show; return whether the user accepts it."""
+    text, removed = item["insertText"], _removed(item, typist)
+    harm = why_harmful(typist.document, len(typist.before), text, removed)
+    is_right = typist.is_right(text, removed)
+    verdict = "right" if is_right else harm or "other"
+    line = typist.before[typist.before.rfind("\n") + 1 :]
+    result.shown.append(Shown(session=session.name, line=line, text=text, verdict=verdict))
+    if is_right:
+        counts.right += 1
+    elif harm:
+        counts.harmful[harm] += 1
+    else:
+        counts.other += 1
+    return is_right and len(text.strip()) >= MIN_CHARS_ACCEPTED
+
+
+def _removed(item: Any, typist: Typist) -> int:
+    """Return how many characters after the cursor an item replaces on the cursor's line."""
+    found = item.get("range")
+    if found is None:
+        return 0
+    at = position_of(typist.document, len(typist.before))
+    return max(0, found["end"]["character"] - at["character"])
+
+
+def _send(server: ServerProcess, uri: str, version: int, before: str, change: Change) -> None:
+    content = {
+        "range": {
+            "start": position_of(before, change.start),
+            "end": position_of(before, change.end),
+        },
+        "text": change.text,
+    }
+    document = {"uri": uri, "version": version}
+    server.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [content]})
+
+
+def _in_general(reason: str) -> str:
+    """Return a reason without its numbers."""
+    return reason.partition(":")[0].partition("(")[0].strip()
