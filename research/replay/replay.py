@@ -137,7 +137,11 @@ async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) 
     items = (answer["items"] if isinstance(answer, dict) else answer) or []
     item = items[0] if items and items[0]["insertText"] else None
     notes = server.taken()
-    drafts = [settled_text(note.params) for note in notes if note.method == DRAFT]
+    drafts = [
+        settled_text(note.params)
+        for note in notes
+        if note.method == DRAFT and not note.params.get("revised")
+    ]
     draft = next((text for text in reversed(drafts) if text.strip()), "")
     final = item["insertText"] if item else ""
     counts.withdrawn += bool(draft) and not final.startswith(draft.rstrip())

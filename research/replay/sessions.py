@@ -28,7 +28,9 @@ Way = Literal[
 ]
 
 _MIN_LINES, _MAX_LINES = 15, 400
-_LINES_WRITTEN = 5
+_LINES_WRITTEN = 3
+_COLUMNS = re.compile(r"(?<=\S)[ \t]{2,}")
+"""Blanks that a formatter wrote: nobody types them."""
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w{3,}\b")
 
 
@@ -118,7 +120,7 @@ def _of_file(
         offsets.append(offsets[-1] + len(line) + 1)
 
     def session(way: Way, start: int, end: int, *, goal: str | None = None) -> Session:
-        written = text[start:end] if goal is None else goal
+        written = _COLUMNS.sub(" ", text[start:end]) if goal is None else goal
         return Session(
             name=f"{name}:{way}",
             language=language,

@@ -59,8 +59,7 @@ def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool
 
 def typing_table(result: Replay) -> Table:
     """Return a row for each language and one for all."""
-    table = titled_table("typed anew: of shown texts, and of keys")
-    table.add_column("language")
+    table = titled_table("typed anew: of shown texts, and of keys", "language")
     columns = ("keys", "keys\nsaved", "shown", "right", "harmful", "withdrawn", "silent,\nwanted")
     for name in columns:
         table.add_column(name, justify="right")
