@@ -22,7 +22,7 @@ demo: setup
 # The fast lane: all that a change commonly breaks.
 test: setup pull
 	$(MAKE) -j2 lint types extension-check
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" tests research/tests/replay
 
 # Both lanes.
 test-all: test test-slow test-research
