@@ -10,6 +10,7 @@ from typing import get_args
 
 import click
 import msgspec
+from msgspec.structs import replace
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -166,7 +167,7 @@ async def _find(plan: NextEditPlan, level: Level, model: str | None) -> NextEdit
 
             async def ask(request: FindNextEdits) -> NextEdits | NoSuggestion:
                 try:
-                    return await client.find_next_edits(request)
+                    return await client.find_next_edits(replace(request, is_awaited=True))
                 except FillFailed as error:
                     if error.code != "bad_request":
                         raise

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 13
+PROTOCOL_VERSION = 14
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -224,8 +224,8 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     next edit. Answered by ``NextEdits`` or ``Failed``.
 
     It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
-    request that a user waits for. So does another loaded model, which is not put out. A model that
-    cannot score answers ``bad_request``.
+    request that a user waits for. So does another loaded model, which is not put out. None of these
+    ends one that is itself ``is_awaited``. A model that cannot score answers ``bad_request``.
     """
 
     id: int
@@ -234,6 +234,7 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     direction: Literal["below", "above"] = "below"
     max_places: int = 1
     model: str | None = None
+    is_awaited: bool = False
 
 
 class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):

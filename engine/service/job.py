@@ -50,7 +50,7 @@ class Job:
     @property
     def is_for_idle_time(self) -> bool:
         """Whether no user waits for it: every other job and every prefetch goes before it."""
-        return isinstance(self.request, FindNextEdits)
+        return isinstance(self.request, FindNextEdits) and not self.request.is_awaited
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
         """Answer that the request was cancelled."""

@@ -199,7 +199,8 @@ class Worker:
             return self._fill(job, job.request, filler)
         if isinstance(job.request, ScoreTexts):
             return filler.score_texts(job.request, self._background_control_of(job, filler))
-        return filler.find_next_edits(job.request, self._idle_control_of(job, filler))
+        control_of = self._idle_control_of if job.is_for_idle_time else self._background_control_of
+        return filler.find_next_edits(job.request, control_of(job, filler))
 
     def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
         clock = RunClock()

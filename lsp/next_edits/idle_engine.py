@@ -72,9 +72,9 @@ class IdleEngine:
 
 
 async def quiet(until: QuietUntil) -> None:
-    """Return once that time is over; it may be put off again."""
+    """Return once that time is over; it may be put off again, or brought forward."""
     while True:
         wait_s = until() - time.monotonic()
         if wait_s <= 0:
             return
-        await asyncio.sleep(wait_s)
+        await asyncio.sleep(min(wait_s, AFTER_INTERRUPTION_S))

@@ -5,6 +5,7 @@ for one. After an accepted offer the look goes on, with the same edit as its exa
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from intarsia.infill.next_edit.renaming import (
     is_same_rename,
     rename_between,
     renamed_uses,
+    replaced_name,
 )
 from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.next_edit.show_rule import Level
@@ -57,6 +59,10 @@ LONG_PAUSE_S = 2.0
 
 MAX_PASTED_LINES = 8
 
+_FIRST_WORD = re.compile(r"\A[\w$]+")
+_REPLACED = NoSuggestion(reason="it would bring back the name that was just replaced")
+_ONE_WORD = NoSuggestion(reason="a next edit goes before one word")
+
 logger = logging.getLogger(__name__)
 
 
@@ -92,6 +98,27 @@ class NextEdits:
             for it in watched.open.offers
         )
         return rename if is_shared else None
+
+    def goes_before(self, document: Document, offset: int, ghost: str) -> NoSuggestion | None:
+        """Return why an edit forbids a ghost text that nobody asked for, None where none does."""
+        word = "".join(_FIRST_WORD.findall(ghost))
+        if any(typed + word == old for old, typed in self.replaced_at(document, offset)):
+            return _REPLACED
+        return _ONE_WORD if word == ghost and self.offers_of(document.uri) else None
+
+    def replaced_at(self, document: Document, offset: int) -> Sequence[tuple[str, str]]:
+        """Return what the edit at hand replaces at an offset: old names, with what is typed."""
+        watched = self._of.get(document.uri)
+        if watched is None:
+            return ()
+        last = watched.settled.last
+        befores = (watched.settled.text, watched.settled.text if last is None else last.before)
+        found = (replaced_name(before, document.text, offset) for before in befores)
+        return [it for it in found if it is not None]
+
+    def dismissed_suggestion(self) -> None:
+        """Take that the newest suggestion was dismissed: nobody reads it any more."""
+        self._read_until = 0.0
 
     def document_changed(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
         """Take a change of a document; ``inserted`` are the texts that it put in."""

@@ -140,4 +140,7 @@ def dismissed(ls: IntarsiaServer, params: object) -> None:
     told = read_own(params, Dismissed)
     document = ls.session.documents.current(told.text_document.uri)
     if document is not None:
+        ls.session.ahead.end()  # it fills what would have followed
+        if ls.session.next_edit_level(document) is not None:
+            ls.session.next_edits.dismissed_suggestion()
         ls.session.manners.dismissed(document, told.position.as_lsp)

@@ -47,14 +47,36 @@ class SuggestOptions:
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
+        if _replaces_a_name(session, snapshot):
+            options = replace(options, shows_draft=False)
         outcome = await _suggest(session, snapshot, options)
         if options.shows_improbable:
             return outcome
         settings = session.settings_of(snapshot.document)
-        return outcome.unasked(percent_of(settings.show_threshold))
+        return _behind_edits(
+            session, snapshot, outcome.unasked(percent_of(settings.show_threshold))
+        )
     except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
         return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
+
+
+def _behind_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
+    """Return the outcome of an automatic request, without what an edit at hand forbids."""
+    document, offset = snapshot.document, snapshot.offset - snapshot.document_start
+    if not outcome.ghosts or session.next_edit_level(document) is None:
+        return outcome
+    refusal = session.next_edits.goes_before(document, offset, outcome.ghosts[0].text)
+    if refusal is None:
+        return outcome
+    return replace(outcome, ghosts=(), reason=refusal.reason, kind=refusal.kind)
+
+
+def _replaces_a_name(session: Session, snapshot: Snapshot) -> bool:
+    document, offset = snapshot.document, snapshot.offset - snapshot.document_start
+    if session.next_edit_level(document) is None:
+        return False
+    return bool(session.next_edits.replaced_at(document, offset))
 
 
 async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:

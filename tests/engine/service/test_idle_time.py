@@ -29,6 +29,7 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
+    ScoreTexts,
     TextPart,
 )
 from intarsia.engine.service import worker
@@ -319,6 +320,27 @@ async def test_fills_and_a_prefetch_run_inside_and_it_goes_on_after_a_pause(addr
         assert search.at_pass[num_before] >= answered_at + worker.PAUSE_S * 0.9
         search.may_end.set()
         assert (await finding).edits[0].text == "new()\n"
+
+
+async def test_a_search_that_is_awaited_lets_others_go_first_and_goes_on(address: Address):
+    search = SlowFind()
+    filler = RuleFiller(lambda _: "1", find=search, likely=[])
+    awaited = msgspec.structs.replace(ASKED, is_awaited=True)
+    scored = ScoreTexts(id=0, prefix="", present="", texts=(), suffix="")
+    async with (
+        engine_client(address, filler) as client,
+        EngineClient(name="other", start=False, address=address) as other,
+    ):
+        await client.fill(hole())
+        finding = asyncio.create_task(client.find_next_edits(awaited))
+        await until(search.begun.is_set)
+        assert (await other.fill(hole())).text == "1"
+        scoring = asyncio.create_task(other.score_texts(scored))
+        assert (await other.fill(hole())).text == "1"
+        assert not scoring.done()  # it waits for its turn, and ends nothing
+        search.may_end.set()
+        assert (await finding).edits[0].text == "new()\n"
+        await scoring
 
 
 async def test_it_does_not_end_a_prefetch(address: Address):

@@ -149,6 +149,19 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
     assert window.count == NextEditCounts(settled=1, offered=2)
 
 
+async def test_a_dismissed_suggestion_is_not_waited_for(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(next_edits, "LONG_PAUSE_S", 60.0)
+    window.write(EDITED)
+    window.looks.suggested(window.document, 0, "a text that is being read")
+    await asyncio.sleep(2 * PAUSE_S)
+    assert window.engine.asked == []
+    window.looks.dismissed_suggestion()
+    await asyncio.wait_for(window.looked(), 5)
+    assert window.offered()
+
+
 async def test_uses_of_a_renamed_declaration_wait_for_no_engine(window: Window) -> None:
     window.documents.change(changed(URI, 2, "def old(): pass\n" + BEFORE))
     window.looks.forget(URI)

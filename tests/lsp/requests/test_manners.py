@@ -219,6 +219,26 @@ async def test_what_is_accepted_and_taken_back_three_times_is_silent(runtime: Ad
         assert "dismissed 3 times" in user.log
 
 
+@pytest.mark.parametrize(
+    ("new", "written", "shown"),
+    [
+        ("price", "_cents", None),
+        ("pr", "ice_cents + 1", None),
+        ("price", "_all", "_all"),
+        ("cost", "_cents", "_cents"),
+    ],
+)
+async def test_a_name_that_is_being_replaced_is_not_brought_back(
+    runtime: Address, new: str, written: str, shown: str | None
+) -> None:
+    text = "total = price_cents\nprint(total)\n"
+    async with typing(runtime, text, written=written, nextEdit="sure") as user:
+        user.edit(("price_cents", new[:-1]))
+        user.edit((f"total = {new[:-1]}", f"total = {new}"))
+        assert await user.after(f"total = {new}") == shown
+        assert await user.after(f"total = {new}", is_invoked=True) == written
+
+
 async def test_settings_of_a_language_go_before(runtime: Address) -> None:
     languages = {"python": {"inStrings": True}, "go": {"inStrings": 7}, "c": {"model": "x"}}
     async with typing(runtime, 'x = "a "\n', languages=languages) as user:
