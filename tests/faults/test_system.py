@@ -1,7 +1,12 @@
 """What the system takes away: files, folders, disk, locks, memory, open files, device, time."""
 
+import contextlib
+import os
 import resource
 import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -10,9 +15,91 @@ from faults.editor import BY_DIGEST, DIGEST, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from faults.limits import limited
-from faults.memory_group import memory_group
-from faults.patched import JUMPING_CLOCK, NO_FLOCK, NO_UNIX_SOCKETS, patched
 from lsprotocol import types
+
+JUMPING_CLOCK = """
+import time
+from pathlib import Path
+
+_real, _jump = time.time, Path({folder!r}) / "jump"
+time.time = lambda: _real() + float(_jump.read_text())
+"""
+
+NO_FLOCK = """
+import errno, fcntl
+
+def _flock(*_):
+    raise OSError(errno.ENOLCK, "No locks available")
+
+fcntl.flock = _flock
+"""
+
+NO_UNIX_SOCKETS = """
+import errno, socket
+
+class _Socket(socket.socket):
+    def bind(self, address):
+        if self.family == socket.AF_UNIX:
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        super().bind(address)
+
+socket.socket = _Socket
+"""
+
+
+def patched(folder: Path, source: str) -> dict[str, str]:
+    """Return the variables by which Python processes run this source at their start."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(source.replace("{folder!r}", repr(str(folder))))
+    return {"PYTHONPATH": str(folder)}
+
+
+ROOT = Path("/sys/fs/cgroup")
+LIMITS = {
+    "cgroup.controllers": "memory.max",
+    "memory/memory.limit_in_bytes": "memory.limit_in_bytes",
+}
+"""A file that tells the version of control groups, and the group's file with its limit."""
+SWAP_LIMITS = ("memory.swap.max", "memory.memsw.limit_in_bytes")
+
+
+@contextlib.contextmanager
+def memory_group(process: psutil.Process, max_bytes: int) -> Iterator[None]:
+    """Limit what a process has in memory; skip the test where that is not possible."""
+    version = next((name for name in LIMITS if (ROOT / name).exists()), None)
+    if version is None:
+        pytest.skip("this system has no control groups for memory")
+    try:
+        group = Path(tempfile.mkdtemp(prefix="intarsia-", dir=(ROOT / version).parent))
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    try:
+        try:
+            (group / LIMITS[version]).write_text(str(max_bytes))
+            _limit_swap(group, max_bytes)
+            (group / "cgroup.procs").write_text(str(process.pid))
+        except OSError as error:
+            pytest.skip(f"memory cannot be limited by a control group: {error}")
+        yield
+    finally:
+        _empty(group)
+        group.rmdir()
+
+
+def _limit_swap(group: Path, max_bytes: int) -> None:
+    """Keep the process from going on in swapped memory, where the kernel limits that."""
+    for name in SWAP_LIMITS:
+        if (group / name).exists():
+            (group / name).write_text("0" if name.endswith("max") else str(max_bytes))
+
+
+def _empty(group: Path) -> None:
+    """Move what still runs in the group out of it, as a group with processes stays."""
+    for pid in (group / "cgroup.procs").read_text().split():
+        with contextlib.suppress(OSError):
+            os.kill(int(pid), 0)
+            (group.parent / "cgroup.procs").write_text(pid)
+
 
 DAY_S = 86_400.0
 SERVER = fault_server_command(rules=[BY_DIGEST])

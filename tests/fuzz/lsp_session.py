@@ -30,11 +30,9 @@ class UnthreadedInput:
         self._source = BoundedInput(io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
 
     async def readline(self) -> bytes:
-        """Return the next line."""
         return self._source.readline()
 
     async def readexactly(self, size: int) -> bytes:
-        """Return a body."""
         return self._source.read(size)
 
 
@@ -67,7 +65,6 @@ class Session:
         cls.lasting.cache_clear()
 
     def write(self, data: bytes) -> None:
-        """Take a message of the server."""
         self.sent.append(json.loads(data))
 
     def close(self) -> None:
@@ -79,7 +76,6 @@ class Session:
         self.send_bytes(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
 
     def notify(self, method: str, params: object) -> None:
-        """Send a notification."""
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send_bytes(self, data: bytes) -> None:

@@ -4,23 +4,215 @@
 """
 
 import http.client
+import itertools
 import json
 import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import mortal_team
 import pytest
-from killed_replica import kill_one_replica, remotes_of, small_hole, write_remotes
 from ray_team import RAY, RayTeam, ray_team
-from real_cancel import cancel_lag_ms, long_fill
 from toy_causal import save_toy, toy_causal_model
 
+from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.remote.fill.team_session import TeamSession
 from intarsia.engine.remote.filler import RemoteFiller
+from intarsia.engine.remote.settings.remotes import find_remote
+
+_DOCSTRING = '"""Return the lines of a file, each with its number."""'
+_PREFIX = f"import os\n\n\ndef read(path):\n    {_DOCSTRING}\n"
+
+_CANCELLED_AT = "intarsia_last_cancel_timestamp_seconds"
+
+Metrics = Callable[[], Mapping[str, Mapping[str, float]]]
+"""Returns the metrics of each engine, by its name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CancelledFill:
+    """One cancelled fill: a pass of it, and the time from the close to the model's last work."""
+
+    pass_ms: float
+    lag_ms: float
+
+
+def long_fill(*, max_tokens: int) -> dict[str, object]:
+    return {
+        "id": 1,
+        "prefix": _PREFIX,
+        "suffix": "\n\nprint(read('a'))\n",
+        "max_tokens": max_tokens,
+        "watch": True,
+        "fresh": True,
+        "decoding": "autoregressive",
+    }
+
+
+def cancel_lag_ms(port: int, key: str, metrics: Metrics) -> CancelledFill:
+    """Begin a fill, close its connection after four passes, and wait until its model has left it.
+
+    Both clocks are of one machine. The longest pass that was seen counts.
+    """
+    before = _cancelled_at(metrics)
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        headers = {"Authorization": f"Bearer {key}"}
+        connection.request("POST", "/v1/fill", json.dumps(long_fill(max_tokens=200)), headers)
+        answer = connection.getresponse()
+        times: list[float] = []
+        while len(times) < 5:
+            line = answer.readline()
+            assert line, "the fill has ended already"
+            if line.startswith(b"event: step"):
+                times.append(time.time())
+        answer.close()
+        connection.close()
+        closed_at = time.time()
+    end = closed_at + 30
+    while (cancelled_at := _cancelled_at(metrics)) <= before:
+        assert time.time() < end, "the fill was not cancelled"
+        time.sleep(0.05)
+    gaps = [after - before for before, after in pairwise(times)]
+    return CancelledFill(pass_ms=1000 * max(gaps), lag_ms=1000 * (cancelled_at - closed_at))
+
+
+def _cancelled_at(metrics: Metrics) -> float:
+    return max(row[_CANCELLED_AT] for row in metrics().values())
+
+
+TYPING_WAIT_S = 120.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One request. Times are of time.monotonic()."""
+
+    began_at: float
+    ended_at: float
+    is_cut_off: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Killing:
+    """What was seen. ``faults`` are what users saw, ``attempts`` what their clients tried."""
+
+    killed_at: float
+    replaced_after_s: float
+    attempts: Sequence[Attempt]
+    faults: Sequence[Exception]
+
+    @property
+    def cut_off(self) -> list[Attempt]:
+        """The requests that were cut off, and sent again."""
+        return [attempt for attempt in self.attempts if attempt.is_cut_off]
+
+
+def write_remotes(team: RayTeam, folder: Path) -> None:
+    """Write a remotes.toml with a remote for each user into a new folder."""
+    folder.mkdir(mode=0o700)
+    lines = []
+    for number, key in enumerate(team.keys):
+        path = folder / f"key{number}"
+        path.write_text(key)
+        path.chmod(0o600)
+        lines.append(f"[user{number}]\nurl = 'http://127.0.0.1:{team.port}'\nkey_file = '{path}'\n")
+    (folder / "remotes.toml").write_text("".join(lines))
+    (folder / "remotes.toml").chmod(0o600)
+
+
+def remotes_of(team: RayTeam) -> list[RemoteFiller]:
+    """Return the remote of each user. INTARSIA_CONFIG_DIR names the folder with the settings."""
+    found = [find_remote(f"user{number}") for number in range(len(team.keys))]
+    return [RemoteFiller(remote, max_context_tokens=2_048) for remote in found]
+
+
+def small_hole(number: int = 0) -> Fill:
+    """Return one of many holes that take a few passes."""
+    prefix = f'def add_{number}(a, b):\n    """Return the sum."""\n    return '
+    return Fill(id=1, prefix=prefix, suffix="\n", stop=("\n",), max_tokens=12)
+
+
+def kill_one_replica(team: RayTeam, remotes: Sequence[RemoteFiller]) -> Killing:
+    """Let all users type on, kill a replica, and wait until another one serves."""
+    typing = _Typing(remotes)
+    with typing.running():
+        typing.wait_for_more(2 * len(remotes))
+        killed_at = time.monotonic()
+        team.replicas()[0].kill()
+        typing.wait_for_more(4 * len(remotes))
+    team.wait_until_ready(2)
+    return Killing(
+        killed_at=killed_at,
+        replaced_after_s=time.monotonic() - killed_at,
+        attempts=typing.attempts,
+        faults=typing.faults,
+    )
+
+
+class _Typing:
+    """Users who fill one hole after another, each on a thread of its own."""
+
+    def __init__(self, remotes: Sequence[RemoteFiller]) -> None:
+        self.attempts: list[Attempt] = []
+        self.faults: list[Exception] = []
+        self._texts: list[str] = []
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._type, args=[filler]) for filler in remotes]
+
+    def running(self) -> ExitStack:
+        """Return a block in which the users type."""
+        stack = ExitStack()
+        stack.enter_context(patch.object(TeamSession, "fill", self._noted(TeamSession.fill)))
+        stack.callback(self._end)
+        for thread in self._threads:
+            thread.start()
+        return stack
+
+    def wait_for_more(self, count: int) -> None:
+        end, target = time.monotonic() + TYPING_WAIT_S, len(self._texts) + count
+        while len(self._texts) < target:
+            assert time.monotonic() < end, self.faults
+            time.sleep(0.02)
+
+    def _end(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(TYPING_WAIT_S)
+
+    def _type(self, filler: RemoteFiller) -> None:
+        for number in itertools.count():
+            if self._stop.is_set():
+                return
+            control = FillControl(on_step=(lambda _: None) if number % 2 else None)
+            try:
+                self._texts.append(filler.fill(small_hole(number), control).text)
+            except ModelError as error:
+                self.faults.append(error)
+
+    def _noted(self, fill):  # type: ignore[no-untyped-def]
+        def noted(session: TeamSession, request: Fill, control: FillControl) -> Filled:
+            began_at, is_cut_off = time.monotonic(), False
+            try:
+                return fill(session, request, control)
+            except RemoteError as error:
+                is_cut_off = error.is_cut_off
+                raise
+            finally:
+                attempt = Attempt(
+                    began_at=began_at, ended_at=time.monotonic(), is_cut_off=is_cut_off
+                )
+                self.attempts.append(attempt)
+
+        return noted
+
 
 NUM_USERS = 20
 WAIT_S = 240.0

@@ -12,7 +12,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark import index
 from intarsia_research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
-from intarsia_research.benchmark.determinism import measure_determinism, same_percent
+from intarsia_research.benchmark.determinism import measure_determinism
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench, Figure, middle_of
 from intarsia_research.benchmark.machine_energy import energy_meter
@@ -39,10 +39,6 @@ async def test_engines_that_write_the_same_are_told_to(address: Address):
         "same_drawn_fresh_share": 100,
     }
     assert all("2 lines" in it.method for it in figures)
-
-
-def test_texts_are_the_same_in_every_sign_or_they_are_not():
-    assert same_percent(["a", "b", "c", "d"], ["a", "b ", "c", "D"]) == 50
 
 
 async def test_a_cancelled_fill_holds_the_next_one_up_for_a_step_and_not_for_all_of_them(
@@ -171,10 +167,3 @@ def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path)
     shown = drawn[0].read_text(encoding="utf-8")
     assert ">llama.cpp<" in shown and ">p95<" in shown
     assert ">transformers<" not in shown
-
-
-def test_the_same_figures_give_the_same_file(tmp_path: Path):
-    bars = [*FIGURES, figure("typing_prompt_share", 30.0), figure("typing_shown_share", 60.0)]
-    first, again = draw_pictures(bars, tmp_path / "a"), draw_pictures(bars, tmp_path / "b")
-    assert [it.name for it in first] == ["bench-warm.svg", "bench-typing.svg"]
-    assert [it.read_bytes() for it in first] == [it.read_bytes() for it in again]

@@ -196,11 +196,6 @@ def test_a_package_may_stand_once_whatever_its_archive(tmp_path: Path):
         read_packages(listed(tmp_path, "sdist Small_Thing\nwheel small-thing\n"))
 
 
-def test_a_list_that_is_not_there_is_a_fault(tmp_path: Path):
-    with pytest.raises(CorpusFault, match="check the path"):
-        read_packages(tmp_path / "none.txt")
-
-
 def test_names_are_held_out_in_any_spelling_but_not_in_another_ecosystem(tmp_path: Path):
     held_out = read_held_out(listed(tmp_path, "pypi Zope.Interface\nnpm left\n"))
     assert is_held_out(PackageRow(source="sdist", name="zope_interface"), held_out)

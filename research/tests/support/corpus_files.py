@@ -37,7 +37,6 @@ def training_options(corpus: Path, model: Path, **changes: Any) -> TrainingOptio
 def corpus_file(
     text: str, *, path: str = "src/a.py", language: str = "python", package: str = "small"
 ) -> CorpusFile:
-    """Return a file with this text."""
     return CorpusFile(
         ecosystem="pypi",
         package=package,

@@ -57,7 +57,6 @@ def edit_case(
 def place(
     line: int, num_lines: int, *new_lines: str, level: Level | None = "sure", gain: float = 9.0
 ) -> FoundPlace:
-    """Return a place of the present text."""
     text = "".join(f"{line}\n" for line in new_lines)
     return FoundPlace(
         change=Replacement(first_line=line, num_lines=num_lines, text=text),
@@ -109,7 +108,6 @@ class ScriptedFinder:
 async def rows_of(
     cases: Sequence[EditCase], finder: ScriptedFinder, way: AskingWay | None = None
 ) -> list[EditRow]:
-    """Run the cases."""
     rows: list[EditRow] = []
     way = way or AskingWay()
     await run_edits(cases, finder, way=way, on_case=lambda *_: None, on_row=rows.append)
@@ -123,6 +121,5 @@ def in_turn(*answers: Sequence[FoundPlace]) -> Callable[[Question], Sequence[Fou
 
 
 def write_edit_set(file: Path, cases: Iterable[EditCase]) -> None:
-    """Write a set of edits."""
     with gzip.open(file, "wb") as packed:
         packed.writelines(msgspec.json.encode(case) + b"\n" for case in cases)

@@ -38,12 +38,10 @@ def row(case: str, system: str = "speculative", **changes: Any) -> Row:
 
 
 def exact(case: str, system: str = "speculative", **changes: Any) -> Row:
-    """Return a row with an exact answer."""
     return row(case, system, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
 
 
 def failure(case: str, system: str = "speculative", **changes: Any) -> Row:
-    """Return a row of a hole without an answer."""
     usual = {
         "is_failure": True,
         "reason": "the engine went away",
@@ -56,7 +54,6 @@ def failure(case: str, system: str = "speculative", **changes: Any) -> Row:
 
 
 def run_of(*rows: Row) -> Run:
-    """Return a run of these rows."""
     names = dict.fromkeys(row.system for row in rows)
     return Run(
         started="2026-01-01T00:00:00+00:00",

@@ -16,5 +16,4 @@ def run(*arguments: str | Path) -> Result:
 
 
 def spawn(*arguments: str | Path) -> subprocess.Popen[bytes]:
-    """Start a command in a new process."""
     return command_line.spawn(*arguments, program=(sys.executable, "-m", "intarsia_research"))

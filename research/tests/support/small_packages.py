@@ -20,7 +20,6 @@ PERMISSIVE_METADATA = "Metadata-Version: 2.4\nName: small\nLicense-Expression: M
 
 
 def zip_bytes(files: Mapping[str, str | bytes]) -> bytes:
-    """Return a zip archive of these files."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in files.items():
@@ -29,7 +28,6 @@ def zip_bytes(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def tar_bytes(files: Mapping[str, str | bytes]) -> bytes:
-    """Return a gzipped tar archive of these files."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name, content in files.items():

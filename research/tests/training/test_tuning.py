@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy_text
-from toy_corpus_training import MIX, toy_adapted, toy_canvas_task, toy_tuning_task
-from toy_training import toy_holes, train_toy
+from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
@@ -25,8 +24,35 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 )
 from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds, PackedHoles
-from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
+from intarsia.training.tuning_task import TuningTaskOptions
+from intarsia_research.training.adapted_backbone import AdaptedBackbone
+from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
+from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
+from intarsia_research.training.low_rank_task import CorpusTuningTask
 from intarsia_research.training.trainable_adapter import TrainableAdapter
+
+MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
+
+
+def toy_adapted(folder: Path) -> AdaptedBackbone:
+    """Return the folder's model as the training of an adapter runs it, in float32."""
+    return AdaptedBackbone.of(toy_batched(folder))
+
+
+def toy_canvas_task(
+    folder: Path, holes: PackedHoles, *, rank: int = 8, tuning: Path | None = None
+) -> CanvasTask:
+    """Return the task of a gated adapter, on a tuned backbone where a tuning is named."""
+    backbone, *others = toy_parts(folder, holes)
+    if tuning is not None:
+        backbone.weights = tune(backbone.weights, backbone.shape, tuning)
+    options = CanvasTaskOptions(rank=rank, seed=0, mix=MIX)
+    return CanvasTask(AdaptedBackbone.of(backbone), *others, options)
+
+
+def toy_tuning_task(folder: Path, holes: PackedHoles, *, strength: float = 1.0) -> CorpusTuningTask:
+    options = TuningTaskOptions(rank=8, seed=0)
+    return CorpusTuningTask(*toy_parts(folder, holes), options, strength=strength)
 
 
 @pytest.fixture(scope="module")

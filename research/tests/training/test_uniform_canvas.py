@@ -1,6 +1,7 @@
 """A tuning of DiffusionGemma: what is drawn for it, what it learns from, and its weights."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
-from toy_uniform import toy_letter_holes, toy_letters, toy_uniform_task
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import TokenCanvas
@@ -19,7 +19,7 @@ from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, 
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
 from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.training.packed_holes import HoleIds, PackedHoles
+from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,
@@ -31,6 +31,35 @@ from intarsia_research.training.uniform_canvas import (
     noised,
 )
 from intarsia_research.training.uniform_task import UniformTask
+
+FEW_FREE = UniformMix(max_free=4)
+_LETTERS = "kqvz"
+
+
+def toy_letters() -> list[tuple[str, str, str]]:
+    """Return prefix, hole and suffix of every pair of letters."""
+    return [(f"={a}", f"{a}+{b}", f"{b};\n") for a in _LETTERS for b in _LETTERS]
+
+
+def toy_letter_holes(
+    toy: LoadedGemma, path: Path, lines: Sequence[tuple[str, str, str]]
+) -> PackedHoles:
+    """Pack such holes; each comes from a source of its own."""
+    ids = (
+        HoleIds(
+            prefix=toy.text.context(prefix, ""),
+            middle=toy.text.encode(hole),
+            suffix=toy.text.encode(suffix),
+            group=number,
+        )
+        for number, (prefix, hole, suffix) in enumerate(lines)
+    )
+    return pack(ids, path, metadata={})
+
+
+def toy_uniform_task(toy: LoadedGemma, *, rank: int = 16) -> UniformTask:
+    return UniformTask(toy.model, toy.text.special, rank=rank, seed=0, mix=FEW_FREE)
+
 
 END, PAD = 1, 0
 RULES = CanvasRules(

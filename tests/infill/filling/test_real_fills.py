@@ -19,7 +19,6 @@ PYTHON, RUST = language_for_id("python"), language_for_id("rust")
 
 
 async def filled(address: Address, text: str, language: Language) -> str:
-    """Return the text with all its holes filled."""
     holes = find_holes(text, language)
     async with EngineClient(name="test", address=address) as client:
         context = FillContext(ask=client.fill, language=language, options=FillOptions())

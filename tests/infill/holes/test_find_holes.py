@@ -41,7 +41,6 @@ def draw(text, holes):
 
 
 def opened(text, language, **options):
-    """Return the only hole of a text, opened."""
     (hole,) = find_holes(text, language, **options)
     found = open_marked(text, hole, language)
     assert isinstance(found, OpenHole), found

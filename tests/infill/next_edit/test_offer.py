@@ -318,7 +318,6 @@ def find_all(
 
 
 def find(*args: Any, **kwargs: Any) -> tuple[NextEditResult, list[FindNextEdits]]:
-    """Return the last result."""
     results, asked = find_all(*args, **kwargs)
     return results[-1], asked
 

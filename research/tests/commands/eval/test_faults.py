@@ -110,18 +110,18 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Path):
     check(*words, said="file", code=ExitCode.INTERNAL)
 
 
-@pytest.mark.parametrize("window", ["500", "500+", "+150", "9+150", "500+99999", "500+-1", "a+b"])
-def test_a_window_that_is_none_is_told(window: str) -> None:
-    result = run("eval", "--window", window)
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "such as 500+150" in " ".join(result.stderr.split())
-
-
-@pytest.mark.parametrize("context", ["some", "edits", "all:0", "no-all"])
-def test_a_context_that_is_none_is_told(context: str) -> None:
-    result = run("eval", "--context", context, "--direct")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert f"'{context}' is not one of 'none', 'all', 'signatures'" in result.stderr
+@pytest.mark.parametrize(
+    ("option", "values", "said"),
+    [
+        ("--window", "500 500+ +150 9+150 500+99999 500+-1 a+b", "such as 500+150"),
+        ("--context", "some edits all:0 no-all", "' is not one of 'none', 'all', 'signatures'"),
+    ],
+)
+def test_a_window_or_context_that_is_none_is_told(option: str, values: str, said: str) -> None:
+    for value in values.split():
+        result = run("eval", option, value, "--direct")
+        assert result.exit_code == ExitCode.BAD_INPUT
+        assert said in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -4,15 +4,12 @@ import hashlib
 import json
 import re
 import zipfile
-from collections import Counter, defaultdict
-from datetime import date
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.parse import parse_afresh
 from intarsia_research.corpus.package_list import HELD_OUT_LIST, read_held_out
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.sets.builtin import ARCHIVE, FOLDER, builtin_cases
@@ -155,28 +152,6 @@ def manifest() -> dict[str, Any]:
     return read
 
 
-@pytest.fixture(scope="module")
-def texts(manifest: dict[str, Any]) -> dict[str, str]:
-    with zipfile.ZipFile(FOLDER / ARCHIVE) as packed:
-        return {row["path"]: packed.read(row["path"]).decode() for row in manifest["files"]}
-
-
-@pytest.fixture(scope="module")
-def languages(manifest: dict[str, Any]) -> dict[str, str]:
-    return {row["path"]: row["language"] for row in manifest["files"]}
-
-
-def test_the_manifest_names_every_file_in_the_archive(manifest: dict[str, Any]) -> None:
-    with zipfile.ZipFile(FOLDER / ARCHIVE) as packed:
-        assert set(packed.namelist()) == {row["path"] for row in manifest["files"]}
-
-
-def test_every_file_parses_without_an_error(texts: dict[str, str], languages: dict[str, str]):
-    for path, text in texts.items():
-        syntax = parse_afresh(text, language_for_id(languages[path]))
-        assert syntax is not None and not syntax.tree.root_node.has_error, path
-
-
 def test_every_licence_is_permissive_and_its_text_is_kept(manifest: dict[str, Any]) -> None:
     kept = (FOLDER / "LICENSES.txt").read_text(encoding="utf-8")
     texts = dict(zip(*[iter(re.split(r"^==== (.*) ====$", kept, flags=re.M)[1:])] * 2, strict=True))
@@ -187,28 +162,8 @@ def test_every_licence_is_permissive_and_its_text_is_kept(manifest: dict[str, An
         assert len(texts[package]) > 300, package
 
 
-def test_every_package_is_younger_than_the_backbone(manifest: dict[str, Any]) -> None:
-    for row in manifest["files"]:
-        assert date.fromisoformat(row["first_released"]) > date(2025, 6, 30), row["path"]
-        assert row["first_released_from"], row["path"]
-
-
 def test_no_training_corpus_may_hold_any_of_the_packages(manifest: dict[str, Any]) -> None:
     held_out = read_held_out(HELD_OUT_LIST)
     for row in manifest["files"]:
         names = {name for ecosystem, name in held_out if ecosystem == row["ecosystem"]}
         assert row["package"].lower().replace("_", "-") in names, row["package"]
-
-
-def test_no_hole_of_a_file_overlaps_another_or_says_the_same(
-    manifest: dict[str, Any], texts: dict[str, str]
-) -> None:
-    holes_of = defaultdict(list)
-    for hole in manifest["holes"]:
-        holes_of[hole["path"]].append((hole["start"], hole["end"]))
-    for path, holes in holes_of.items():
-        edges = [edge for hole in sorted(holes) for edge in hole]
-        assert edges == sorted(set(edges)), path
-        assert edges[0] >= 0 and edges[-1] <= len(texts[path]), path
-        truths = [texts[path][start:end].strip() for start, end in holes]
-        assert len(set(truths)) == len(truths), path

@@ -97,13 +97,6 @@ def test_tests_have_no_holes(archives: Archives) -> None:
     assert not [case for case in archives.cases() if "test" in case.path]
 
 
-def test_archives_are_fetched_once(archives: Archives) -> None:
-    archives.cases()
-    assert archives.num_read == 2
-    archives.cases()
-    assert archives.num_read == 2
-
-
 def test_an_unpacking_that_was_interrupted_is_done_again(archives: Archives) -> None:
     (first, *_) = archives.cases(languages=["python"])
     assert first.root is not None

@@ -1,15 +1,15 @@
 """Baselines: llama.cpp's server, and a text as two systems, its own and cleaned by us."""
 
 import json
-from collections.abc import Callable
-from contextlib import AsyncExitStack, aclosing
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from infill_server import write_program
 from sample_cases import case
-from scripted_program import ScriptedProgram, refuse
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer
@@ -17,13 +17,55 @@ from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.system import System
 from intarsia_research.evaluation.systems import llama_cpp as module
 from intarsia_research.evaluation.systems.baseline import Baseline
-from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
+from intarsia_research.evaluation.systems.baseline_program import (
+    NoAnswer,
+    Program,
+    Prompt,
+    StreamingProgram,
+    Written,
+)
 from intarsia_research.evaluation.systems.infill_stream import streamed_infill
 from intarsia_research.evaluation.systems.llama_cpp import (
     PROGRAM_VARIABLE,
     find_llama_server,
     llama_cpp,
 )
+
+
+class ScriptedProgram:
+    """``answer`` gives the text for a prompt, or raises."""
+
+    def __init__(self, answer: Callable[[Prompt], str]) -> None:
+        self._answer = answer
+        self.prompts: list[Prompt] = []
+        self.num_starts = 0
+        self.is_running = False
+        self.details: Mapping[str, str] = {"version": "1"}
+        self.pid = os.getpid()
+
+    @asynccontextmanager
+    async def started(self) -> AsyncIterator[Program]:
+        self.num_starts += 1
+        self.is_running = True
+        try:
+            yield self
+        finally:
+            self.is_running = False
+
+    async def write(self, prompt: Prompt) -> Written:
+        self.prompts.append(prompt)
+        return Written(
+            text=self._answer(prompt),
+            ms=7.0,
+            read_ms=2.0,
+            num_forwards=3,
+            num_tokens=4,
+            num_read=50,
+        )
+
+
+def refuse(prompt: Prompt) -> str:
+    raise NoAnswer("it is too hot")
 
 
 def case_of(prefix: str, suffix: str) -> Case:
