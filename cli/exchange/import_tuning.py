@@ -11,13 +11,16 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
-from intarsia.cli.terminal import notices
+from intarsia.cli.terminal import displayable, notices
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.interchange.output import OutputError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, NO_TUNING, without_tuning
 
 if TYPE_CHECKING:
     from intarsia.engine.model_store.locate import ModelFolder
+
+
+_MAX_NAME_CHARS = 200
 
 
 def locate(model: str, on_progress: Progress) -> "ModelFolder":
@@ -74,6 +77,7 @@ def peft(lora: Path, out: Path, model: str) -> ExitCode:
         imported = import_peft(lora, locate(model, bar.update), out)
     click.echo(f"{out}: a tuning that changes {imported.num_modules} layers")
     if imported.base_model:
-        click.echo(f"it was trained on {imported.base_model}, says its config")
+        base = " ".join(displayable(imported.base_model[:_MAX_NAME_CHARS]).split())
+        click.echo(f"it was trained on {base}, says its config")
     click.echo(f"use it with --model {model}+{out.absolute()}")
     return ExitCode.OK

@@ -77,7 +77,7 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel
     tensors = dict(_llama_cpp_tensors(model, shape, dtype))
     with new_file(target) as partial:
         partial.touch()
-        require_room(partial, num_bytes)
+        require_room(target.parent, num_bytes)
         writer = gguf.GGUFWriter(partial, str(model.config["model_type"]))
         writer.add_name(model.name)
         writer.add_file_type(_FORMATS[dtype][1])

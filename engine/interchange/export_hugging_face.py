@@ -63,7 +63,7 @@ def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
     dtype = stored_dtype(model)
     num_bytes = require_memory_for(model)
     with new_folder(target) as folder:
-        require_room(folder, num_bytes)
+        require_room(target.parent, num_bytes)
         if model.family == "diffusion_gemma":
             num_tensors = _write_gemma(model, folder, dtype)
         else:

@@ -1,7 +1,7 @@
 """Write a file or a folder under its final name only once it is complete."""
 
-import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +26,7 @@ def require_room(folder: Path, num_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < num_bytes:
         raise OutputError(
-            f"the disk of {folder.parent} has {free / 1e6:,.0f} MB free, {num_bytes / 1e6:,.0f} MB "
+            f"the disk of {folder} has {free / 1e6:,.0f} MB free, {num_bytes / 1e6:,.0f} MB "
             "are needed: give a place with room"
         )
 
@@ -51,17 +51,15 @@ def new_file(path: Path) -> Iterator[Path]:
     It is deleted if the block fails. Raises OutputError.
     """
     require_new(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # In a folder of this user alone: beside it, others could have put a link.
+        own = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial"))
         try:
-            yield partial
-            partial.rename(path)
+            yield own / path.name
+            (own / path.name).rename(path)
         finally:
-            if partial.is_dir():
-                shutil.rmtree(partial, ignore_errors=True)
-            else:
-                partial.unlink(missing_ok=True)
+            shutil.rmtree(own, ignore_errors=True)
     except OSError as fault:
         raise _not_written(path, fault) from fault
 

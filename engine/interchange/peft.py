@@ -4,6 +4,7 @@ All written pairs get one rank and one scale, since vLLM reads no others: smalle
 up with zeros. A tuning that was read changes the weights exactly as the LoRA does.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,8 @@ def import_peft(lora: Path, model: ModelFolder, target: Path) -> ImportedLora:
         module: without_idle_ranks(scaled(pair, config.scale_of(module) / SCALE))
         for module, pair in read_pairs(lora, config, matrices).items()
     }
+    for module, pair in changes.items():
+        _require_computable(pair, f"{lora} changes {module}")
     num_modules = sum(pair.rank > 0 for pair in changes.values())
     if not num_modules:
         raise ModelError(f"{lora} changes nothing (its B matrices are zero): train it first")
@@ -236,6 +239,13 @@ def _pair(tensors: Mapping[str, Tensor], module: str, path: Path) -> Pair:
     if not (down.isfinite().all() and up.isfinite().all()):
         raise ModelError(f"{path} has numbers in {module} that are not finite: train it again")
     return Pair(down=down, up=up)
+
+
+def _require_computable(pair: Pair, what: str) -> None:
+    """Raise ModelError for a change that may be no number in the model's own format."""
+    largest = [tensor.abs().amax().double() for tensor in (pair.down, pair.up) if pair.rank]
+    if math.prod(largest) * SCALE * pair.rank > torch.finfo(torch.bfloat16).max:
+        raise ModelError(f"{what} by numbers that are too large to compute with: train it again")
 
 
 def _require_complete(

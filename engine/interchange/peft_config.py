@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.regular_file import read_regular
 
 CONFIG_NAME = "adapter_config.json"
 
@@ -141,9 +142,7 @@ def peft_config(
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise ModelError(f"{path} is larger than 1 MB: it is no config of a LoRA")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_regular(path, _MAX_BYTES))
     except FileNotFoundError as fault:
         raise ModelError(f"{path.parent} has no {path.name}: it is no LoRA of PEFT") from fault
     except OSError as fault:

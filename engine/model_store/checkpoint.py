@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.regular_file import read_regular
 
 _MAX_HEADER_BYTES = 100_000_000  # safetensors' own limit
 
@@ -118,7 +119,7 @@ def _why_no_weights(folder: Path) -> str:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_regular(path))
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
     except (ValueError, RecursionError) as fault:  # neither JSON nor UTF-8, or too deep

@@ -106,6 +106,7 @@ def team_app(engine: TeamEngine) -> Starlette:
         ],
         exception_handlers={HTTPException: _refused, ClientDisconnect: _gone},
     )
+    app.router.redirect_slashes = False  # it would redirect to the host that a request names
     app.state.engine = engine
     return app
 

@@ -158,6 +158,18 @@ def test_no_index_is_made_in_a_folder_of_another_user(shared: Path) -> None:
         open_database(database_path("/project", shared / "index"))
 
 
+def test_no_index_is_made_behind_a_link_that_another_user_planted(
+    shared: Path, open_folder: Path, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o755)
+    as_second_user(lambda: (shared / "index").symlink_to(tmp_path))
+    with pytest.raises(PermissionError, match="is a link"):
+        open_database(database_path("/project", shared / "index"))
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    with pytest.raises(PermissionError, match="can be changed by all users"):
+        open_database(database_path("/project", open_folder / "index"))
+
+
 def test_a_tuning_that_another_user_planted_is_not_used(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ It is in the user's cache, never in the workspace, and only the user can read it
 
 import os
 import sqlite3
+import stat
 import time
 from contextlib import suppress
 from hashlib import blake2b
@@ -87,9 +88,9 @@ def open_database(path: Path) -> sqlite3.Connection:
     Raises OSError or ``sqlite3.Error`` where there is no room, or no right to write.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _require_own(path.parent)
     with suppress(OSError):  # on a file system without permissions
         path.parent.chmod(0o700)
-    _require_own(path.parent)
     try:
         return _open(path)
     except sqlite3.OperationalError:  # no room, no rights, locked, or made by two at once
@@ -100,9 +101,16 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def _require_own(folder: Path) -> None:
-    """Raise PermissionError for a folder that another user made: they could read the index."""
-    if os.name != "nt" and folder.stat().st_uid not in (0, os.geteuid()):
+    """Raise PermissionError where another user could read the index, or put another there."""
+    if os.name == "nt":
+        return
+    status, around = folder.lstat(), folder.parent.stat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise PermissionError(f"{folder} is a link: the index needs a folder of its own")
+    if status.st_uid not in (0, os.geteuid()):
         raise PermissionError(f"{folder} belongs to another user")
+    if around.st_mode & stat.S_IWOTH and not around.st_mode & stat.S_ISVTX:
+        raise PermissionError(f"{folder.parent} can be changed by all users")
 
 
 def move_aside(path: Path) -> None:

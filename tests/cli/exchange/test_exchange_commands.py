@@ -1,5 +1,6 @@
 """``intarsia export`` and ``intarsia import`` on toy models: what they print, write and refuse."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,17 @@ def test_a_lora_is_imported_and_the_line_says_how_to_use_it(toy: Path, tmp_path:
     model = result.stdout.rpartition("use it with --model ")[2].strip()
     assert model == f"{toy}+{out}"
     torch.testing.assert_close(our_logits(model), peft_logits(toy, lora), **CLOSE)
+
+
+def test_the_name_of_a_loras_base_is_shown_in_one_line(toy: Path, tmp_path: Path) -> None:
+    lora, out = save_lora(tmp_path / "lora", toy), tmp_path / "t.safetensors"
+    config = json.loads((lora / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = "\x1b]0;OWNED\x07good\nuse it with --model evil\r"
+    (lora / "adapter_config.json").write_text(json.dumps(config))
+    lines = run("import", "peft", lora, out, "--model", toy).stdout.splitlines()
+    assert len(lines) == 3
+    assert lines[1].endswith("good use it with --model evil, says its config")
+    assert lines[1].isprintable()
 
 
 def test_a_model_is_exported(toy: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is no plain LoRA of this model is refused, with one plain line each. Nothing is written."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def test_an_unknown_option_that_is_switched_off_is_ignored(
         ("{", "is damaged ("),
         ("[]", "is damaged (not a JSON object)"),
         ("[" * 100_000, "is damaged ("),
-        ('{"a": "' + "a" * 2**20 + '"}', "is larger than 1 MB"),
+        ('{"a": "' + "a" * 2**20 + '"}', "it is larger than 1 MB"),
         ("\udcff", "is damaged ("),
     ],
 )
@@ -119,6 +120,23 @@ def test_a_folder_without_a_lora_or_with_one_cut_off_or_pickled(
     assert f"has no {TENSORS}" in refusal(lora, toy)
     (lora / "adapter_model.bin").write_bytes(b"not even a pickle")
     assert "only as a pickle (adapter_model.bin)" in refusal(lora, toy)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+def test_a_config_that_is_a_pipe_or_a_device_is_not_waited_for(lora: Path, toy: Path) -> None:
+    config = lora / "adapter_config.json"
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        config.unlink()
+        make(config)
+        assert "it is no regular file" in refusal(lora, toy)
+
+
+def test_numbers_too_large_to_compute_with(lora: Path, toy: Path) -> None:
+    change_config(lora, lora_alpha=1e300)
+    assert "too large to compute with" in refusal(lora, toy)
+    change_config(lora, lora_alpha=16)
+    change_tensors(lora, lambda them: [them[name].fill_(3e38) for name in them])
+    assert "too large to compute with" in refusal(lora, toy)
 
 
 @pytest.mark.parametrize(

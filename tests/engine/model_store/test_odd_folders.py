@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import os
 import shutil
 import struct
 from pathlib import Path
@@ -107,8 +108,19 @@ def test_a_list_of_weights_with_odd_names_is_refused(folder: Path, shards: objec
     assert "cannot read" in refusal(folder)
 
 
-def test_settings_of_a_tokenizer_nested_too_deeply_are_left_out(folder: Path) -> None:
-    (folder / "tokenizer_config.json").write_text(DEEP)
+@pytest.mark.parametrize("kind", ["too deep", "a pipe", "a device"])
+def test_odd_settings_of_a_tokenizer_are_left_out_and_not_waited_for(
+    folder: Path, kind: str
+) -> None:
+    settings = folder / "tokenizer_config.json"
+    settings.unlink(missing_ok=True)
+    match kind:
+        case "too deep":
+            settings.write_text(DEEP)
+        case "a pipe":
+            os.mkfifo(settings)
+        case _:
+            settings.symlink_to("/dev/zero")
     config = EngineConfig(model=str(folder), device="cpu", dtype="float32")
     assert load_filler(config, str(folder), quiet).info.name == "toy"
 

@@ -78,6 +78,12 @@ def test_without_a_key_of_this_engine_nothing_is_answered(
     assert not seen
 
 
+def test_nobody_is_redirected_to_a_host_of_their_request(server: TeamServer) -> None:
+    answer = server.request("GET", "/v1/status/", None, Host="evil.example")
+    assert answer.status == 404
+    assert "location" not in answer.headers
+
+
 def test_the_key_decides_the_owner_and_the_client_chooses_no_model(
     server: TeamServer, seen: list[Fill]
 ) -> None:

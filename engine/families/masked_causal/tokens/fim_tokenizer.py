@@ -29,6 +29,7 @@ from intarsia.engine.families.masked_causal.tokens.token_bytes import (
     byte_tokens,
     sentencepiece_bytes,
 )
+from intarsia.engine.regular_file import read_regular
 
 _MARK = re.compile(r"<\S+>")
 # SentencePiece's lists also have plain tokens such as <table>, for HTML.
@@ -314,7 +315,7 @@ def _begin_ids(tokenizer: Tokenizer, folder: Path) -> list[int]:
         if whole[start : start + len(plain)] == plain:
             return list(whole[:start])
     try:
-        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        settings = json.loads(read_regular(folder / "tokenizer_config.json"))
         token = settings["bos_token"] if settings.get("add_bos_token") is True else None
         content = token["content"] if isinstance(token, dict) else token
         begin = None if content is None else tokenizer.token_to_id(content)
