@@ -21,6 +21,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from intarsia.lsp.protocol_extensions import experimental_capabilities
 from intarsia.lsp.session import Session
+from intarsia.lsp.tolerance import TEXT_CHANGES, changed_uri, why_unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -49,11 +50,19 @@ class IntarsiaProtocol(LanguageServerProtocol):
         return self._shutdown
 
     def structure_message(self, data: dict[str, Any]) -> Any:
+        method, params = data.get("method"), data.get("params")
         try:
+            if "jsonrpc" in data and isinstance(method, str) and isinstance(params, dict):
+                self._server.session.tolerance.mend(method, params)
             return super().structure_message(data)
-        except JsonRpcException as error:
+        except Exception as error:
+            why = why_unreadable(error)
             if "id" in data and "method" in data:
-                self._send_response(data["id"], error=error.to_response_error())
+                refusal = JsonRpcInvalidParams(f"{method}: {why}")
+                self._send_response(data["id"], error=refusal.to_response_error())
+            elif method in TEXT_CHANGES and (uri := changed_uri(params)) is not None:
+                logger.error("a change of %s cannot be read: %s", uri, why)
+                self._server.session.lose_text(uri)
             elif isinstance(id := data.get("id"), str) and (
                 future := self._request_futures.pop(id, None)
             ):  # its caller waits

@@ -147,8 +147,9 @@ def log_to_client(server: "LanguageServer") -> None:
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Drop the warning about a cancel that crosses its answer: no client can avoid that."""
-    return not str(record.msg).startswith("Cancel notification for unknown message id")
+    """Drop what no client can avoid, a cancel that crosses its answer, and what we say shorter."""
+    dropped = ("Cancel notification for unknown message id", "Unable to deserialize message")
+    return not str(record.msg).startswith(dropped)
 
 
 def _message_type(record: logging.LogRecord) -> types.MessageType:

@@ -24,6 +24,7 @@ from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest
 from intarsia.lsp.suggestions.machine import Load, Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
+from intarsia.lsp.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -50,6 +51,7 @@ class Session:
         self.in_force = SettingsInForce()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
+        self.tolerance = Tolerance(self.documents.version_of)
         self.windows = Windows()  # read whole, as the settings allow
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
@@ -232,6 +234,11 @@ class Session:
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
             self._tell_next_edits(before, after, [it.text for it in params.content_changes])
+
+    def lose_text(self, uri: str) -> None:
+        """Take that a change cannot be read: until the whole text comes, nothing is suggested."""
+        for lost in self.documents.lose(uri):
+            self.forget_document(lost)
 
     def _tell_manners(self, before: Document, params: types.DidChangeTextDocumentParams) -> None:
         after = self.documents.current(before.uri)

@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from intarsia.infill.syntax.lines import line_end, splits_line_end
 from intarsia.lsp.documents.positions import PositionEncoding, column_at, num_units
+from intarsia.lsp.documents.surrogates import halves, joined
 
 CHUNK_CHARS = 4_096
 
@@ -19,18 +20,21 @@ CHUNK_CHARS = 4_096
 def changed_text(
     text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: PositionEncoding
 ) -> str:
-    """Return the text after the changes. Each one's positions are in the text before it."""
+    """Return the text after the changes. Each one's positions are in the text before it.
+
+    In UTF-16 a position may be within a character: then a change takes or leaves half of it.
+    """
     chunks = _ChunkedText(text, encoding)
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            chunks = _ChunkedText(change.text, encoding)
+            chunks = _ChunkedText(joined(change.text), encoding)
         else:
             chunks.replace(change.range, change.text)
     return str(chunks)
 
 
 class _Chunk:
-    """Part of a text, never empty. No chunk begins between CR and LF."""
+    """Part of a text, never empty. None begins between CR and LF, or between halves of a pair."""
 
     __slots__ = ("_num_units", "num_line_ends", "text")
 
@@ -62,6 +66,7 @@ class _Place:
 
     index: int
     offset: int
+    is_half: bool = False  # within the character at the offset
 
 
 class _ChunkedText:
@@ -83,20 +88,27 @@ class _ChunkedText:
         end = max(start, self._in_line(line, where.end.character))
         first, last = start.index, end.index
         middle = self._before(start) + new + self._after(end)
-        if first > 0 and (first == len(self._chunks) or middle[:1] in ("", "\n")):
+        is_rest = middle[:1] in ("", "\n") or "\udc00" <= middle[:1] <= "\udfff"
+        if first > 0 and (first == len(self._chunks) or is_rest):
             first -= 1  # do not leave a CR at its end alone, nor a small chunk after it
             middle = self._chunks[first].text + middle
-        if middle.endswith("\r") and last + 1 < len(self._chunks):
+        is_begun = middle[-1:] == "\r" or "\ud800" <= middle[-1:] <= "\udbff"
+        if is_begun and last + 1 < len(self._chunks):
             last += 1
             middle += self._chunks[last].text
-        self._chunks[first : last + 1] = _chunks_of(middle)
+        self._chunks[first : last + 1] = _chunks_of(joined(middle))
 
     def _before(self, place: _Place) -> str:
+        if place.is_half:
+            text = self._chunks[place.index].text
+            return text[: place.offset] + halves(text[place.offset])[0]
         return self._chunks[place.index].text[: place.offset] if place.offset else ""
 
     def _after(self, place: _Place) -> str:
-        is_end = place.index == len(self._chunks)
-        return "" if is_end else self._chunks[place.index].text[place.offset :]
+        if place.index == len(self._chunks):
+            return ""
+        rest = self._chunks[place.index].text[place.offset :]
+        return halves(rest[0])[1] + rest[1:] if place.is_half else rest
 
     def _line(self, number: int) -> _Place:
         """Return where a line starts, at most the end of the text."""
@@ -120,7 +132,13 @@ class _ChunkedText:
             line = chunk.text[offset:end]
             length = num_units(line, self._encoding)
             if units < length or end < len(chunk.text):
-                return _Place(index, offset + column_at(line, units, self._encoding))
+                column = column_at(line, units, self._encoding)
+                is_half = (
+                    self._encoding == "utf-16"
+                    and column < len(line)
+                    and num_units(line[:column], "utf-16") < units
+                )
+                return _Place(index, offset + column, is_half)
             units, offset = units - length, 0
         return _Place(len(self._chunks), 0)
 

@@ -14,6 +14,7 @@ from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.notebooks import Notebooks, TextAround
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
+from intarsia.lsp.documents.surrogates import readable
 
 logger = logging.getLogger(__name__)
 
@@ -56,35 +57,59 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
+        self._with_halves: dict[str, str] = {}  # by URI: texts that have halves of characters
+        self._lost: set[str] = set()  # URIs of open documents whose text is not known
         self._notebooks = Notebooks()
         self.encoding: PositionEncoding = "utf-16"
 
     def current(self, uri: str) -> Document | None:
-        return self._open.get(uri)
+        return None if uri in self._lost else self._open.get(uri)
+
+    def version_of(self, uri: str) -> int:
+        return self._open[uri].version if uri in self._open else 0
+
+    def why_none(self, uri: str) -> str:
+        """Return why a document is not known."""
+        if uri in self._lost:
+            return "a change of the document could not be read: close it, and open it again"
+        return "the document is not open"
 
     def opened(self) -> Sequence[Document]:
         """Return every open document, the cells of notebooks too."""
-        return tuple(self._open.values())
+        return tuple(it for uri, it in self._open.items() if uri not in self._lost)
 
     def edited_files(self) -> Sequence[Document]:
         """Return the open files that were edited; cells of notebooks are not files."""
-        opened = self._open.values()
-        return [it for it in opened if it.is_edited and it.notebook_uri is None]
+        return [it for it in self.opened() if it.is_edited and it.notebook_uri is None]
 
     def text_around(self, uri: str) -> TextAround:
         """Return the text of a notebook before and after a cell; none for any other document."""
-        return self._notebooks.text_around(uri, self._open.get)
+        return self._notebooks.text_around(uri, self.current)
 
     def open(self, item: types.TextDocumentItem) -> None:
-        self._open[item.uri] = Document(
+        document = Document(
             uri=item.uri,
             language_id=item.language_id,
             version=item.version,
             encoding=self.encoding,
-            text=item.text,
-            line_starts=line_starts(item.text),
+            text="",
+            line_starts=(0,),
             notebook_uri=self._notebooks.notebook_of(item.uri),
         )
+        self._set_text(document, item.text)
+
+    def lose(self, uri: str) -> Sequence[str]:
+        """Take that a document, or cells of a notebook, have unknown changes; return their URIs."""
+        lost = [it.uri for it in self._open.values() if uri in (it.uri, it.notebook_uri)]
+        self._lost.update(lost)
+        return lost
+
+    def _set_text(self, document: Document, text: str) -> None:
+        self._lost.discard(document.uri)
+        self._with_halves.pop(document.uri, None)
+        if (known := readable(text)) != text:
+            self._with_halves[document.uri] = text
+        self._open[document.uri] = document.with_text(known)
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -92,14 +117,19 @@ class Documents:
         if document is None:
             logger.warning("ignored a change of a document that is not open: %s", uri)
             return
-        version = params.text_document.version
-        if version < document.version:  # some clients never raise it
-            logger.warning("ignored a change of an older version of a document: %s", uri)
+        changes = params.content_changes
+        if uri in self._lost and not any(
+            isinstance(it, types.TextDocumentContentChangeWholeDocument) for it in changes
+        ):
             return
-        text = changed_text(document.text, params.content_changes, self.encoding)
-        self._open[uri] = replace(document.with_text(text), version=version, is_edited=True)
+        text = changed_text(self._with_halves.get(uri, document.text), changes, self.encoding)
+        # Some clients never raise the version, or begin anew. The order is that of the messages.
+        version = params.text_document.version
+        self._set_text(replace(document, version=version, is_edited=True), text)
 
     def close(self, uri: str) -> None:
+        self._lost.discard(uri)
+        self._with_halves.pop(uri, None)
         if self._open.pop(uri, None) is None:
             logger.warning("ignored the closing of a document that is not open: %s", uri)
 

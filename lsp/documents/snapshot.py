@@ -56,7 +56,7 @@ def take_snapshot(
     """Return the document and cursor of a request, or why there are none."""
     document = documents.current(uri)
     if document is None:
-        return NoSuggestion(reason="the document is not open")
+        return NoSuggestion(reason=documents.why_none(uri))
     text, offset = document.text, document.offset_at(position)
     if selected is not None:
         start = document.offset_at(selected.range.start)

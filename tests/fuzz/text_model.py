@@ -1,5 +1,6 @@
 """What a client knows of its open documents: the reference that a server's session is held to."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,11 @@ class ModelDocument:
 
     language_id: str
     version: int
-    text: str
+    units: str  # halves of characters, too
+
+    @property
+    def text(self) -> str:
+        return re.sub("[\ud800-\udfff]", "\ufffd", self.units)
 
 
 @dataclass(slots=True)
@@ -30,16 +35,16 @@ class TextModel:
 
     def open(self, uri: str, language_id: str, version: int, text: str) -> None:
         """Open a document, or open it again."""
-        document = ModelDocument(language_id=language_id, version=version, text=text)
+        document = ModelDocument(language_id=language_id, version=version, units=text)
         self.documents[uri] = document
 
     def change(
         self, uri: str, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> None:
-        """Change a document, unless it is not open or a newer version is known."""
+        """Change a document, unless it is not open."""
         document = self.documents.get(uri)
-        if document is not None and version >= document.version:
-            document.text = slowly_changed(document.text, changes, self.encoding)
+        if document is not None:
+            document.units = slowly_changed(document.units, changes, self.encoding)
             document.version = version
 
     def close(self, uri: str) -> None:

@@ -18,11 +18,23 @@ def slowly_changed(
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             text = change.text
+        elif encoding == "utf-16":
+            units = split(text)
+            start = slow_offset(units, change.range.start, encoding)
+            end = max(start, slow_offset(units, change.range.end, encoding))
+            text = units[:start] + change.text + units[end:]
         else:
             start = slow_offset(text, change.range.start, encoding)
             end = max(start, slow_offset(text, change.range.end, encoding))
             text = text[:start] + change.text + text[end:]
+        text = split(text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
+
+
+def split(text: str) -> str:
+    """Return the text with two halves for each character that UTF-16 has a pair for."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    return "".join(chr(data[at] + 256 * data[at + 1]) for at in range(0, len(data), 2))
 
 
 def slow_offset(text: str, position: types.Position, encoding: PositionEncoding) -> int:

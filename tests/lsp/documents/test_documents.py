@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 from lsprotocol.types import Position
-from open_documents import changed
+from open_documents import at, changed
 from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.infill.languages import language_for_id
@@ -20,6 +20,7 @@ from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
+from intarsia.lsp.documents.surrogates import joined
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
 
@@ -58,6 +59,25 @@ def test_a_change_without_an_effect_makes_a_new_version_all_the_same() -> None:
     kept = current(documents)
     edit(documents, 0, 0, "")
     assert documents.current(URI) is not kept
+
+
+def test_half_a_character_is_known_until_the_other_half_comes() -> None:
+    documents = opened("a = '😀'")
+    for number, (start, end, text, seen) in enumerate(
+        [
+            (6, 7, "\ude01", "a = '😁'"),  # one half is replaced
+            (6, 7, "", "a = '\ufffd'"),
+            (8, 8, " + '\ud83d", "a = '\ufffd' + '\ufffd"),
+            (6, 6, "\ude02", "a = '😂' + '\ufffd"),
+            (7, 13, "'", "a = '😂'"),
+        ]
+    ):
+        documents.change(changed(URI, number, (at(0, start, end), text)))
+        assert current(documents).text == seen
+        assert (
+            current(documents).position_at(len(seen)).character
+            == len(seen.encode("utf-16")) // 2 - 1
+        )
 
 
 def test_change_and_close_of_an_unopened_document_are_logged(
@@ -99,7 +119,7 @@ changes = st.lists(
 
 @settings(max_examples=400)
 @given(
-    text=texts,
+    text=texts.map(joined),
     changes=changes,
     encoding=st.sampled_from(ENCODINGS),
     chunk_chars=st.sampled_from([1, 2, 3, 7, 4_096]),
