@@ -16,16 +16,24 @@ from intarsia.infill.syntax.lines import line_start
 class TextChange:
     """At ``start``, the text ``removed`` was replaced by ``inserted``; they share no edge.
 
-    ``num_places``: how many ranges the editor changed at once. With several, ``removed`` and
-    ``inserted`` contain what is between the first and the last. ``is_alike``: a key typed the same
-    in each.
+    ``texts``: where the editor changed several places at once, what it inserted in each. Then
+    ``removed`` and ``inserted`` contain what is between the first and the last.
     """
 
     start: int
     removed: str
     inserted: str
-    num_places: int = 1
-    is_alike: bool = True
+    texts: tuple[str, ...] = ()
+
+    @property
+    def at_each_place(self) -> tuple[str, ...]:
+        """What was inserted in each place."""
+        return self.texts or (self.inserted,)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether a key typed the same in each place."""
+        return len(set(self.at_each_place)) == 1 and is_of_a_key(self.at_each_place[0])
 
     @property
     def old_end(self) -> int:
@@ -85,7 +93,7 @@ def _moved(offset: int, change: TextChange, *, sticks_to_end: bool) -> int:
 
 def is_deletion(change: TextChange) -> bool:
     """Whether a change only takes text away."""
-    return bool(change.removed) and not change.inserted
+    return bool(change.removed) and not any(change.at_each_place)
 
 
 def is_dedent(change: TextChange, old: str) -> bool:
@@ -106,8 +114,13 @@ LONGEST_TYPED_AROUND_LINE_END = 8
 
 
 def is_paste(change: TextChange) -> bool:
-    """Whether a change inserts more than a key or an editor's menu does."""
-    text = change.inserted
+    """Whether a change inserts more in some place than a key or an editor's menu does."""
+    if not change.texts:
+        return _is_pasted(change.inserted)
+    return any(_is_pasted(text.strip()) for text in change.texts)  # a whole line is an import
+
+
+def _is_pasted(text: str) -> bool:
     if "\n" in text or "\r" in text:
         return len("".join(text.split())) > LONGEST_TYPED_AROUND_LINE_END
     return len(text.strip()) > LONGEST_TYPED
@@ -169,10 +182,14 @@ def kind_of(change: TextChange, old: str, *, is_restored: bool) -> ChangeKind:
     """Return the kind of a change of ``old``. ``is_restored``: the new text was there before."""
     if is_dedent(change, old):
         return "blank"
-    if is_restored and not (is_of_a_key(change.removed) and is_of_a_key(change.inserted)):
+    is_of_keys = all(map(is_of_a_key, change.at_each_place))
+    if is_restored and not (is_of_keys and (change.texts or is_of_a_key(change.removed))):
         return "undone"
-    if change.num_places > MOST_TYPED_PLACES and not change.is_alike:
-        return "blank" if change.removed.split() == change.inserted.split() else "several"
+    is_blank = change.removed.split() == change.inserted.split()
+    if len(change.texts) > MOST_TYPED_PLACES and not change.is_alike:
+        return "blank" if is_blank else "several"
+    if change.texts and is_blank and is_deletion(change):
+        return "blank"
     if is_deletion(change):
         return "deleted"
     return "pasted" if is_paste(change) else "typed"

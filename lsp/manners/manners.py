@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.difference import replaced_range
-from intarsia.infill.text_change import Followed, TextChange, is_of_a_key, trimmed_change
+from intarsia.infill.text_change import Followed, TextChange, trimmed_change
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of
@@ -163,26 +163,27 @@ def change_between(
         start = before.offset_at(place.start)
         end = max(start, before.offset_at(place.end))
         removed = before.text[start:end]
-        num_places = _num_changed_lines(removed, inserted)
         change = trimmed_change(start, removed, inserted)
-        return replace(change, num_places=num_places, is_alike=num_places == 1)
+        return replace(change, texts=_changed_lines(removed, inserted))
     start, old_end, new_end = replaced_range(before.text, after.text)
-    texts = [change.text for change in changes]
+    texts = () if _touch_each_other(changes) else tuple(change.text for change in changes)
     return TextChange(
         start=start,
         removed=before.text[start:old_end],
         inserted=after.text[start:new_end],
-        num_places=1 if _touch_each_other(changes) else len(changes),
-        is_alike=len(set(texts)) == 1 and is_of_a_key(texts[0]),
+        texts=texts,
     )
 
 
-def _num_changed_lines(removed: str, inserted: str) -> int:
-    """Return in how many lines the texts differ; 1 if the lines are not as many."""
+def _changed_lines(removed: str, inserted: str) -> tuple[str, ...]:
+    """Return what each of several changed lines gets; nothing if the lines are not as many."""
     old, new = removed.split("\n"), inserted.split("\n")
     if len(old) != len(new):
-        return 1
-    return max(1, sum(one != other for one, other in zip(old, new, strict=True)))
+        return ()
+    changed = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
+    if len(changed) < 2:
+        return ()
+    return tuple(trimmed_change(0, one, other).inserted for one, other in changed)
 
 
 def _touch_each_other(changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:

@@ -38,12 +38,10 @@ PASTED = [
 BLANK = [("if a:\n        ", "if a:\n    "), ("if a:\n    \n", "if a:\n\n")]
 
 
-def change_from(before: str, after: str, *, num_places: int = 1, alike: bool = True) -> TextChange:
+def change_from(before: str, after: str, *texts: str) -> TextChange:
     start, old_end, new_end = replaced_range(before, after)
     removed, inserted = before[start:old_end], after[start:new_end]
-    return TextChange(
-        start=start, removed=removed, inserted=inserted, num_places=num_places, is_alike=alike
-    )
+    return TextChange(start=start, removed=removed, inserted=inserted, texts=texts)
 
 
 CASES: list[tuple[ChangeKind, str, str]] = [
@@ -65,24 +63,41 @@ def test_a_known_text_is_undone_unless_a_key_may_have_typed_it() -> None:
     assert kind_of(letter, "x = ", is_restored=True) == "typed"
 
 
-def test_several_places_at_once_are_no_typing_unless_each_gets_the_same() -> None:
-    before, after = "a=1\nb=2\n", "ax = 1\nbx = 2\n"
-    several = change_from(before, after, num_places=4, alike=False)
-    assert kind_of(several, before, is_restored=False) == "several"
-    cursors = change_from("a\nb\n", "ac\nbc\n", num_places=2)
-    assert kind_of(cursors, "a\nb\n", is_restored=False) == "typed"
+BETWEEN = "print(result, end=separator)  # forty characters and more\n" * 3
 
 
-def test_a_formatter_that_moves_white_space_only_says_nothing() -> None:
-    before, after = "if a:\n  b\n  c\n  d\n", "if a:\n    b\n    c\n    d\n"
-    change = change_from(before, after, num_places=3, alike=False)
-    assert kind_of(change, before, is_restored=False) == "blank"
+@pytest.mark.parametrize(
+    ("kind", "drawing", "texts"),
+    [
+        ("typed", "a|\n", ("c", "c")),
+        ("typed", "a|\n", ("c", "c", "c")),
+        ("typed", "f|\n", ("()", "()")),
+        ("typed", "<d|>\n", ("i", "i")),  # a tag and its partner
+        ("typed", "|x = P\n", ("from pathlib import Path\n", "ath")),  # a name and its import
+        ("typed", "|\n", ("\n    ", "\n")),
+        ("deleted", "ab|\n", ("", "")),
+        ("deleted", "ab|\n", ("", "", "")),
+        ("blank", "    |x\n", ("", "")),  # two lines leave their blocks
+        ("blank", "  |x\n", ("  ", " ", "")),  # a formatter
+        ("several", "a|1\n", (" = ", "= ", " =")),
+        ("several", "a|\n", ("sum", "sum", "sum")),  # Replace All
+        ("pasted", "|\n", ("for item in items:\n    print(item)\n", "x")),
+    ],
+)
+def test_the_kind_of_a_change_at_several_places(
+    kind: ChangeKind, drawing: str, texts: tuple[str, ...]
+) -> None:
+    """Each place has its text at the mark; without one, the place loses what is before the mark."""
+    head, tail = drawing.split("|")
+    before = BETWEEN.join([head + tail] * len(texts))
+    after = BETWEEN.join((head + text if text else "") + tail for text in texts)
+    change = change_from(before, after, *texts)
+    assert kind_of(change, before, is_restored=False) == kind
 
 
-def test_a_name_from_a_menu_and_its_import_are_typed() -> None:
-    before, after = "import os\n\nx = Pa\n", "import os\nfrom pathlib import Path\n\nx = Path\n"
-    change = change_from(before, after, num_places=2, alike=False)
-    assert kind_of(change, before, is_restored=False) != "several"
+def test_a_key_at_two_cursors_that_restores_a_text_is_typed() -> None:
+    change = change_from("a\nb\n", "ac\nbc\n", "c", "c")
+    assert kind_of(change, "a\nb\n", is_restored=True) == "typed"
 
 
 TEXTS = st.text(alphabet="ab\n\r ", max_size=12)

@@ -48,14 +48,14 @@ def test_one_change_has_no_text_that_stays() -> None:
     ],
 )
 def test_keys_of_a_moment_are_one_change(keys: list[tuple[int, int, int, str]]) -> None:
-    assert change("x = \ny = 1\n", *keys).num_places == 1
+    assert change("x = \ny = 1\n", *keys).texts == ()
 
 
 def test_places_of_a_formatter_are_several() -> None:
     formatted = change(
         "a=1\nb=2\nc=a\n", (0, 0, 3, "a = 1"), (1, 0, 3, "b = 2"), (2, 0, 3, "c = a")
     )
-    assert formatted.num_places == 3 and not formatted.is_alike
+    assert len(formatted.texts) == 3 and not formatted.is_alike
 
 
 def test_a_key_with_several_cursors_is_alike_and_replace_all_is_not() -> None:
@@ -66,9 +66,9 @@ def test_a_key_with_several_cursors_is_alike_and_replace_all_is_not() -> None:
 def test_changed_lines_that_are_sent_as_one_change_are_several_places() -> None:
     lines = types.Range(types.Position(0, 4), types.Position(3, 7))
     replaced = change_of_ranges(TABLE, (lines, "new\nb = new\n\nc = new"))
-    assert replaced.num_places == 3 and not replaced.is_alike
+    assert replaced.texts == ("new", "new", "new") and not replaced.is_alike
     pasted = change_of_ranges(TABLE, (lines, "x\ny\n"))
-    assert pasted.num_places == 1
+    assert pasted.texts == ()
 
 
 class Kept:
