@@ -49,7 +49,7 @@ def lost_name(text: str, change: Replacement, language: Language) -> str | None:
     old, new = parse(text, language), parse(after, language)
     has_rules = language.id in RULES
     if old is not None and new is not None and has_rules:
-        names = dict.fromkeys(_NAME.findall(text, change.start, change.end))
+        names = dict.fromkeys(it[1] for it in _NAME.finditer(text, change.start, change.end))
         for name in islice(names, MAX_NAMES):
             if is_left_unbound(new, name) and not is_left_unbound(old, name):
                 return name

@@ -81,7 +81,7 @@ async def project_finder(session: Session, document: Document) -> FindProject:
 
     async def find(planned: PlannedHole) -> ProjectContext | None:
         context = await session.projects.find(document, planned)
-        return context and context.message
+        return None if context is None else context.message
 
     return find
 
