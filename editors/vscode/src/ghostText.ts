@@ -182,6 +182,15 @@ export class GhostText implements Disposable {
       : null;
   }
 
+  /** Hide a suggestion of one word: a next edit was found. */
+  readonly giveWay = (): void => {
+    const rests = this.shown()?.rests ?? [];
+    if (rests.length > 0 && rests.every(({ text }) => /^[\w$]+$/.test(text))) {
+      this.remember(null);
+      void commands.executeCommand("editor.action.inlineSuggest.hide");
+    }
+  };
+
   /** Hide the suggestion, and tell the server: LSP has no message for it. */
   async dismiss(): Promise<void> {
     const shown = this.shown();

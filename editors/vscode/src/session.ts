@@ -170,6 +170,7 @@ export class Session implements Disposable {
     const nextEdits = new NextEdits(
       () => client,
       () => this.pause.isOn || ghostText.shown() !== null,
+      ghostText.giveWay,
     );
     const { origin } = program;
     this.schemes = documentSchemes();

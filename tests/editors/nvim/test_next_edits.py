@@ -17,7 +17,7 @@ RULES = {
 }
 OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "fillAhead": "off"}}
 TEXT = """\
-def area(a, b):
+if  area(a, b):
     return a * b
 
 
@@ -27,7 +27,7 @@ if True:
     print(area(5, 6))
 print("the end")
 """
-RENAMED = TEXT.replace("def area", "def size")
+RENAMED = TEXT.replace("if  area", "if  size")
 # What is drawn, line by line: [gone], {come}, the mark, and whole new lines after a +.
 DRAWN = """(function()
   local space, drawn = vim.api.nvim_create_namespace('intarsia.next_edit'), {}
@@ -138,7 +138,7 @@ def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
 
 
 def test_new_lines_are_drawn_as_lines(edit: Edit) -> None:
-    text = "def area(a, b):\n    return a * b\n\n\nimport os\n"
+    text = "if  area(a, b):\n    return a * b\n\n\nimport os\n"
     nvim = edit(text)
     play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
     nvim.keys("<M-g>")

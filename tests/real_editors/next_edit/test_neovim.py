@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 SOURCE = """\
-def area(a, b):
+if  area(a, b):
     return a * b
 
 
@@ -102,7 +102,7 @@ def test_they_are_marked_shown_accepted_in_a_chain_and_dismissed(terminal: Neovi
 
     terminal.keys("\x1bg")
     after = (
-        SOURCE.replace("def area", "def size")
+        SOURCE.replace("if  area", "if  size")
         .replace("area(1", "size(1")
         .replace("    print(area(5, 6))", "    width = 5\n    print(size(width, 6))")
     )

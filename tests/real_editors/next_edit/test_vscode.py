@@ -9,7 +9,7 @@ from windows import Windows
 from conftest import PATIENT
 
 SOURCE = """\
-def area║(a, b):
+if  area║(a, b):
     return a * b
 
 
@@ -52,7 +52,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(windows: Windows) 
     window.press("Tab")
     window.expect_cursor(5, 7)
     window.expect_drawn("size⇥")
-    window.expect_saved(BEFORE.replace("def area", "def size"))
+    window.expect_saved(BEFORE.replace("if  area", "if  size"))
     window.press("Tab")
     window.expect_cursor(6, 7)
     window.expect_drawn("size⇥")
@@ -76,7 +76,7 @@ def test_tab_indents_where_it_is_wanted_and_another_key_still_goes_there(
 ) -> None:
     window = rename(windows)
     window.press("ArrowDown", "ArrowDown", "Tab")
-    window.expect_saved(BEFORE.replace("def area", "def size").replace("b\n\n", "b\n    \n"))
+    window.expect_saved(BEFORE.replace("if  area", "if  size").replace("b\n\n", "b\n    \n"))
     window.expect_drawn("⇥ next edit⇥")
     window.press("Alt+]")
     window.expect_cursor(5, 7)
@@ -91,10 +91,10 @@ def test_all_are_applied_at_once_but_for_an_unticked_one(windows: Windows) -> No
     window.choose("Line 6")
     window.expect_drawn("size⇥")
     window.press("Enter")
-    one = BEFORE.replace("def area", "def size").replace("area(1", "size(1")
+    one = BEFORE.replace("if  area", "if  size").replace("area(1", "size(1")
     window.expect_saved(one)
     window.press("Control+z")
-    window.expect_saved(BEFORE.replace("def area", "def size"))
+    window.expect_saved(BEFORE.replace("if  area", "if  size"))
 
 
 def test_a_change_of_another_document_leaves_it_on_show(windows: Windows) -> None:

@@ -293,6 +293,17 @@ function M.dismiss()
   return true
 end
 
+---Hide ghost text of one word: a next edit was found.
+---@param buffer integer
+function M.give_way(buffer)
+  local shown = M.shown(buffer)
+  if shown and vim.fn.match(shown, [[^\k\+$]]) == 0 then
+    local place = states[buffer].place
+    clear(buffer)
+    states[buffer].place = place
+  end
+end
+
 ---Show ghost text in a buffer that the server is attached to.
 ---@param buffer integer
 function M.attach(buffer)

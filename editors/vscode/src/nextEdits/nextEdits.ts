@@ -41,8 +41,15 @@ export class NextEdits implements Disposable {
   private readonly subscriptions: Disposable[];
   private isDisposed = false;
 
-  /** @param isHidden whether something else has precedence: ghost text, or a pause */
-  constructor(client: () => LanguageClient, isHidden: () => boolean) {
+  /**
+   * @param isHidden whether something else has precedence: ghost text, or a pause
+   * @param found called when there are offers
+   */
+  constructor(
+    client: () => LanguageClient,
+    isHidden: () => boolean,
+    private readonly found: () => void,
+  ) {
     const update = () => this.update();
     this.renaming = new Renaming(client);
     this.offers = new EditorOffers(client, this.renaming, isHidden);
@@ -75,6 +82,10 @@ export class NextEdits implements Disposable {
   /** Take what the server offers. */
   readonly receive = (offered: Offered): void => {
     this.offers.receive(offered);
+    const editor = window.activeTextEditor;
+    if (offered.edits.length > 0 && editor && this.offers.nameOf(editor.document) === offered.uri) {
+      this.found();
+    }
     this.accepting.goOn();
     this.update();
     void this.probe();

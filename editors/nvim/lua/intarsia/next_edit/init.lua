@@ -42,6 +42,9 @@ function M.receive(offered)
   else
     shown.end_shown(buffer)
   end
+  if #offers.current(buffer) > 0 then
+    require("intarsia.ghost_text").give_way(buffer)
+  end
   if not is_busy() then
     accept.go_on(buffer)
   end
