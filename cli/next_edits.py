@@ -19,7 +19,7 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.fill.source_file import SourceFile, read_source
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import absolute_model, language_option
+from intarsia.cli.options import language_option, model_option
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient, FillFailed
@@ -119,11 +119,7 @@ def _numbered(sign: str, first: int, lines: Sequence[str]) -> Iterator[Text]:
     show_default=True,
     help="Print edits that are at least this sure.",
 )
-@click.option(
-    "--model",
-    callback=absolute_model,
-    help="A catalog name, a folder or a hub id.  [default: the loaded model]",
-)
+@model_option
 @language_option
 @json_option
 @debug_option

@@ -36,12 +36,14 @@ candidates_option = click.option(
     help="Candidates to compare if a range is filled and the first answer is uncertain.",
 )
 
+model_option = click.option(
+    "--model",
+    callback=absolute_model,
+    help="A catalog name, a folder or a hub id.  [default: the loaded model]",
+)
+
 _OPTIONS = (
-    click.option(
-        "--model",
-        callback=absolute_model,
-        help="A catalog name, a folder or a hub id.  [default: the loaded model]",
-    ),
+    model_option,
     click.option(
         "--decoding",
         type=click.Choice(get_args(Decoding)),

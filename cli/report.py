@@ -68,11 +68,11 @@ def _lines() -> Iterator[str]:
 
 async def _engine() -> str:
     """Return the engine's state and counts, or the kind of error."""
-    from intarsia.engine.ipc.client import EngineClient, EngineError
+    from intarsia.cli.status import ask_status
+    from intarsia.engine.ipc.client import EngineError
 
     try:
-        async with EngineClient(name="cli", start=False) as client:
-            status = await client.status()
+        status = await ask_status()
     except EngineError as error:
         return f"engine: {type(error).__name__}"
     megabytes = status.resident_bytes // 1_000_000

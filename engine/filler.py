@@ -36,11 +36,9 @@ class Filler(Protocol):
     @property
     def info(self) -> ModelInfo:
         """The model as the status shows it."""
-        ...
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""
-        ...
 
     def for_another_owner(self, *, cache_tokens: int) -> "Filler":
         """Return a filler with the same weights, which shares nothing that this one has read.
@@ -48,26 +46,21 @@ class Filler(Protocol):
         Its KV caches hold up to ``cache_tokens``. Raises ModelError where a family holds its one
         context together with its weights.
         """
-        ...
 
     def suspended(self) -> AbstractContextManager[None]:
         """Suspend the running fill, so that another one can run within this context.
 
         Afterwards the suspended fill finds its context and its hole unchanged.
         """
-        ...
 
     def cached_tokens(self) -> int:
         """Return the number of context tokens in the KV caches."""
-        ...
 
     def prepare(self, control: FillControl) -> None:
         """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
-        ...
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a fill at this place. Raises Cancelled, MemoryError."""
-        ...
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the lines that no longer fit after an edit, corrected.
@@ -75,7 +68,6 @@ class Filler(Protocol):
         Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
         ValueError where this family cannot score.
         """
-        ...
 
     def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
         """Return how much likelier texts are at a place than the present one.
@@ -83,15 +75,12 @@ class Filler(Protocol):
         Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
         ValueError where this family cannot score.
         """
-        ...
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read; None before the first long one."""
-        ...
 
     def rest(self) -> None:
         """Let go, after a pause and at the end, of what is held open for requests to come."""
-        ...
 
 
 class FillsOnly:

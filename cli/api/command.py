@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,18 +34,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--tls-cert", type=_FILE, help="The server's certificate, in PEM form.")
 @click.option("--tls-key", type=_FILE, help="The certificate's private key.")
 @debug_option
-def command(
-    host: str, port: int, key_file: Path | None, tls_cert: Path | None, tls_key: Path | None
-) -> ExitCode:
+def command(**options: Any) -> ExitCode:
     """Serve completions as OpenAI, llama.cpp and Ollama do, until Ctrl-C.
 
     Programs on this machine need no key. Beyond it a key file, a certificate and its key are
     required.
     """
-    from intarsia.cli.api.http.listen import Where, listen  # the server's libraries load here
+    from intarsia.cli.api.http.listen import listen  # the server's libraries load here
 
-    where = Where(host=host, port=port, key_file=key_file, tls_cert=tls_cert, tls_key=tls_key)
-    asyncio.run(_serve(listen(where)))
+    asyncio.run(_serve(listen(**options)))
     return ExitCode.OK
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from intarsia.cli.doctor.finding import Finding
+from intarsia.cli.doctor.finding import Finding, missing, note, ok
 from intarsia.cli.remote import probe
 from intarsia.cli.status import ask_status
 from intarsia.engine.errors import ModelError
@@ -18,21 +18,21 @@ def check_runtime_folder() -> Finding:
     try:
         folder = resolve_address().directory
         if not os.path.lexists(folder):
-            return Finding(name="socket", found=f"{folder} (created when the engine starts)")
+            return ok("socket", f"{folder} (created when the engine starts)")
         prepare_directory(folder)
     except EngineError as error:
-        return _missing("socket", error)
-    return Finding(name="socket", found=f"{folder}, yours alone")
+        return missing("socket", *_what_and_advice(error))
+    return ok("socket", f"{folder}, yours alone")
 
 
 def check_engine() -> Finding:
     """Check whether the engine runs and answers."""
     try:
-        return Finding(name="engine", found=asyncio.run(_ask_engine()))
+        return ok("engine", asyncio.run(_ask_engine()))
     except NoEngine:
-        return Finding(name="engine", found="not running; the next fill starts it")
+        return ok("engine", "not running; the next fill starts it")
     except EngineError as error:
-        return _missing("engine", error)
+        return missing("engine", *_what_and_advice(error))
 
 
 def check_reading_speed() -> Finding:
@@ -43,8 +43,8 @@ def check_reading_speed() -> Finding:
         tokens_per_s = None
     budget = f"up to {context_budget(tokens_per_s):,} tokens of other files before a hole"
     if tokens_per_s is None:
-        return Finding(name="reading", found=f"{budget} (speed not measured yet)")
-    return Finding(name="reading", found=f"{tokens_per_s:,.0f} tokens a second; {budget}")
+        return ok("reading", f"{budget} (speed not measured yet)")
+    return ok("reading", f"{tokens_per_s:,.0f} tokens a second; {budget}")
 
 
 async def _ask_engine() -> str:
@@ -55,10 +55,10 @@ async def _ask_engine() -> str:
     return f"{status.state}, {model}, process {status.pid}"
 
 
-def _missing(name: str, error: EngineError) -> Finding:
-    """Return the finding of an error: the engine's messages have advice after a colon."""
+def _what_and_advice(error: EngineError) -> tuple[str, str]:
+    """Return the parts of an error: the engine's messages have advice after a colon."""
     what, _, advice = str(error).partition(": ")
-    return Finding(name=name, state="missing", found=what, advice=advice or "see its log")
+    return what, advice or "see its log"
 
 
 def check_remotes() -> Finding:
@@ -67,14 +67,14 @@ def check_remotes() -> Finding:
         remotes = list(read_remotes().values())
     except ModelError as error:
         what, _, advice = str(error).rpartition(": ")
-        return Finding(name="remotes", state="missing", found=what, advice=advice)
+        return missing("remotes", what, advice)
     if not remotes:
-        return Finding(name="remotes", found="none: all is computed on this machine")
+        return ok("remotes", "none: all is computed on this machine")
     probes = [probe(remote) for remote in remotes]
     usable = [one for one in probes if one.is_usable]
     named = [f"{one.remote.name} ({one.remote.address.shown})" for one in usable]
     found = f"{len(usable)} of {len(probes)} can fill holes" + "".join(f"; {n}" for n in named)
     problem = next((one.problem for one in probes if one.problem is not None), None)
     if problem is None:
-        return Finding(name="remotes", found=found)
-    return Finding(name="remotes", state="note", found=found, advice=problem)
+        return ok("remotes", found)
+    return note("remotes", found, problem)

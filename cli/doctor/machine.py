@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from intarsia.cli.doctor.finding import Finding
+from intarsia.cli.doctor.finding import Finding, missing, note, ok
 from intarsia.cli.terminal import size
 
 _OLDEST_PYTHON = (3, 11)
@@ -39,42 +39,36 @@ def check_python() -> Finding:
     """Check that this Python is new enough."""
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info >= _OLDEST_PYTHON:
-        return Finding(name="python", found=found)
-    return Finding(
-        name="python", state="missing", found=found, advice="install Python 3.11 or newer"
-    )
+        return ok("python", found)
+    return missing("python", found, "install Python 3.11 or newer")
 
 
 def check_packages() -> Finding:
     """Check that all required packages are installed."""
     needed = [line for line in requires("intarsia") or [] if "extra ==" not in line]
     names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed]
-    missing = [name for name in names if not _is_installed(name)]
-    if not missing:
-        return Finding(name="packages", found=f"all {len(names)} are installed")
-    return Finding(
-        name="packages",
-        state="missing",
-        found=f"not installed: {', '.join(missing)}",
-        advice="install intarsia again, into its own environment",
+    lacking = [name for name in names if not _is_installed(name)]
+    if not lacking:
+        return ok("packages", f"all {len(names)} are installed")
+    return missing(
+        "packages",
+        f"not installed: {', '.join(lacking)}",
+        "install intarsia again, into its own environment",
     )
 
 
 def check_torch() -> Finding:
     """Check that torch starts, and where it computes."""
     if not _is_installed("torch"):
-        return Finding(
-            name="torch", state="missing", found="not installed", advice="install intarsia again"
-        )
+        return missing("torch", "not installed", "install intarsia again")
     probe = probe_torch()
     if probe.error:
-        return Finding(
-            name="torch",
-            state="missing",
-            found=f"{version('torch')} does not start: {probe.error}",
-            advice="install torch again, in the build for this machine (see pytorch.org)",
+        return missing(
+            "torch",
+            f"{version('torch')} does not start: {probe.error}",
+            "install torch again, in the build for this machine (see pytorch.org)",
         )
-    return Finding(name="torch", found=f"{version('torch')}, computes on {probe.device}")
+    return ok("torch", f"{version('torch')}, computes on {probe.device}")
 
 
 def check_processor() -> Finding:
@@ -82,12 +76,11 @@ def check_processor() -> Finding:
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
     fast = [flag for flag in _BFLOAT16_FLAGS if flag in _processor_flags()]
     if fast:
-        return Finding(name="processor", found=f"{cores}, computes in bfloat16 ({fast[0]})")
-    return Finding(
-        name="processor",
-        state="note",
-        found=f"{cores}, computes in float32 (no AVX512-BF16, no AMX)",
-        advice="without a GPU, fills are slower here and take twice the memory; nothing is broken",
+        return ok("processor", f"{cores}, computes in bfloat16 ({fast[0]})")
+    return note(
+        "processor",
+        f"{cores}, computes in float32 (no AVX512-BF16, no AMX)",
+        "without a GPU, fills are slower here and take twice the memory; nothing is broken",
     )
 
 
@@ -96,12 +89,11 @@ def check_memory() -> Finding:
     free = psutil.virtual_memory().available
     found = f"{size(free)} free of {size(psutil.virtual_memory().total)}"
     if free >= _MEMORY_NEEDED:
-        return Finding(name="memory", found=found)
-    return Finding(
-        name="memory",
-        state="note",
-        found=found,
-        advice=f"the engine takes up to {size(_MEMORY_NEEDED)}: close other programs before a fill",
+        return ok("memory", found)
+    return note(
+        "memory",
+        found,
+        f"the engine takes up to {size(_MEMORY_NEEDED)}: close other programs before a fill",
     )
 
 

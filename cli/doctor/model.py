@@ -6,7 +6,7 @@ Each check returns what it found and, if something is missing, what to do. None 
 import os
 import shutil
 
-from intarsia.cli.doctor.finding import Finding
+from intarsia.cli.doctor.finding import Finding, missing, note, ok
 from intarsia.cli.terminal import size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import weakness_of
@@ -26,28 +26,23 @@ def check_cache() -> Finding:
     found = f"{folder} ({size(free)} free)"
     weakness = weakness_of(folder) if nearest == folder else None
     if weakness is not None:
-        return Finding(
-            name="cache",
-            state="missing",
-            found=str(weakness),
-            advice=f"{weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own",
+        return missing(
+            "cache",
+            str(weakness),
+            f"{weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own",
         )
     if not os.access(nearest, os.W_OK):
-        return Finding(
-            name="cache",
-            state="missing",
-            found=f"{found} cannot be written",
-            advice="make it writable, or set INTARSIA_CACHE_DIR to a folder that is",
+        return missing(
+            "cache",
+            f"{found} cannot be written",
+            "make it writable, or set INTARSIA_CACHE_DIR to a folder that is",
         )
     needed = _bytes_to_come(_default_model())
     if free < needed:
-        return Finding(
-            name="cache",
-            state="missing",
-            found=found,
-            advice=f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR",
+        return missing(
+            "cache", found, f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR"
         )
-    return Finding(name="cache", found=found)
+    return ok("cache", found)
 
 
 def check_model() -> Finding:
@@ -58,20 +53,12 @@ def check_model() -> Finding:
     model = _default_model()
     path = downloaded_file(model)
     if not path.is_file():
-        return Finding(
-            name="model",
-            state="missing",
-            found=f"{model.name} is not downloaded",
-            advice="run `intarsia pull`",
-        )
+        return missing("model", f"{model.name} is not downloaded", "run `intarsia pull`")
     if not has_digest(path, model.sha256):
-        return Finding(
-            name="model",
-            state="missing",
-            found=f"{path} is damaged (wrong sha256)",
-            advice="remove it and run `intarsia pull`",
+        return missing(
+            "model", f"{path} is damaged (wrong sha256)", "remove it and run `intarsia pull`"
         )
-    return Finding(name="model", found=f"{model.name}, verified ({size(model.num_bytes)})")
+    return ok("model", f"{model.name}, verified ({size(model.num_bytes)})")
 
 
 def check_conversion() -> Finding:
@@ -82,35 +69,22 @@ def check_conversion() -> Finding:
     model = _default_model()
     folder = catalog_folder(model, model.tuning)
     if not folder.exists():
-        return Finding(name="conversion", found="none yet; the first fill makes it")
+        return ok("conversion", "none yet; the first fill makes it")
     if (problem := problem_of_conversion(folder)) is not None:
-        return Finding(
-            name="conversion",
-            state="note",
-            found=problem,
-            advice="the engine converts the model again when it loads it",
-        )
+        return note("conversion", problem, "the engine converts the model again when it loads it")
     if (problem := problem_of_conversion(folder, is_whole=True)) is not None:
-        return Finding(
-            name="conversion",
-            state="missing",
-            found=problem,
-            advice=f"remove {folder}: the engine converts the model again",
+        return missing(
+            "conversion", problem, f"remove {folder}: the engine converts the model again"
         )
-    return Finding(name="conversion", found=f"{folder.name}, verified")
+    return ok("conversion", f"{folder.name}, verified")
 
 
 def check_adapter() -> Finding:
     """Check that the default model's adapter is bundled: it drafts tokens."""
     adapter = _default_model().adapter
     if adapter is not None and adapter.is_file():
-        return Finding(name="adapter", found=f"{adapter.name} ({size(adapter.stat().st_size)})")
-    return Finding(
-        name="adapter",
-        state="missing",
-        found="not bundled with this installation",
-        advice="install intarsia again",
-    )
+        return ok("adapter", f"{adapter.name} ({size(adapter.stat().st_size)})")
+    return missing("adapter", "not bundled with this installation", "install intarsia again")
 
 
 def check_grammars() -> Finding:
@@ -123,13 +97,8 @@ def check_grammars() -> Finding:
             except (ImportError, AttributeError, ValueError) as error:
                 broken.append(f"{language.id} ({error})")
     if not broken:
-        return Finding(name="languages", found=f"{len(LANGUAGES)} grammars")
-    return Finding(
-        name="languages",
-        state="missing",
-        found=f"cannot be loaded: {', '.join(broken)}",
-        advice="install intarsia again",
-    )
+        return ok("languages", f"{len(LANGUAGES)} grammars")
+    return missing("languages", f"cannot be loaded: {', '.join(broken)}", "install intarsia again")
 
 
 def _default_model() -> CatalogModel:

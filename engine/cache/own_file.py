@@ -6,10 +6,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.ownership import weakness_of
 
 
-class OwnFileError(Exception):
+class OwnFileError(ModelError):
     """The file cannot be used. The message is one line: what, and what to do."""
 
 

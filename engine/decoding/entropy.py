@@ -41,7 +41,6 @@ class CanvasSchedule(Protocol):
         generator: torch.Generator,
     ) -> DenoisingPolicy:
         """Return the policy of one canvas, of ``max_steps`` steps at most."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,11 +71,9 @@ class CanvasPredictor(Protocol):
 
     def open_canvas(self, written: Sequence[int]) -> None:
         """Set the hole tokens between the context and the next canvas."""
-        ...
 
     def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (length, vocab) of each canvas position."""
-        ...
 
 
 def decode_by_entropy(

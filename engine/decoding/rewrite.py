@@ -117,18 +117,15 @@ class BranchVerifier(Verifier, Protocol):
 
     def next_logits(self) -> Tensor:
         """Return logits (vocab,) of the hole's first token."""
-        ...
 
     def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
         """Return logits (tokens, vocab) after each token of each branch.
 
         A branch continues the held tokens. It does not see other branches and is not held.
         """
-        ...
 
     def rewind(self) -> None:
         """Forget all tokens of the hole."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

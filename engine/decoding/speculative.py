@@ -55,11 +55,9 @@ class Verifier(Protocol):
 
     def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
         """Run the tokens on the frozen path, with ``masks[j]`` mask rows after token j."""
-        ...
 
     def keep(self, num_tokens: int) -> None:
         """Keep the keys and values of the first tokens of the last pass; forget the others."""
-        ...
 
 
 @torch.inference_mode()

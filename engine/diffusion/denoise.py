@@ -32,7 +32,6 @@ class Predict(Protocol):
 
     def __call__(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (length, vocab); ``self_conditioning`` has those of the last step."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ weights are ours, with their tunings, in the number format that they are stored 
 adapter, which drafts, has no form there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,10 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel
         writer = gguf.GGUFWriter(partial, str(model.config["model_type"]))
         writer.add_name(model.name)
         writer.add_file_type(_FORMATS[dtype][1])
-        _copy_metadata(reader.fields, writer)
+        for key, field in reader.fields.items():
+            if not key.startswith(_NOT_COPIED):
+                inner = field.types[-1] if len(field.types) > 1 else None
+                writer.add_key_value(key, field.contents(), field.types[0], sub_type=inner)
         for name, tensor in tensors.items():
             _add_tensor(writer, name, tensor)
         writer.write_header_to_file()
@@ -93,13 +96,6 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel
         dtype=str(dtype).removeprefix("torch."),
         num_bytes=target.stat().st_size,
     )
-
-
-def _copy_metadata(fields: Mapping[str, gguf.ReaderField], writer: gguf.GGUFWriter) -> None:
-    for key, field in fields.items():
-        if not key.startswith(_NOT_COPIED):
-            inner = field.types[-1] if len(field.types) > 1 else None
-            writer.add_key_value(key, field.contents(), field.types[0], sub_type=inner)
 
 
 def _llama_cpp_tensors(

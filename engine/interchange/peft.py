@@ -69,7 +69,8 @@ def export_peft(
     if not rank:
         raise ModelError("the tuning changes nothing: there is nothing to export")
     num_changed = sum(pair.rank > 0 for pair in pairs.values())
-    targets = _changed_kinds(pairs)
+    # Modules that are changed in any layer, such as ``q_proj``.
+    targets = list(dict.fromkeys(_kind(path) for path, pair in pairs.items() if pair.rank))
     pairs = {path: widened(pair, rank) for path, pair in pairs.items() if _kind(path) in targets}
     is_gemma = model.family == "diffusion_gemma"
     config = peft_config(
@@ -83,11 +84,6 @@ def export_peft(
         write_pairs(pairs, folder)
         (folder / CONFIG_NAME).write_text(config, encoding="utf-8")
     return ExportedLora(rank=rank, num_modules=num_changed)
-
-
-def _changed_kinds(pairs: Mapping[str, Pair]) -> list[str]:
-    """Return the names of modules that are changed in any layer, such as ``q_proj``."""
-    return list(dict.fromkeys(_kind(path) for path, pair in pairs.items() if pair.rank))
 
 
 def _kind(path: str) -> str:

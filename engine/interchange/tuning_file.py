@@ -89,7 +89,6 @@ def _gemma_matrices(path: Path) -> tuple[TunableMatrix, ...]:
 
 def _gemma_without_weights(path: Path) -> Any:
     """Return the model of a folder's config on torch's meta device: shapes, no numbers."""
-    import torch
     from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
 
     try:
@@ -198,12 +197,13 @@ def read_tuning(path: Path, matrices: Sequence[TunableMatrix]) -> dict[str, Pair
     if odd := sorted(needed ^ tensors.keys()):
         has = "lacks" if odd[0] in needed else "holds"
         raise ModelError(f"{path} is no tuning of this model: it {has} {odd[0]}")
-    return {
-        matrix.name: _checked(
-            Pair(down=tensors[f"A.{matrix.name}"], up=tensors[f"B.{matrix.name}"]), matrix, path
-        )
-        for matrix in matrices
-    }
+    pairs = {}
+    for matrix in matrices:
+        pair = Pair(down=tensors[f"A.{matrix.name}"], up=tensors[f"B.{matrix.name}"])
+        if problem := misfit(pair.down, pair.up, matrix.num_in, matrix.num_out):
+            raise ModelError(f"{path} is no tuning of this model: {matrix.name} {problem}")
+        pairs[matrix.name] = pair
+    return pairs
 
 
 def write_tuning(pairs: Mapping[str, Pair], path: Path, *, metadata: Mapping[str, str]) -> None:
@@ -218,9 +218,3 @@ def write_tuning(pairs: Mapping[str, Pair], path: Path, *, metadata: Mapping[str
         tensors[f"B.{name}"] = pair.up.to(dtype, copy=True).contiguous()
     with new_file(path) as partial:
         save_file(tensors, partial, metadata={"kind": "tuning", **metadata})
-
-
-def _checked(pair: Pair, matrix: TunableMatrix, path: Path) -> Pair:
-    if problem := misfit(pair.down, pair.up, matrix.num_in, matrix.num_out):
-        raise ModelError(f"{path} is no tuning of this model: {matrix.name} {problem}")
-    return pair

@@ -121,17 +121,14 @@ def _check_answer(answer: EngineMessage | None, address: Address) -> Welcome:
         greeting = type(answer).__name__
         raise EngineUnavailable(_not_an_engine(address, f"it greets with {greeting}"))
     if answer.protocol != PROTOCOL_VERSION:
-        raise EngineUnavailable(_other_protocol(answer.protocol, answer.build))
+        raise EngineUnavailable(
+            f"the running engine (build {answer.build}) speaks protocol {answer.protocol}, this "
+            f"client (build {build_id()}) protocol {PROTOCOL_VERSION}: run `intarsia stop`, then "
+            "try again"
+        )
     if isinstance(answer, Refused):
         raise EngineUnavailable(f"the engine refused this client: {answer.message}")
     return answer
-
-
-def _other_protocol(protocol: int, build: str) -> str:
-    return (
-        f"the running engine (build {build}) speaks protocol {protocol}, this client (build "
-        f"{build_id()}) protocol {PROTOCOL_VERSION}: run `intarsia stop`, then try again"
-    )
 
 
 def _not_an_engine(address: Address, why: str) -> str:

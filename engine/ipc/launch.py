@@ -37,13 +37,10 @@ class LaunchOptions:
     """How to start the engine; None takes the engine's own default."""
 
     model: str | None = None
-    adapter: Path | None = None
     device: str | None = None
     dtype: str | None = None
     quantize: str | None = None
     idle_timeout_s: float | None = None
-    cache_tokens: int | None = None
-    max_context_tokens: int | None = None
     # -P: the engine must not import a file of the folder that it is started from.
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "intarsia.engine")
     start_timeout_s: float = 60.0
@@ -52,13 +49,10 @@ class LaunchOptions:
         """Return the command with a flag for each option that is set."""
         flags = {
             "--model": self.model,
-            "--adapter": None if self.adapter is None else self.adapter.absolute(),
             "--device": self.device,
             "--dtype": self.dtype,
             "--quantize": self.quantize,
             "--idle-timeout": self.idle_timeout_s,
-            "--cache-tokens": self.cache_tokens,
-            "--max-context-tokens": self.max_context_tokens,
         }
         pairs = [(flag, str(value)) for flag, value in flags.items() if value is not None]
         return (*self.command, *(argument for pair in pairs for argument in pair))

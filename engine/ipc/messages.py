@@ -448,21 +448,6 @@ EngineMessage: TypeAlias = (
     Welcome | Refused | Step | Filled | NextEdits | TextScores | Failed | LoadProgress | Status
 )
 
-_encoder = msgspec.msgpack.Encoder()
-_client_decoder: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)
-_engine_decoder: msgspec.msgpack.Decoder[EngineMessage] = msgspec.msgpack.Decoder(EngineMessage)
-
-
-def encode(message: ClientMessage | EngineMessage) -> bytes:
-    """Return the message as msgpack bytes, without the frame's length."""
-    return _encoder.encode(message)
-
-
-def decode_client_message(data: bytes) -> ClientMessage:
-    """Read what a client sent. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
-    return _client_decoder.decode(data)
-
-
-def decode_engine_message(data: bytes) -> EngineMessage:
-    """Read what the engine sent. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
-    return _engine_decoder.decode(data)
+encode = msgspec.msgpack.Encoder().encode
+decode_client_message = msgspec.msgpack.Decoder[ClientMessage](ClientMessage).decode
+decode_engine_message = msgspec.msgpack.Decoder[EngineMessage](EngineMessage).decode

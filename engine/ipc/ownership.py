@@ -105,7 +105,7 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _weakness_on_the_way(step: Path, status: os.stat_result) -> Weakness | None:
-    if not (_is_trusted(status.st_uid) or _is_outside_namespace(status.st_uid)):
+    if not (_is_trusted(status.st_uid) or status.st_uid == _unknown_uid()):
         return _foreign(step)
     is_sticky_folder = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     if stat.S_ISLNK(status.st_mode) or is_sticky_folder or not _others_may_write(step, status):
@@ -168,10 +168,6 @@ def _has_access_list(step: Path) -> bool:
         return "system.posix_acl_access" in os.listxattr(step)
     except OSError:  # a file system without attributes
         return False
-
-
-def _is_outside_namespace(uid: int) -> bool:
-    return uid == _unknown_uid()
 
 
 @functools.cache

@@ -80,7 +80,10 @@ class Listener:
         """
         self._close()
         if self._address.transport == "tcp":
-            self._server = await _listen_tcp(self._address, self._token, self._accept)
+            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+            port = self._server.sockets[0].getsockname()[1]
+            content = msgspec.json.encode(PortFile(port=port, token=self._token))
+            _write_private(self._address.port_path, content)
         else:
             bound = _bound_socket(self._address)
             self._server = await asyncio.start_unix_server(self._accept, sock=bound)
@@ -149,7 +152,8 @@ def _remove_stale_socket(address: Address) -> None:
 
 def _is_answered(address: Address) -> bool:
     try:
-        with _probe(address) as probe:
+        family = socket.AF_INET if address.transport == "tcp" else socket.AF_UNIX
+        with socket.socket(family) as probe:
             probe.settimeout(_PROBE_TIMEOUT_S)
             probe.connect(_target(address))
     except TimeoutError:
@@ -159,21 +163,10 @@ def _is_answered(address: Address) -> bool:
     return True
 
 
-def _probe(address: Address) -> socket.socket:
-    return socket.socket(socket.AF_INET if address.transport == "tcp" else socket.AF_UNIX)
-
-
 def _target(address: Address) -> str | tuple[str, int]:
     if address.transport == "unix":
         return str(address.socket_path)
     return "127.0.0.1", msgspec.json.decode(address.port_path.read_bytes(), type=PortFile).port
-
-
-async def _listen_tcp(address: Address, token: str, accept: Accept) -> asyncio.Server:
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    _write_private(address.port_path, msgspec.json.encode(PortFile(port=port, token=token)))
-    return server
 
 
 def _write_private(path: Path, data: bytes) -> None:

@@ -91,8 +91,11 @@ class ModelSlot:
         name = self.name_for(model)
         self._refuse_recent_failure(name)
         if remote_name(name) is not None:
-            self.filler = self._remotes[name] = self._open_remote(name)
-            return self.filler
+            with self._loading(name):  # beside the loaded model
+                filler = self._load_filler(self._config, name, self._on_progress)
+            _log.info("opened %s", filler.info.name)
+            self.filler = self._remotes[name] = filler
+            return filler
         self.filler = self._loaded = self._replace(name)
         self._loaded_name = name
         # A user's own tuning is only for requests that name it, unless it was configured.
@@ -127,13 +130,6 @@ class ModelSlot:
                 gc.unfreeze()
                 gc.collect()  # before the next model asks for the same memory
             return self._load(name)
-
-    def _open_remote(self, name: str) -> Filler:
-        """Open a remote engine beside the loaded model."""
-        with self._loading(name):
-            filler = self._load_filler(self._config, name, self._on_progress)
-        _log.info("opened %s", filler.info.name)
-        return filler
 
     @contextmanager
     def _loading(self, name: str) -> Iterator[None]:

@@ -62,7 +62,9 @@ class Outbox:
         if self._writing.done():
             return  # the client has gone
         if isinstance(message, Step | LoadProgress):
-            self._drop_oldest_draft()
+            drafts = [one for one in self._messages if isinstance(one, Step | LoadProgress)]
+            if len(drafts) >= MAX_DRAFTS:
+                self._messages.remove(drafts[0])
         self._messages.append(message)
         self._has_news.set()
         if len(self._messages) > MAX_MESSAGES:
@@ -82,26 +84,18 @@ class Outbox:
         self._writing.cancel()
         self._writer.transport.abort()  # close() would wait for the client to read the buffer
 
-    def _drop_oldest_draft(self) -> None:
-        drafts = [message for message in self._messages if isinstance(message, Step | LoadProgress)]
-        if len(drafts) >= MAX_DRAFTS:
-            self._messages.remove(drafts[0])
-
     async def _write(self) -> None:
         try:
             while self._messages or not self._is_closing:
                 await self._has_news.wait()
                 self._has_news.clear()
-                await self._send_waiting()
+                while self._messages:
+                    self._writer.write(to_frame(self._messages.popleft()))
+                    await self._writer.drain()
         except OSError:
             pass  # the client has gone; the reader of its requests notices too
         finally:
             self._writer.close()
-
-    async def _send_waiting(self) -> None:
-        while self._messages:
-            self._writer.write(to_frame(self._messages.popleft()))
-            await self._writer.drain()
 
 
 HANDSHAKE_TIMEOUT_S = 10.0

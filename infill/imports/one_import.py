@@ -31,7 +31,9 @@ def adds_one_import(before: Syntax, after: Syntax) -> bool:
             return False
     if news[0].has_error or not all(map(_is_import, (*olds, *news))):
         return False
-    return bool(olds) or _is_one_line(news[0])
+    new = news[0]
+    is_single = new.type not in _DECLARATIONS or new.named_child_count == 1
+    return bool(olds) or (is_single and new.start_point.row == new.end_point.row)
 
 
 def _differing(
@@ -41,12 +43,6 @@ def _differing(
     num_same = _num_same(olds, news)
     num_tail = _num_same(olds[num_same:][::-1], news[num_same:][::-1])
     return olds[num_same : len(olds) - num_tail], news[num_same : len(news) - num_tail]
-
-
-def _is_one_line(node: tree_sitter.Node) -> bool:
-    """Whether a new statement declares one thing on one line."""
-    is_single = node.type not in _DECLARATIONS or node.named_child_count == 1
-    return is_single and node.start_point.row == node.end_point.row
 
 
 def _num_same(olds: Sequence[tree_sitter.Node], news: Sequence[tree_sitter.Node]) -> int:

@@ -105,12 +105,8 @@ def _longer(known: UnboundName | None, one: UnboundName) -> UnboundName:
     """Return the first use of a name, with the longest path and as a type only if all are."""
     if known is None:
         return one
-    return UnboundName(
-        name=known.name,
-        path=max(known.path, one.path, key=len),
-        is_type=known.is_type and one.is_type,
-        offset=known.offset,
-    )
+    path = max(known.path, one.path, key=len)
+    return replace(known, path=path, is_type=known.is_type and one.is_type)
 
 
 def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[Chain]:

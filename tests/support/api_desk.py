@@ -16,14 +16,14 @@ from rule_filler import RuleFiller
 from starlette.types import Message, Receive, Scope, Send
 
 from intarsia.cli.api.app import guarded_app
-from intarsia.cli.api.http.listen import Listening, Where, listen
+from intarsia.cli.api.http.listen import Listening, listen
 from intarsia.cli.api.http.serve import serve
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
 
 StartApi = Callable[..., AbstractAsyncContextManager["Desk"]]
-HERE = Where(host="127.0.0.1", port=0, key_file=None, tls_cert=None, tls_key=None)
+HERE = dict(host="127.0.0.1", port=0, key_file=None, tls_cert=None, tls_key=None)
 
 
 @dataclass
@@ -105,7 +105,7 @@ async def running_api(
     address: Address,
     write: Callable[[Fill], str] = lambda _: "a + b",
     *,
-    where: Where = HERE,
+    where: dict[str, Any] = HERE,
     trusted: ssl.SSLContext | None = None,
     **options: Any,
 ) -> AsyncIterator[Desk]:
@@ -160,10 +160,10 @@ def _in_thread(open_desk: Callable[[], AbstractAsyncContextManager[Desk]]) -> It
 
 
 @contextlib.asynccontextmanager
-async def serving(address: Address, where: Where = HERE) -> AsyncIterator[Desk]:
+async def serving(address: Address, where: dict[str, Any] = HERE) -> AsyncIterator[Desk]:
     """Run the API for whatever engine is at the address."""
     async with EngineClient(name="api", start=False, address=address) as client:
-        listening = listen(where)
+        listening = listen(**where)
         app = guarded_app(client, client, keys=listening.keys, is_loopback=listening.is_loopback)
         desk = Desk(listening=listening, client=client)
 

@@ -2,9 +2,8 @@
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from intarsia.workspace.imports.module_names import Surroundings, Written
+from intarsia.workspace.imports.module_names import ModuleNames, Written
 from intarsia.workspace.symbols.symbols import Import
 
 _ENDINGS = (".d.ts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -13,11 +12,8 @@ _WRITTEN_ENDINGS = (*_ENDINGS, ".vue", ".svelte", ".json")
 _INDEX = "/index"
 
 
-@dataclass(frozen=True, slots=True)
-class EcmascriptNames:
-    """Implements ``ModuleNames``. A place in the project is the path of a file."""
-
-    around: Surroundings
+class EcmascriptNames(ModuleNames):
+    """A place in the project is the path of a file."""
 
     def place_of(self, written: Written, name: str) -> str | None:
         found = self._resolve(written.module, written.path)

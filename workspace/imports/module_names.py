@@ -5,9 +5,9 @@ file of the project, else the module's own name.
 """
 
 import posixpath
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from intarsia.infill.languages import Language
 from intarsia.workspace.modules.files import Files
@@ -40,26 +40,26 @@ class Written:
     module: str
 
 
-class ModuleNames(Protocol):
+@dataclass(frozen=True, slots=True)
+class ModuleNames(ABC):
     """The rules of one language."""
 
+    around: Surroundings
+
+    @abstractmethod
     def place_of(self, written: Written, name: str) -> str | None:
         """Return the place of a module that has this name, None where it cannot be told."""
-        ...
 
+    @abstractmethod
     def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
         """Return the module as the file would write it, None where it must not import it.
 
         ``others``: how other files write it, the most frequent way first; perhaps none.
         """
-        ...
 
 
-@dataclass(frozen=True, slots=True)
-class GoNames:
-    """Implements ``ModuleNames``. A place is the package's path, in the project too."""
-
-    around: Surroundings
+class GoNames(ModuleNames):
+    """A place is the package's path, in the project too."""
 
     def place_of(self, written: Written, name: str) -> str | None:
         return None if written.module.startswith(".") else written.module
@@ -70,11 +70,8 @@ class GoNames:
         return None if any(posixpath.dirname(it) == own for it in found) else place
 
 
-@dataclass(frozen=True, slots=True)
-class JavaNames:
-    """Implements ``ModuleNames``. A place is the full name of a package or an outer class."""
-
-    around: Surroundings
+class JavaNames(ModuleNames):
+    """A place is the full name of a package or an outer class."""
 
     def place_of(self, written: Written, name: str) -> str | None:
         return written.module
@@ -86,11 +83,8 @@ class JavaNames:
 _RELATIVE = ("self", "super")
 
 
-@dataclass(frozen=True, slots=True)
-class RustNames:
-    """Implements ``ModuleNames``. A place is a path from a crate's root."""
-
-    around: Surroundings
+class RustNames(ModuleNames):
+    """A place is a path from a crate's root."""
 
     def place_of(self, written: Written, name: str) -> str | None:
         if not name:  # a crate, which needs no import

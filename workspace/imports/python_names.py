@@ -2,19 +2,15 @@
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from intarsia.workspace.imports.module_names import Surroundings, Written
+from intarsia.workspace.imports.module_names import ModuleNames, Written
 from intarsia.workspace.symbols.symbols import Import, ImportedName
 
 _ENDINGS = ("/__init__.pyi", "/__init__.py", ".pyi", ".py")
 
 
-@dataclass(frozen=True, slots=True)
-class PythonNames:
-    """Implements ``ModuleNames``. A place in the project is the path of a package or a module."""
-
-    around: Surroundings
+class PythonNames(ModuleNames):
+    """A place in the project is the path of a package or a module."""
 
     def place_of(self, written: Written, name: str) -> str | None:
         module = written.module

@@ -42,7 +42,8 @@ def signature_of(one: Found) -> str:
     if is_long:
         header = f"{header} {_CUT}"
     else:
-        header = _without_opener(header)
+        for opener in ("=>", "{", ":", "=", ";", ","):
+            header = header.removesuffix(opener).rstrip()
         if names[0] not in header:  # typedef struct {...} Name
             header = f"{header} {names[0]}"
     keyword = one.text("keyword")
@@ -81,12 +82,6 @@ def _without_hidden(one: Found, end: int) -> str:
                 at += 1
     kept.append(one.data[at:end])
     return b"".join(kept).decode("utf-8", "replace")
-
-
-def _without_opener(header: str) -> str:
-    for opener in ("=>", "{", ":", "=", ";", ","):
-        header = header.removesuffix(opener).rstrip()
-    return header
 
 
 MAX_DEFINITIONS = 5_000

@@ -34,31 +34,22 @@ class Listening:
         return f"{'http' if self.tls is None else 'https'}://{name}:{self.port}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Where:
-    """The options of the command that say where to listen."""
-
-    host: str
-    port: int
-    key_file: Path | None
-    tls_cert: Path | None
-    tls_key: Path | None
-
-
-def listen(where: Where) -> Listening:
-    """Check the options and bind the socket. Raise CliError where they must not be served."""
-    address = _address(where.host)
-    if (where.tls_cert is None) != (where.tls_key is None):
+def listen(
+    host: str, port: int, key_file: Path | None, tls_cert: Path | None, tls_key: Path | None
+) -> Listening:
+    """Check the command's options and bind the socket. Raise CliError where they do not fit."""
+    address = _address(host)
+    if (tls_cert is None) != (tls_key is None):
         raise CliError("TLS needs both files: give --tls-cert and --tls-key")
-    if not address.is_loopback and (where.key_file is None or where.tls_cert is None):
+    if not address.is_loopback and (key_file is None or tls_cert is None):
         raise CliError(
-            f"{where.host} is reachable from other machines, so text and keys would cross the "
+            f"{host} is reachable from other machines, so text and keys would cross the "
             "network openly: give --key-file, --tls-cert and --tls-key, or listen on 127.0.0.1"
         )
     return Listening(
-        keys=_keys(where.key_file),
-        tls=_tls(where.tls_cert, where.tls_key),
-        socket=_bind(address, where.port),
+        keys=_keys(key_file),
+        tls=_tls(tls_cert, tls_key),
+        socket=_bind(address, port),
         is_loopback=address.is_loopback,
     )
 

@@ -197,7 +197,8 @@ class DiffusionGemmaFiller(FillsOnly):
     ) -> _Written:
         """Denoise canvas after canvas until the text has an end or the deadline comes."""
         written = _Written(draft=HoleDraft(), num_forwards=num_forwards, reason="done")
-        generator, context = self._generator(task.hole.request), task.hole.context
+        hole = task.hole
+        generator, context = self._generator(hole.request), hole.context
         for layout in layouts:
             self._backbone.prefill(context, task.control)
             denoised = denoise(
@@ -210,7 +211,8 @@ class DiffusionGemmaFiller(FillsOnly):
             )
             written = _then_canvas(written, denoised, layout)
             context = context + denoised.ids.tolist()
-            if written.reason == "deadline" or self._has_end(task, written.draft):
+            has_end = answer_of(written.draft, hole.request, hole.given, self._text).has_end
+            if written.reason == "deadline" or has_end:
                 break
         return written
 
@@ -221,9 +223,6 @@ class DiffusionGemmaFiller(FillsOnly):
         start = layout.starting_with(task.start[num_written:]) if task.start else None
         vocab_size = self._backbone.vocab_size
         return random_canvas(layout.ids, vocab_size=vocab_size, generator=generator, start=start)
-
-    def _has_end(self, task: _FillTask, draft: HoleDraft) -> bool:
-        return answer_of(draft, task.hole.request, task.hole.given, self._text).has_end
 
     def _report(self, task: _FillTask, layout: HoleLayout, earlier: _Written) -> OnStep:
         """Return a function that sends each step of this canvas to the client, if it asked."""

@@ -5,6 +5,7 @@ LoRA pair changes both.
 """
 
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
     found: dict[str, tuple[nn.Linear, ...]] = {}
     for number, twins in enumerate(zip(decoder, encoder, strict=True)):
         for part in _PARTS:
-            linears = tuple(_part_of(layer, part) for layer in twins)
+            linears = tuple(map(attrgetter(part), twins))
             # layers with full attention have no values of their own
             if all(linear is not None for linear in linears):
                 found[f"decoder.layers.{number}.{part}"] = linears
@@ -46,11 +47,6 @@ def tune_model(model: Any, path: Path) -> None:
         for weight in {id(linear.weight): linear.weight for linear in linears}.values():
             with torch.no_grad():
                 weight.copy_(weight.float() + change)
-
-
-def _part_of(layer: nn.Module, part: str) -> Any:
-    block, _, name = part.partition(".")
-    return getattr(getattr(layer, block), name)
 
 
 def _require_same_model(

@@ -41,7 +41,8 @@ class HoleText:
         That is the probability of the end token, or of the rest of the stop text: 1 where the last
         token contains all of that, as the token's own confidence says it then.
         """
-        return prod(confidences[self._num_kept(ids) : len(ids)])
+        num_kept = len(self.tokens(ids, confidences, num_committed=0))
+        return prod(confidences[num_kept : len(ids)])
 
     def num_until_end(self, ids: Sequence[int]) -> int | None:
         """Return how many tokens the hole needs, None while it has not ended.
@@ -59,10 +60,6 @@ class HoleText:
     def may_end(self, ids: Sequence[int]) -> bool:
         """Whether an end token may follow these ids."""
         return may_end_here("".join(self._pieces(ids)), max_open=self._request.max_open)
-
-    def _num_kept(self, ids: Sequence[int]) -> int:
-        """Return how many tokens have a part of the hole's text."""
-        return len(self.tokens(ids, [0.0] * len(ids), num_committed=0))
 
     def _pieces(self, ids: Sequence[int]) -> list[str]:
         return self._text.pieces(ids, num_given=self._num_given)

@@ -41,14 +41,6 @@ class ContextCache:
         """Tokens that are held."""
         return sum(len(cache) for cache in self._held)
 
-    @property
-    def _num_reserved(self) -> int:
-        return sum(cache.capacity for cache in self._held)
-
-    def num_held(self, context: Sequence[int]) -> int:
-        """Return how many of a context's first tokens are held. Changes nothing."""
-        return self.find_held(context)[1]
-
     def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and the length of that."""
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
@@ -86,7 +78,7 @@ class ContextCache:
 
     def _evict(self, num_needed: int) -> None:
         """Forget caches that are not in use, the least valuable first, until there is room."""
-        while self._num_reserved + num_needed > self._max_tokens:
+        while sum(cache.capacity for cache in self._held) + num_needed > self._max_tokens:
             idle = [cache for cache in self._held if cache not in self._suspended]
             if not idle:
                 break
@@ -134,7 +126,7 @@ class OpenContext:
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
-        return len(context) - self._earlier.num_held(context)
+        return len(context) - self._earlier.find_held(context)[1]
 
     def find_held(self, ids: Sequence[int]) -> tuple[KvCache | None, int]:
         """Return a context with the longest beginning of these ids, and the length of that."""

@@ -54,8 +54,8 @@ def _problem(folder: Path, *, is_whole: bool) -> str | None:
     for path in (folder, *(folder / name for name in _FILES)):
         if (weakness := weakness_of(path)) is not None:
             return str(weakness)
-    if _is_installed_for_all(folder):
-        return None
+    if sys.platform != "win32" and folder.lstat().st_uid == 0 != os.geteuid():
+        return None  # root has put it there for other users, who do not have root's key
     seals = open_seals()
     if seals is None:  # then the path alone must do
         return None
@@ -73,11 +73,6 @@ def _problem(folder: Path, *, is_whole: bool) -> str | None:
         with suppress(OSError):  # on a read-only disk they are hashed again each time
             _write(folder, folder.name, seals, record.sha256)
     return None
-
-
-def _is_installed_for_all(folder: Path) -> bool:
-    """Tell whether root has put the model there for other users, who do not have root's key."""
-    return sys.platform != "win32" and folder.lstat().st_uid == 0 != os.geteuid()
 
 
 def _identity(path: Path) -> tuple[int, ...]:

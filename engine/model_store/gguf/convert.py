@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,8 @@ def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress
             for chunk in _bf16_chunks(model.source, tensor, change):
                 file.write(chunk)
         on_progress("converting the model", 1.0)
-        _flush_to_disk(file)
+        file.flush()
+        os.fsync(file.fileno())  # before the rename: a power cut must not leave an empty file
 
 
 def _header(tensors: Sequence[FusedTensor]) -> bytes:
@@ -151,9 +152,3 @@ def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> I
             # torch rounds to the nearest, ties to even.
             rounded = torch.from_numpy(changed.copy()).to(torch.bfloat16)
             yield rounded.view(torch.int16).numpy().tobytes()
-
-
-def _flush_to_disk(file: BinaryIO) -> None:
-    """Write the file to the disk before the rename: a power cut must not leave an empty file."""
-    file.flush()
-    os.fsync(file.fileno())

@@ -143,7 +143,8 @@ def _shape(
         "num_key_value_heads": own.get("attention.head_count_kv", num_heads),
         "head_dim": own.get("attention.key_length", hidden_size // num_heads),
         "max_position_embeddings": own["context_length"],
-        "rms_norm_eps": _shortest(own["attention.layer_norm_rms_epsilon"]),
+        # of single precision: 1e-06 for 9.999999974752427e-07
+        "rms_norm_eps": float(f"{own['attention.layer_norm_rms_epsilon']:.7g}"),
         "rope_theta": rope_theta,
         "rope_parameters": {"rope_type": "default", "rope_theta": rope_theta},
         "tie_word_embeddings": is_tied,
@@ -152,11 +153,6 @@ def _shape(
         "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
         "dtype": "bfloat16",
     }
-
-
-def _shortest(single: float) -> float:
-    """Return the shortest number of single precision: 1e-06 for 9.999999974752427e-07."""
-    return float(f"{single:.7g}")
 
 
 _MAX_REASON_CHARS = 200

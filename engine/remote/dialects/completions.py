@@ -15,9 +15,9 @@ from intarsia.engine.remote.dialects.generation import (
     LikelyToken,
     NewToken,
     Reading,
-    ServerBusy,
     StopKind,
     UnusableAnswer,
+    fault_of,
 )
 
 PATH = "/v1/completions"
@@ -85,6 +85,18 @@ class Event(msgspec.Struct):
 
 _decoder = msgspec.json.Decoder(Event)
 
+PLAIN: Parameters = {
+    "top_p": 1.0,
+    "top_k": -1,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "skip_special_tokens": False,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+"""Leaves nothing of a server's sampling defaults in force, and asks for a stream with usage."""
+
 
 def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Parameters:
     """Return a request by token ids: nothing of the server's sampling defaults is left in force."""
@@ -93,18 +105,11 @@ def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Paramete
         "prompt": list(generation.prompt),
         "max_tokens": generation.max_tokens,
         "temperature": generation.temperature,
-        "top_p": 1.0,
-        "top_k": -1,
         "min_p": 0.0,
-        "repetition_penalty": 1.0,
-        "presence_penalty": 0.0,
-        "frequency_penalty": 0.0,
         "seed": generation.seed % 2**32,
         "stop": list(generation.stop),
-        "skip_special_tokens": False,
-        "stream": True,
-        "stream_options": {"include_usage": True},
         "cache_salt": cache_salt,
+        **PLAIN,
     }
     if generation.forbidden:
         body["logit_bias"] = {str(token): _FORBIDDEN_BIAS for token in generation.forbidden}
@@ -143,7 +148,8 @@ def parse_event(data: bytes, system: str) -> Event | None:
     except UNREADABLE as error:
         raise UnusableAnswer(f"an event is not {system}'s: {error}") from error
     if event.error is not None:
-        raise _fault_of(event.error)
+        fault = _Fault(message=event.error) if isinstance(event.error, str) else event.error
+        raise fault_of(fault.message, fault.code)
     return event
 
 
@@ -201,9 +207,3 @@ def reading_of(event: Event) -> Reading | None:
         return None
     num_reused = usage.prompt_tokens_details.cached_tokens or 0
     return Reading(num_read=usage.prompt_tokens - num_reused, num_reused=num_reused, ms=0.0)
-
-
-def _fault_of(fault: _Fault | str) -> Exception:
-    message, code = (fault, None) if isinstance(fault, str) else (fault.message, fault.code)
-    said = " ".join(message.split())[:200] or "it did not say why"
-    return ServerBusy(said) if code in (429, 503) else UnusableAnswer(said)

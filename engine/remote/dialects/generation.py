@@ -106,6 +106,12 @@ class ServerBusy(Exception):
     """The server ended its answer because it is busy. The message is what it said."""
 
 
+def fault_of(message: str, code: int | str | None) -> Exception:
+    """Return the error for what a server says of a fault, whose ``code`` is a status of HTTP."""
+    said = " ".join(message.split())[:200] or "it did not say why"
+    return ServerBusy(said) if code in (429, 503) else UnusableAnswer(said)
+
+
 class Streams(Protocol):
     """How one kind of server streams an answer."""
 
@@ -117,7 +123,6 @@ class Streams(Protocol):
 
         Raises UnusableAnswer, ServerBusy.
         """
-        ...
 
 
 class Tokenizes(Protocol):
@@ -127,7 +132,6 @@ class Tokenizes(Protocol):
 
     def tokenize_body(self, text: str, *, parse_marks: bool) -> Mapping[str, Any]:
         """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
-        ...
 
 
 class Dialect(Streams, Tokenizes, Protocol):
@@ -137,7 +141,6 @@ class Dialect(Streams, Tokenizes, Protocol):
 
     def body(self, generation: Generation) -> Mapping[str, Any]:
         """Return the request's JSON."""
-        ...
 
 
 class TextDialect(Streams, Protocol):
@@ -147,7 +150,6 @@ class TextDialect(Streams, Protocol):
 
     def body(self, generation: Generation) -> Mapping[str, Any]:
         """Return the request's JSON."""
-        ...
 
 
 def entropy_of(log_ps: Sequence[float]) -> float:

@@ -16,9 +16,9 @@ from intarsia.engine.remote.dialects.generation import (
     LikelyToken,
     NewToken,
     Reading,
-    ServerBusy,
     StopKind,
     UnusableAnswer,
+    fault_of,
 )
 
 _STOPS: Mapping[str, StopKind] = {"eos": "end_token", "word": "stop_text", "limit": "limit"}
@@ -111,7 +111,11 @@ class LlamaCpp:
             event = _decoder.decode(data)
         except UNREADABLE as error:
             raise UnusableAnswer(f"an event is not llama.cpp's: {error}") from error
-        _require_no_fault(event)
+        fault = event.error or (
+            _Fault(message=event.message, code=event.code) if event.code else None
+        )
+        if fault is not None:
+            raise fault_of(fault.message, fault.code)
         return Chunk(
             tokens=tuple(_new_tokens(event.tokens, event.completion_probabilities)),
             stop=_STOPS.get(event.stop_type, "limit") if event.stop else None,
@@ -128,14 +132,6 @@ def grammar_beginning(text: str) -> str:
         special.get(sign) or (sign if sign >= " " else f"\\x{ord(sign):02X}") for sign in text
     )
     return f'root ::= "{literal}" [^\\x00]*'
-
-
-def _require_no_fault(event: _Event) -> None:
-    fault = event.error or (_Fault(message=event.message, code=event.code) if event.code else None)
-    if fault is None:
-        return
-    said = " ".join(fault.message.split())[:200] or "it did not say why"
-    raise (ServerBusy if fault.code in (429, 503) else UnusableAnswer)(said)
 
 
 def _new_tokens(ids: Sequence[int], scored: Sequence[_Token]) -> Sequence[NewToken]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intarsia.engine.remote.dialects.completions import IdsServer, Parameters
+from intarsia.engine.remote.dialects.completions import PLAIN, IdsServer, Parameters
 from intarsia.engine.remote.dialects.vllm import parse_chunk
 
 NUM_LIKELY = 5
@@ -59,18 +59,11 @@ class VllmCanvas(IdsServer):
             "max_tokens": len(request.ids),
             "ignore_eos": True,
             "temperature": 1.0,
-            "top_p": 1.0,
-            "top_k": -1,
-            "repetition_penalty": 1.0,
-            "presence_penalty": 0.0,
-            "frequency_penalty": 0.0,
             "logprobs": NUM_LIKELY,
             "return_tokens_as_token_ids": True,
-            "skip_special_tokens": False,
-            "stream": True,
-            "stream_options": {"include_usage": True},
             "cache_salt": self._cache_salt,
             "vllm_xargs": extra,
+            **PLAIN,
         }
         if request.scored:
             body["logprob_token_ids"] = sorted(set(request.scored))

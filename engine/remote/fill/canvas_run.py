@@ -153,14 +153,11 @@ class CanvasRun:
         # a canvas without a suffix scores as a uniform guess
         surprises = dict.fromkeys(lengths, math.log(self._text.num_tokens))
         for length, answer in zip(judged, answers, strict=True):
-            surprises[length] = self._surprise(answer, layouts[length])
+            try:
+                surprises[length] = answer.surprise(layouts[length])
+            except UnusableAnswer as error:
+                raise unusable(self._link.remote, str(error)) from error
         return min(lengths, key=lambda length: surprises[length])
-
-    def _surprise(self, answer: CanvasAnswer, layout: HoleLayout) -> float:
-        try:
-            return answer.surprise(layout)
-        except UnusableAnswer as error:
-            raise unusable(self._link.remote, str(error)) from error
 
     def _ask_all(
         self, requests: Sequence[CanvasRequest], checkpoint: Callable[[], None]

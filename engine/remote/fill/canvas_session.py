@@ -26,14 +26,14 @@ from intarsia.engine.remote.discovery.tokenizer import (
 from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole, ask_canvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import SessionOptions, require_no_rewrite
+from intarsia.engine.remote.fill.written import FillingSession, SessionOptions, require_no_rewrite
 from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_HELD = 4  # contexts that the server's cache probably still has
 
 
-class CanvasSession:
-    """Fills holes on one server."""
+class CanvasSession(FillingSession):
+    """Fills holes on one server. The suffix is in the canvas, so no context becomes stale."""
 
     def __init__(
         self,
@@ -45,7 +45,6 @@ class CanvasSession:
     ) -> None:
         assert server.canvas_tokens is not None
         self.server = server
-        self.model_name: str | None = None
         self._link = link
         self._dialect = dialect
         self._text = text
@@ -65,7 +64,6 @@ class CanvasSession:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """How quickly the server reads contexts, None before the first long one."""
         return self._speed.tokens_per_s
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -107,9 +105,6 @@ class CanvasSession:
         self._read(task, control)
         if request.project is not None and not task.num_project:
             self._read(self._reader.read(request), control)
-
-    def read_nearer(self, control: FillControl) -> None:
-        """Do nothing: the suffix is part of the canvas, so no context becomes stale."""
 
     def _chosen(self, request: Fill) -> HoleTask:
         return self._reader.choose_context(

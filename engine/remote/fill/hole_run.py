@@ -81,7 +81,9 @@ class HoleRun:
         self._checkpoint = task.control.checkpoint_in_time
         self._hole_text = HoleText(text, task)
         self._written = WrittenIds()
-        self._has_server_stops = not _may_stop_in(task)
+        # A stop text could begin in the half-typed bytes, which the server writes too.
+        word = task.healed.decode("utf-8", "replace")
+        self._has_server_stops = not any(stop and stop[0] in word for stop in task.request.stop)
         self._must_go_on = False  # an end token came where the hole may not end
         self._is_ended = False  # the server has ended the text, and the hole may end there
 
@@ -181,7 +183,8 @@ class HoleRun:
     def _generation(self) -> Generation:
         request, written = self._task.request, self._written
         limit = min(request.max_tokens, request.max_steps or request.max_tokens)
-        beginning = self._rest_of_beginning()
+        num_written = sum(len(self._text.bytes_of(token)) for token in written.ids)
+        beginning = self._task.healed[num_written:]  # the half-typed bytes that are to be written
         generation = Generation(
             prompt=[*self._task.context, *written.ids],
             # A grammar makes each token dearer: it is used for those of the half-typed word only.
@@ -195,11 +198,6 @@ class HoleRun:
         if self._must_go_on:
             return replace(generation, max_tokens=1, forbidden=sorted(self._text.end_ids))
         return generation
-
-    def _rest_of_beginning(self) -> bytes:
-        """Return the half-typed bytes that are still to be written."""
-        num_bytes = sum(len(self._text.bytes_of(token)) for token in self._written.ids)
-        return self._task.healed[num_bytes:]
 
     def _begin_otherwise(self, rank: int) -> None:
         """Take the ``rank``-th next likely first token of those that continue the given text."""
@@ -223,9 +221,3 @@ class HoleRun:
             chosen = likeliest[min(rank, len(likeliest) - 1)]
             likely = first[0].tokens[0].likeliest
             self._written.add([NewToken(id=chosen.id, log_p=chosen.log_p, likeliest=likely)])
-
-
-def _may_stop_in(task: FillTask) -> bool:
-    """Tell whether a stop text could begin in the half-typed bytes, which the server writes too."""
-    healed = task.healed.decode("utf-8", "replace")
-    return any(stop and stop[0] in healed for stop in task.request.stop)

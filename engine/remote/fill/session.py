@@ -28,13 +28,18 @@ from intarsia.engine.remote.fill.contexts import (
 from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.text_run import PromptText, TextRun, WrittenText
-from intarsia.engine.remote.fill.written import SessionOptions, Written, require_no_rewrite
+from intarsia.engine.remote.fill.written import (
+    FillingSession,
+    SessionOptions,
+    Written,
+    require_no_rewrite,
+)
 
 _SLOTS_UNKNOWN = 4
 _MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
 
 
-class _CausalSession:
+class _CausalSession(FillingSession):
     """What both sessions share."""
 
     def __init__(
@@ -48,7 +53,6 @@ class _CausalSession:
     ) -> None:
         self._link = link
         self.server = server
-        self.model_name: str | None = None  # that the server gave with its last answer
         self._text = text
         self._held = held
         self._speed = speed
@@ -63,7 +67,6 @@ class _CausalSession:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """How quickly the server reads contexts, None before the first long one."""
         return self._speed.tokens_per_s
 
     def _num_missing(self, task: FillTask) -> int:
@@ -163,17 +166,17 @@ class IdsSession(_CausalSession):
         task = self._project.read(request, control)
         self._reader.use(task)
         self._project.note_read(task)
-        return self._with_whole_characters(task)
-
-    def _with_whole_characters(self, task: FillTask) -> FillTask:
-        """Return the task with half-typed bytes that the server can take: as whole characters."""
+        # The server can take half-typed bytes as whole characters only.
         num_given = num_before_characters(task.healed)
         ids = self._text.ids_of_bytes(task.healed[:num_given])
         return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])
 
 
 class TextSession(_CausalSession):
-    """Fills holes on one server that takes text."""
+    """Fills holes on one server that takes text.
+
+    What it read in idle time would replace what the next key needs.
+    """
 
     def __init__(
         self,
@@ -215,12 +218,6 @@ class TextSession(_CausalSession):
             mean_entropy=written.mean_entropy,
             started_at=started_at,
         )
-
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
-        """Do nothing: what is read in idle time would replace what the next key needs."""
-
-    def read_nearer(self, control: FillControl) -> None:
-        """Do nothing, as for ``read_ahead``."""
 
     def _text_run(self, task: FillTask) -> TextRun:
         """Return the run of a task as text. Raises ValueError for marks in the user's code."""

@@ -23,6 +23,7 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink, pieces
+from intarsia.engine.remote.fill.written import FillingSession
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
 from intarsia.engine.remote.http.wire import Watch
 
@@ -33,19 +34,16 @@ _Message: TypeAlias = Step | Filled | Failed
 _decoder: msgspec.json.Decoder[_Message] = msgspec.json.Decoder(_Message)
 
 
-class TeamSession:
-    """Fills holes on a team's engine. ``shown`` is the model's name for users."""
+class TeamSession(FillingSession):
+    """Fills holes on a team's engine. ``shown`` is the model's name for users.
+
+    The engine itself weighs what is worth reading, and uses its own idle time.
+    """
 
     def __init__(self, link: ServerLink, server: Server, *, shown: str) -> None:
         self.server = server
-        self.model_name: str | None = None
         self._link = link
         self._shown = shown
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        """None: the team's engine itself weighs what is worth reading."""
-        return None
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
@@ -78,9 +76,6 @@ class TeamSession:
         watch = self._link.watch(control.checkpoint)
         body = msgspec.to_builtins(place)
         ask_json(self._link.remote, "/v1/read-ahead", watch, body, self._link.kept)
-
-    def read_nearer(self, control: FillControl) -> None:
-        """Do nothing: the team's engine uses its own idle time."""
 
     def _answer(self, asked: Fill, control: FillControl) -> Filled | Failed:
         for message in self._messages(asked, control.checkpoint):

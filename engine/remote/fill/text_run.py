@@ -19,18 +19,8 @@ from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
-from intarsia.engine.ipc.messages import (
-    CanvasToken,
-    ContextChunk,
-    FinishReason,
-    ProjectContext,
-)
-from intarsia.engine.remote.dialects.generation import (
-    Chunk,
-    Generation,
-    TextDialect,
-    TextPiece,
-)
+from intarsia.engine.ipc.messages import CanvasToken, FinishReason, ProjectContext
+from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextDialect, TextPiece
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.written import Written
 
@@ -75,10 +65,8 @@ class PromptText:
         """Return code of other files without the chunks that have marks in them."""
         if project is None or self.first_mark(project.repository + "\n" + project.path) is not None:
             return None
-        return replace(project, chunks=tuple(filter(self._is_plain, project.chunks)))
-
-    def _is_plain(self, chunk: ContextChunk) -> bool:
-        return self.first_mark(chunk.path + "\n" + chunk.text) is None
+        plain = (it for it in project.chunks if self.first_mark(f"{it.path}\n{it.text}") is None)
+        return replace(project, chunks=tuple(plain))
 
     def _require_only(self, wanted: Sequence[str], prompt: str) -> None:
         found = self._pattern.findall(prompt)

@@ -37,28 +37,30 @@ class SessionOptions(TypedDict):
 
 
 class FillingSession(Protocol):
-    """A server that was asked what it is, and fills holes. All methods raise RemoteError."""
+    """A server that was asked what it is, and fills holes. All methods raise RemoteError.
+
+    Most servers read nothing ahead.
+    """
 
     server: Server
-    model_name: str | None
+    model_name: str | None = None
     """That the server gave with its last answer."""
 
     @property
     def tokens_per_s(self) -> float | None:
         """How quickly the server reads contexts, None before the first long one."""
-        ...
+        return None
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises Cancelled and ValueError, too."""
-        ...
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
         """Have the server read the context of a hole. Raises Cancelled and ValueError, too."""
-        ...
+        return
 
     def read_nearer(self, control: FillControl) -> None:
         """Have the server read what the next hole will need. Raises Cancelled, too."""
-        ...
+        return
 
 
 def require_no_rewrite(request: Fill) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import platformdirs
 
-from intarsia.engine.cache.own_file import OwnFileError, read_own_file, write_own_file
+from intarsia.engine.cache.own_file import read_own_file, write_own_file
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
@@ -204,10 +204,7 @@ def read_private_file(path: Path, *, is_secret: bool) -> str:
 
     Raises FileNotFoundError, and ModelError for any other file.
     """
-    try:
-        return read_own_file(path, is_private=is_secret, max_bytes=_MAX_BYTES)
-    except OwnFileError as error:
-        raise ModelError(str(error)) from error
+    return read_own_file(path, is_private=is_secret, max_bytes=_MAX_BYTES)
 
 
 def remote_name(model: str) -> str | None:

@@ -222,16 +222,17 @@ def test_a_cache_folder_in_no_home_is_refused(address: Address, monkeypatch: pyt
 def test_launch_options_are_the_engines_flags():
     options = {
         "model": "m",
-        "adapter": Path("/a.safetensors"),
         "device": "cpu",
         "dtype": "float32",
         "idle_timeout_s": 1.5,
-        "cache_tokens": 10,
-        "max_context_tokens": 20,
         "quantize": "fp8",
     }
     flags = LaunchOptions(**options, command=()).full_command()
-    assert parse_arguments(flags) == EngineConfig(**options)
+    others = ("--adapter", "/a.safetensors", "--cache-tokens", "10", "--max-context-tokens", "20")
+    adapter = Path("/a.safetensors")
+    assert parse_arguments((*flags, *others)) == EngineConfig(
+        **options, adapter=adapter, cache_tokens=10, max_context_tokens=20
+    )
     assert parse_arguments([]) == EngineConfig()
 
 

@@ -81,23 +81,23 @@ def _has_kernel(rows: Tensor) -> bool:
     if not hasattr(F, "grouped_mm"):
         return False
     if rows.device.type == "cuda":
-        return rows.dtype == torch.bfloat16 and torch.cuda.get_device_capability(rows.device) >= (
-            8,
-            0,
-        )
+        capability = torch.cuda.get_device_capability(rows.device)
+        return rows.dtype == torch.bfloat16 and capability >= (8, 0)
     return rows.device.type == "cpu" and rows.dtype in (torch.bfloat16, torch.float32)
 
 
 LowBit: TypeAlias = Literal["fp8", "int4"]
 
 
-class LowBitMatrix(nn.Module):
-    """One matrix (out, in); replaces an ``nn.Linear`` without bias."""
-
+class _LowBit(nn.Module):
     def __init__(self, numbers: Tensor, scale: Tensor) -> None:
         super().__init__()
         self.numbers = nn.Buffer(numbers)
         self.scale = nn.Buffer(scale)
+
+
+class LowBitMatrix(_LowBit):
+    """One matrix (out, in); replaces an ``nn.Linear`` without bias."""
 
     def forward(self, rows: Tensor) -> Tensor:
         return self._product(rows.flatten(0, -2)).view(*rows.shape[:-1], -1)
@@ -122,13 +122,8 @@ class LowBitMatrix(nn.Module):
         return product
 
 
-class LowBitMatrices(nn.Module):
+class LowBitMatrices(_LowBit):
     """Matrices (groups, out, in), one for each group of rows."""
-
-    def __init__(self, numbers: Tensor, scale: Tensor) -> None:
-        super().__init__()
-        self.numbers = nn.Buffer(numbers)
-        self.scale = nn.Buffer(scale)
 
     def forward(self, rows: Tensor, ends: Tensor) -> Tensor:
         """Return the products of sorted rows; see ``grouped_product`` for ``ends``."""
@@ -170,11 +165,9 @@ def unpacks_on_chip(scale: Tensor, rows: Tensor) -> bool:
 
 
 def _int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
-    from intarsia.engine.families.diffusion_gemma.quantized.int4_matmul import (
-        int4_product,  # Triton is not everywhere
-    )
+    from intarsia.engine.families.diffusion_gemma.quantized import int4_matmul  # needs Triton
 
-    return int4_product(rows, packed, scale, ends)
+    return int4_matmul.int4_product(rows, packed, scale, ends)
 
 
 class LowBitExperts(nn.Module):
@@ -196,16 +189,14 @@ class LowBitExperts(nn.Module):
         """Return (rows, hidden) of rows (rows, hidden); ``chosen`` and ``weights`` (rows, k)."""
         num_chosen = chosen.shape[1]
         expert, order = chosen.flatten().sort()
-        ends = torch.searchsorted(expert, self._numbers_of(expert), right=True).int()
+        numbers = torch.arange(self._num_experts, dtype=expert.dtype, device=expert.device)
+        ends = torch.searchsorted(expert, numbers, right=True).int()
         gate, up = self.gate_up(rows[order // num_chosen], ends).chunk(2, dim=-1)
         out = self.down(self._activate(gate) * up, ends)
         weighed = out * weights.flatten()[order, None]
         back = torch.empty_like(weighed)
         back[order] = weighed
         return back.view(*chosen.shape, -1).sum(dim=1).to(rows.dtype)
-
-    def _numbers_of(self, expert: Tensor) -> Tensor:
-        return torch.arange(self._num_experts, dtype=expert.dtype, device=expert.device)
 
 
 def require_low_bit(kind: LowBit, device: torch.device) -> None:
@@ -229,7 +220,8 @@ def quantize_gemma(model: Any, kind: LowBit, device: torch.device) -> None:
         experts = _experts(twins[0].experts, kind, device)
         for layer in twins:
             layer.experts = experts
-        for name in _matrices_of(twins[0]):
+        linears = [name for name, part in twins[0].named_modules() if isinstance(part, nn.Linear)]
+        for name in (name for name in linears if not name.startswith("router.")):
             linear = twins[0].get_submodule(name)
             matrix = LowBitMatrix(*low_bit(linear.weight.to(device), kind))
             for layer in twins:
@@ -248,9 +240,3 @@ def _one_by_one(matrices: Tensor, kind: LowBit, device: torch.device) -> tuple[T
     """Quantize one expert at a time, as rounding needs its float32 copy."""
     numbers, scales = zip(*(low_bit(matrix.to(device), kind) for matrix in matrices), strict=True)
     return torch.stack(numbers), torch.stack(scales)
-
-
-def _matrices_of(layer: nn.Module) -> list[str]:
-    """Return the paths of a layer's own matrices, except those of the router."""
-    linears = (name for name, part in layer.named_modules() if isinstance(part, nn.Linear))
-    return [name for name in linears if not name.startswith("router.")]

@@ -20,9 +20,7 @@ Format: TypeAlias = Literal["plain", "packed", "int8"]
 
 _NUM_ROWS = 8  # of a typical pass
 _NUM_ROUNDS = 15
-_NUM_BYTES = (
-    2**26
-)  # of a plain matrix at most: more than caches hold, and a call costs little of it
+_NUM_BYTES = 2**26  # of a plain matrix: more than caches hold, and a call costs little of it
 _WORTHWHILE = 0.9  # of the time: another format costs load time, memory or precision
 
 
@@ -73,10 +71,8 @@ def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> 
     ``formats`` are in order of rising cost; a later one must be clearly faster. What other programs
     take only adds to a time, so the shortest of all rounds is compared.
     """
-    height, num_bytes = (
-        2 * shape.intermediate,
-        2 * shape.intermediate * shape.hidden * dtype.itemsize,
-    )
+    height = 2 * shape.intermediate
+    num_bytes = height * shape.hidden * dtype.itemsize
     num_layers = min(shape.num_layers, 1 + _NUM_BYTES // num_bytes)
     weight = torch.full((num_layers * height, shape.hidden), 0.5, dtype=dtype)
     rows = torch.ones(_NUM_ROWS, shape.hidden, dtype=dtype)

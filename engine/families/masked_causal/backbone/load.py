@@ -50,8 +50,17 @@ def load_backbone(
     A shape that our own passes do not compute runs in transformers. Raises ModelError where
     something is missing, misshapen or too large for the memory.
     """
-    load = _load_other_shape if is_run_by_transformers(folder.config) else _load_own_shape
-    return load(folder, shape, configured, device, adapter=adapter, mask_id=mask_id)
+    if not is_run_by_transformers(folder.config):
+        return _load_own_shape(folder, shape, configured, device, adapter=adapter, mask_id=mask_id)
+    # it takes seconds to import: only where it is used
+    from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
+        load_transformers_backbone,
+    )
+
+    backbone, name = load_transformers_backbone(
+        folder, shape, configured, device, adapter=adapter, mask_id=mask_id
+    )
+    return LoadedBackbone(backbone=backbone, format_name=name)
 
 
 def _load_own_shape(
@@ -93,26 +102,6 @@ def _load_own_shape(
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
     loaded = _convert(shape, weights, read, embeddings_of(source, read), plan, mask_id)
     return replace(loaded, notes=(*notes, *loaded.notes))
-
-
-def _load_other_shape(
-    folder: ModelFolder,
-    shape: BackboneShape,
-    configured: Dtype,
-    device: torch.device,
-    *,
-    adapter: Path | None,
-    mask_id: int,
-) -> LoadedBackbone:
-    # it takes seconds to import: only where it is used
-    from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
-        load_transformers_backbone,
-    )
-
-    backbone, name = load_transformers_backbone(
-        folder, shape, configured, device, adapter=adapter, mask_id=mask_id
-    )
-    return LoadedBackbone(backbone=backbone, format_name=name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,7 +27,6 @@ class Matrix(Protocol):
 
     def multiply(self, x: Tensor) -> Tensor:
         """Return (rows, out) of (rows, in), in the same number format."""
-        ...
 
 
 class RowLinear(Protocol):
@@ -35,7 +34,6 @@ class RowLinear(Protocol):
 
     def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
         """Return (rows, out) of (rows, in); an adapter acts after the first ``num_frozen`` rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -56,7 +56,10 @@ def read_weights(
     """Read the weights. Raises ModelError if a tensor is missing or has the wrong shape."""
     try:
         tensors = _open_all(files)
-        get = _getter(tensors, dtype, device)
+
+        def get(name: str) -> Tensor | None:
+            return tensors[name]().to(device, dtype) if name in tensors else None
+
         weights = _read_fused(get, shape) if is_fused else _read_hugging_face(get, shape)
     except (OSError, SafetensorError) as error:
         raise ModelError(f"the weights cannot be read ({error}): fetch the model again") from error
@@ -71,15 +74,6 @@ def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
         file: Any = safe_open(path, framework="pt")
         tensors |= {name: partial(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
     return tensors
-
-
-def _getter(
-    tensors: dict[str, Callable[[], Tensor]], dtype: torch.dtype, device: torch.device
-) -> GetTensor:
-    def get(name: str) -> Tensor | None:
-        return tensors[name]().to(device, dtype) if name in tensors else None
-
-    return get
 
 
 def _require(get: GetTensor, name: str) -> Tensor:
@@ -116,7 +110,8 @@ def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
 def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
     def layer(i: int) -> LayerWeights:
         at = f"model.layers.{i}"
-        _refuse(get, f"{at}.self_attn.o_proj.bias")
+        if get(bias := f"{at}.self_attn.o_proj.bias") is not None:
+            raise ModelError(f"{bias} in the weights is not supported: use a plain Llama model")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
         return LayerWeights(
             attn_norm=_require(get, f"{at}.input_layernorm.weight"),
@@ -140,11 +135,6 @@ def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
         norm=_require(get, "model.norm.weight"),
         layers=tuple(layer(i) for i in range(shape.num_layers)),
     )
-
-
-def _refuse(get: GetTensor, name: str) -> None:
-    if get(name) is not None:
-        raise ModelError(f"{name} in the weights is not supported: use a plain Llama model")
 
 
 def _join(parts: list[Tensor], width: int) -> Tensor:

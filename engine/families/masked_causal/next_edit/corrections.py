@@ -236,7 +236,8 @@ class CorrectionWriter:
         draft = self._text.encode(with_newline("".join(replaced[0] if replaced else region.lines)))
         answer = self._rewriter.write(self._copy(read), [last], draft, control)
         new = "".join(self._text.pieces(answer.ids, num_given=0))
-        written = _change(region, _first_lines(new, len(region.lines) + num_added_lines(example)))
+        most = len(region.lines) + num_added_lines(example)
+        written = _change(region, "".join(lines_of(with_newline(new))[:most]))
         if written is not None:
             yield Correction(change=written, log_p=answer.log_p)
         for lines in replaced:
@@ -261,10 +262,6 @@ def _replaced(region: Region, example: EditExample) -> Sequence[Sequence[str]]:
 def _change(region: Region, new: str) -> LineChange | None:
     old = lines_of(with_newline("".join(region.lines)))
     return smallest_change(old, lines_of(with_newline(new)), place=region.place)
-
-
-def _first_lines(text: str, number: int) -> str:
-    return "".join(lines_of(with_newline(text))[:number])
 
 
 def _rewrite_prompt(text: FimTokenizer, example: EditExample, lines: str) -> list[int]:

@@ -6,7 +6,7 @@ token of one has its counterpart in the other. Offsets are in bytes of UTF-8, as
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
@@ -61,7 +61,8 @@ class EditedLines:
 def read_lines(request: FindNextEdits) -> EditedLines:
     """Return the lines of a request. Raises ValueError if a part but the last ends in a line."""
     parts = request.parts
-    _require_whole_lines(parts)
+    if any(text and not text.endswith("\n") for it in parts[:-1] for text in (it.before, it.after)):
+        raise ValueError("each of `parts` must end at a line end, the last one excepted")
     changed = (i for i, part in enumerate(parts) if part.before != part.after)
     edit = next(changed, len(parts))
     if request.direction == "above":
@@ -105,12 +106,6 @@ def _unchanged_lines(parts: Sequence[TextPart], *, first_part: int) -> Sequence[
     return found
 
 
-def _require_whole_lines(parts: Sequence[TextPart]) -> None:
-    for part in parts[:-1]:
-        if any(text and not text.endswith("\n") for text in (part.before, part.after)):
-            raise ValueError("each of `parts` must end at a line end, the last one excepted")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenizedWindow:
     """A window's text and ids. ``starts[i]`` is where token ``ids[num_before + i]`` begins."""
@@ -132,12 +127,8 @@ class TokenizedWindow:
         """Return the window of the first ids."""
         num_tokens = num_ids - self.num_before
         end = self.starts[num_tokens] if num_tokens < len(self.starts) else len(self.text)
-        return TokenizedWindow(
-            text=self.text[:end],
-            ids=self.ids[:num_ids],
-            num_before=self.num_before,
-            starts=self.starts[:num_tokens],
-        )
+        starts = self.starts[:num_tokens]
+        return replace(self, text=self.text[:end], ids=self.ids[:num_ids], starts=starts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,13 +156,11 @@ class EditedWindow:
         ]
         if not lines or len(lines) == len(self.lines):
             return None
-        end = lines[-1].end
-        end_before = end - lines[-1].start + lines[-1].start_before
-        return EditedWindow(
-            before=self.before.beginning(self.before.token_at(end_before - 1) + 1),
-            after=self.after.beginning(self.after.token_at(end - 1) + 1),
+        return replace(
+            self,
+            before=self.before.beginning(self.before.token_at(lines[-1].end_before - 1) + 1),
+            after=self.after.beginning(self.after.token_at(lines[-1].end - 1) + 1),
             lines=lines,
-            first_scored=self.first_scored,
         )
 
 

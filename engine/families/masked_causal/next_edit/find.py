@@ -93,7 +93,9 @@ class NextEditFinder:
         num_computed, num_reused = reader.num_computed, reader.num_reused
         require_bounded_window(request, max_tokens=self._max_tokens)
         window = read_window(request, self._text)
-        _require_length(window, self._max_tokens)
+        if (most := max(len(window.before.ids), len(window.after.ids))) > self._max_tokens:
+            limit = f"above the limit of {self._max_tokens}: send less"
+            raise ValueError(f"`parts` have {most} tokens, {limit}")
         edits: list[NextEdit] = []
         drops: Sequence[LineDrop] = []
         if request.example is None or not window.is_edited():
@@ -240,9 +242,3 @@ def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:
     if not drops or drops[0].drop < NEAR_DROP:
         return False
     return drops[0].line in window.lines[:-_LINES_AFTER_NEAR]
-
-
-def _require_length(window: EditedWindow, most: int) -> None:
-    num_tokens = max(len(window.before.ids), len(window.after.ids))
-    if num_tokens > most:
-        raise ValueError(f"`parts` have {num_tokens} tokens, above the limit of {most}: send less")

@@ -202,7 +202,9 @@ class FimTokenizer:
             tail = self._bytes[ids[number]] + tail
             if len(tail) > self._longest:
                 break
-            if self._begins_a_token(tail):
+            order, keys = self._sorted
+            at = bisect_left(keys, tail)
+            if at < len(order) and keys[at].startswith(tail):
                 num_kept, healed = number, tail
         return ids[:num_kept], healed
 
@@ -246,11 +248,6 @@ class FimTokenizer:
             pieces.append(decoder.decode(raw[num_given:]))
             num_given = max(0, num_given - len(raw))
         return pieces
-
-    def _begins_a_token(self, raw: bytes) -> bool:
-        order, keys = self._sorted
-        at = bisect_left(keys, raw)
-        return at < len(order) and keys[at].startswith(raw)
 
     @cached_property
     def _longest(self) -> int:

@@ -10,7 +10,6 @@ import pytest
 from api_desk import Desk, StartApi, read_reply, running_api, serving
 
 from intarsia.cli.api.http import access, read, serve
-from intarsia.cli.api.http.listen import Where
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill
 
@@ -262,7 +261,7 @@ def keys(tmp_path: Path) -> Path:
 
 
 async def test_with_a_key_file_only_its_keys_are_served(address: Address, keys: Path):
-    where = Where(host="127.0.0.1", port=0, key_file=keys, tls_cert=None, tls_key=None)
+    where = dict(host="127.0.0.1", port=0, key_file=keys, tls_cert=None, tls_key=None)
     async with running_api(address, where=where) as desk:
         fields = {"prompt": PROMPT}
         for wrong in ("", f"Bearer {OTHER_KEY}", "Bearer ", f"Basic {KEY}", KEY, f"Bearer {KEY}x"):
@@ -280,7 +279,7 @@ async def test_with_a_key_file_only_its_keys_are_served(address: Address, keys: 
 async def test_a_changed_key_file_counts_at_once(
     address: Address, keys: Path, capsys: pytest.CaptureFixture[str]
 ):
-    where = Where(host="127.0.0.1", port=0, key_file=keys, tls_cert=None, tls_key=None)
+    where = dict(host="127.0.0.1", port=0, key_file=keys, tls_cert=None, tls_key=None)
     async with running_api(address, where=where) as desk:
 
         async def status(key: str) -> int:

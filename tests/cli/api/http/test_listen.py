@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
 from intarsia.cli.api.http.access import MAX_FILE_BYTES, KeyFile, KeyFileError
-from intarsia.cli.api.http.listen import Where, listen
+from intarsia.cli.api.http.listen import listen
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
 
@@ -76,8 +76,8 @@ async def test_no_part_of_an_answer_is_held_back(address: Address):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
 def test_loopback_needs_neither(host: str):
-    where = Where(host=host, port=0, key_file=None, tls_cert=None, tls_key=None)
-    listening = listen(where)
+    where = dict(host=host, port=0, key_file=None, tls_cert=None, tls_key=None)
+    listening = listen(**where)
     with listening.socket:
         assert listening.is_loopback
         assert listening.socket.getsockname()[0].startswith("127.")
@@ -118,7 +118,7 @@ async def test_beyond_loopback_a_key_and_tls_are_served(
     address: Address, key_file: Path, certificate: tuple[Path, Path]
 ):
     cert, key = certificate
-    where = Where(host="0.0.0.0", port=0, key_file=key_file, tls_cert=cert, tls_key=key)
+    where = dict(host="0.0.0.0", port=0, key_file=key_file, tls_cert=cert, tls_key=key)
     trusted = ssl.create_default_context(cafile=cert)
     async with running_api(address, where=where, trusted=trusted) as desk:
         assert desk.listening.url.startswith("https://0.0.0.0:")
