@@ -19,8 +19,6 @@ from local_server import free_port
 QUIET: Mapping[str, object] = {
     "chat.disableAIFeatures": True,
     "editor.minimap.enabled": False,
-    "editor.quickSuggestions": False,  # else it takes the place of a late answer
-    "editor.wordBasedSuggestions": "off",
     "extensions.autoCheckUpdates": False,
     "extensions.ignoreRecommendations": True,
     "git.enabled": False,
@@ -31,7 +29,7 @@ QUIET: Mapping[str, object] = {
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
 }
-"""Nothing that moves by itself or asks the network."""
+"""Nothing that moves by itself or asks the network. Menus open as they do in VS Code."""
 
 ACCEPT_LINE = "Control+Alt+ArrowDown"
 KEYS = [{"key": "ctrl+alt+down", "command": "editor.action.inlineSuggest.acceptNextLine"}]

@@ -48,9 +48,9 @@ def test_escape_takes_it_away_and_leaves_the_document_alone(windows: Windows) ->
 
 
 def test_an_answer_later_than_the_editors_patience_is_shown_all_the_same(windows: Windows) -> None:
-    settings = {"editor.quickSuggestions": {"other": "offWhenInlineCompletions"}}
+    no_menu = {"editor.wordBasedSuggestions": "off"}  # it would select "left", and be continued
     window = windows.open(
-        SUM.replace("║", " l║"), settings={**settings, "intarsia.debounceMs": 1500}
+        SUM.replace("║", " l║"), settings={**no_menu, "intarsia.debounceMs": 1500}
     )
     window.type("e")
     window.expect_ghost_text("ft + right")
@@ -63,7 +63,10 @@ def test_line_ends_of_a_crlf_file_stay_what_they_are(windows: Windows) -> None:
     source = (
         "function indexOf(items, wanted) {\n  ║\n}\n\nconsole.log(indexOf([1, 2, 3], 2));\n"
     ).replace("\n", "\r\n")
-    window = windows.open(source, "find.js")
+    no_menu = {
+        "editor.quickSuggestions": False
+    }  # it has the keyword, and Tab would take that first
+    window = windows.open(source, "find.js", settings=no_menu)
     window.type("for")
     shown = window.ghost_text()
     window.press("Tab")
