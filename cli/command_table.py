@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
@@ -73,6 +74,14 @@ class CommandTable(click.Group):
         command: click.Command = import_module(row.module).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        close = get_close_matches(args[0], self.rows, n=1)
+        if close and args[0] not in self.rows:
+            ctx.fail(f"No such command {args[0]!r}: did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, row.summary) for name, row in self.rows.items()])
@@ -93,6 +102,9 @@ class CommandTable(click.Group):
                 sys.stdout.flush()
         except BrokenPipeError:
             code = _leave_pipe()
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            code = ExitCode.BAD_INPUT
         except Exception as error:  # noqa: BLE001 the command line's one guard: one line, no traceback
             code = _report(error, self.fault_of(error), arguments)
         sys.exit(code or ExitCode.OK)

@@ -2,6 +2,7 @@
 
 import click
 
+from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, size
@@ -20,6 +21,10 @@ def command(model: str) -> None:
     """Download a model into your cache and verify it. An interrupted download is resumed."""
     from intarsia.engine.model_store.download import pull
 
-    with LoadBar(notices()) as bar:
-        path = pull(model, bar.update)
+    try:
+        with LoadBar(notices()) as bar:
+            path = pull(model, bar.update)
+    except KeyboardInterrupt as error:
+        words = "interrupted; what was downloaded is kept, and the same command goes on from there"
+        raise CliError(words, ExitCode.INTERRUPTED) from error
     click.echo(f"{model} is downloaded and verified: {path} ({size(path.stat().st_size)})")

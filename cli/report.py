@@ -5,7 +5,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
@@ -33,14 +33,25 @@ def command(path: Path) -> None:
     """
     content = "# Report of intarsia\n\n" + "".join(f"- {line}\n" for line in _lines())
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with path.open("x", encoding="utf-8") as file, _gone_if_it_fails(path):
             file.write(content)
+            file.flush()
     except OSError as error:
         why = "exists" if isinstance(error, FileExistsError) else error.strerror or error
         advice = f"cannot write {path} ({why}): name another file with --output"
         raise CliError(advice, ExitCode.NOT_WRITTEN) from error
     click.echo(content)
     click.echo(f"Written to {path}. Nothing was sent: attach it where you report the fault.")
+
+
+@contextmanager
+def _gone_if_it_fails(path: Path) -> Iterator[None]:
+    """Leave no half a file on a full disk: it would be in the way of the next report."""
+    try:
+        yield
+    except OSError:
+        path.unlink()
+        raise
 
 
 def _lines() -> Iterator[str]:

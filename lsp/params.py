@@ -6,6 +6,8 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from intarsia.engine.ipc.plain_json import as_meant
+
 _Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 _Message = TypeVar("_Message", bound=msgspec.Struct)
 
@@ -38,7 +40,7 @@ class Range(msgspec.Struct, frozen=True):
 def read_own(params: object, as_what: type[_Message]) -> _Message:
     """Return the parameters of a method as this struct. Raises JsonRpcInvalidParams."""
     try:
-        return msgspec.convert(_as_json(params), as_what)
+        return msgspec.convert(as_meant(_as_json(params)), as_what)
     except msgspec.ValidationError as error:
         raise JsonRpcInvalidParams(str(error)) from error
 
@@ -49,7 +51,7 @@ def read_argument(params: types.ExecuteCommandParams, as_what: type[_Message]) -
     try:
         if len(values) != 1:
             raise ValueError(f"expected one argument, got {len(values)}")
-        return msgspec.convert(_as_json(values[0]), as_what)
+        return msgspec.convert(as_meant(_as_json(values[0])), as_what)
     except ValueError as error:  # msgspec's ValidationError is one
         raise JsonRpcInvalidParams(f"{params.command}: {error}") from error
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from intarsia.engine.ipc.plain_json import as_meant
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, settings_folder_of
 from intarsia.lsp.engine.repository_tuning import choose_model
@@ -188,7 +189,7 @@ def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) ->
         elif value is not None:
             option = OPTIONS[key]
             try:
-                fields[option.name] = msgspec.convert(value, option.type)
+                fields[option.name] = msgspec.convert(as_meant(value), option.type)
             except msgspec.ValidationError as error:
                 problems.append(f"option {key!r} keeps {kept}: {error}")
     return fields

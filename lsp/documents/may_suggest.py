@@ -13,14 +13,17 @@ from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_pat
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
 
+_VIEWS = ("", "git", "gitlens", "fugitive", "diffview", "jdt", "output", "debug", "comment")
+"""Schemes of what editors show and nobody writes in. A malformed URI has none."""
+
 
 def ineligibility(
     settings: Settings, document: Document, folders: Iterable[Folder] = ()
 ) -> NoSuggestion | None:
     """Return why the document gets no suggestions, None where it gets them.
 
-    A document that is no file on disk has to be in one of the opened folders, or be new. A new one
-    may have the path already that it will be saved under.
+    A document need not be a file on disk, but no view of one. A new one may have the path already
+    that it will be saved under.
     """
     if not settings.enabled:
         return NoSuggestion(reason="suggestions are switched off (option enabled)", kind="off")
@@ -28,8 +31,9 @@ def ineligibility(
         reason = f"{document.language_id} is among disabledLanguages"
         return NoSuggestion(reason=reason, kind="language")
     uri = document.file_uri
-    if scheme_of(uri) not in ("file", "untitled") and folder_of(uri, folders) is None:
-        return NoSuggestion(reason="the document is not a file on disk", kind="excluded")
+    if scheme_of(uri) in _VIEWS and folder_of(uri, folders) is None:
+        reason = "the document is not a file on disk, but a view of one: open the file itself"
+        return NoSuggestion(reason=reason, kind="excluded")
     path, secrets = uri_path(uri), SECRETS if settings.exclude_secrets else ()
     is_on_disk = scheme_of(uri) == "file"
     find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern

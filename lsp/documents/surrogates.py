@@ -5,6 +5,8 @@ Between the two, half a character is in the text. It has no form in UTF-8, so no
 
 import re
 
+from intarsia.engine.ipc.plain_json import as_meant
+
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -17,7 +19,7 @@ def joined(text: str) -> str:
 
 def readable(text: str) -> str:
     """Return the text with replacement characters for halves: as long in every encoding."""
-    return text if text.isascii() else _HALF.sub("\ufffd", text)
+    return str(as_meant(text))
 
 
 def halves(character: str) -> tuple[str, str]:

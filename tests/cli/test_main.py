@@ -102,6 +102,13 @@ def test_an_unknown_command_is_one_line():
     assert result.stderr.count("\n") == 1
 
 
+def test_without_a_command_the_help_is_shown_and_a_mistyped_one_is_known():
+    result = run()
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "\n  fill     Fill holes in a file.\n" in result.stderr
+    assert "did you mean 'status'?" in run("statsu").stderr
+
+
 def test_no_command_imports_torch_before_it_runs():
     program = (
         "import sys; from importlib import import_module\n"

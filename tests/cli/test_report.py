@@ -1,6 +1,7 @@
 """``intarsia report``: what is planted in a user's files, log and settings is not in the report."""
 
 import getpass
+import resource
 import socket
 from pathlib import Path
 
@@ -65,6 +66,18 @@ def test_what_helps_is_in_it(written: str):
     assert "- engine: NoEngine" in written
     assert "- python: 3 shown, 2 accepted, 0 of 0 kept" in written
     assert "- not shown, empty: 4" in written
+
+
+def test_on_a_full_disk_it_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("intarsia.cli.report._lines", lambda: ["a long line " * 9_000])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        result = run("report", "--output", str(tmp_path / "r.md"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert result.exit_code == ExitCode.NOT_WRITTEN
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_overwrites_no_file(tmp_path: Path):

@@ -173,7 +173,11 @@ def test_it_is_on_if_it_is_on_anywhere(window: bool, folder: bool, expected: boo
         ("untitled:/work/one/new.py", None),
         ("untitled:/work/one/.env", "excluded by the pattern"),
         ("memfs://[three/a.py", "not a file on disk"),
-        ("memfs:/elsewhere/a.py", "not a file on disk"),
+        ("memfs:/elsewhere/a.py", None),
+        ("memfs:/elsewhere/.env", "excluded by the pattern"),
+        ("member:///a/b.py", None),
+        ("inmemory://model/1", None),
+        ("vscode-vfs://github/me/it/a.py", None),
         ("git:/work/one/a.py", "not a file on disk"),
     ],
 )

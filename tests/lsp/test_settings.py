@@ -18,6 +18,7 @@ from tests.support.checkout import ROOT
     [
         ({}, Settings()),
         ({"model": None, "debounceMs": None}, Settings()),
+        ({"debounceMs": 75.0, "sureConfidence": 1}, Settings(debounce_ms=75, sure_confidence=1)),
         ({"debounceMs": 0, "model": "/m"}, Settings(debounce_ms=0, model="/m")),
         ({"decoding": "entropy", "preload": False}, Settings(decoding="entropy", preload=False)),
         ({"exclude": ["*.sql"]}, Settings(exclude=("*.sql",))),
@@ -36,6 +37,7 @@ def test_good_options_apply(options: Mapping[str, object], settings: Settings) -
     [
         ("debounceMs", -1),
         ("debounceMs", "75"),
+        ("debounceMs", 75.5),
         ("deadlineMs", 0),
         ("maxCandidates", True),
         ("decoding", "quick"),

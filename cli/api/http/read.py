@@ -1,12 +1,16 @@
 """Reads a request's body as JSON of a declared shape, within limits."""
 
 import asyncio
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+
+from intarsia.engine.ipc.plain_json import as_meant
 
 OLLAMA_PATHS = "/api/"
 
@@ -54,6 +58,8 @@ async def read_json(request: Request, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        with suppress(ValueError, msgspec.ValidationError, RecursionError):
+            return msgspec.convert(as_meant(json.loads(body)), shape)
         raise Refusal(400, f"the body is not such a request: {error}") from error
 
 

@@ -116,6 +116,13 @@ async def test_the_other_files_reach_the_engine(
     assert "class Cart:" in project.chunks[0].text or "def area" in project.chunks[0].text
 
 
+async def test_whole_floats_and_half_an_emoji_are_read(desk: Desk):
+    reply = await desk.complete(prompt="a = '\ud83d", suffix="'", max_tokens=8.0, n=1.0)
+    assert reply.status == 200
+    assert "'\ufffd" in desk.fills[-1].prefix + desk.fills[-1].given
+    assert (await desk.complete(prompt="a = ", max_tokens=8.5)).status == 400
+
+
 async def test_llama_vscode_reads_a_list_of_texts(start_api: StartApi):
     async with start_api(lambda fill: f"a + {fill.alternative}") as desk:
         _, infill, _ = load(REQUESTS / "llama_vscode.json")
