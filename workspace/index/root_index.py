@@ -290,8 +290,10 @@ class RootIndex:
         if isinstance(source, NotRead) and not source.mtime_ns:
             self._forget_file(store, inside, and_content=False)
             return None
-        is_read = isinstance(source, SourceText)
-        reason = self.why_not_text(path, source.text) if is_read else source.reason
+        if isinstance(source, NotRead):
+            reason: str | None = source.reason
+        else:
+            reason = self.why_not_text(path, source.text)
         content, language = None, language_for_path(path)
         if isinstance(source, SourceText) and reason is None:
             digest = content_digest(source.text, language)
