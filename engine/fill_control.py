@@ -29,7 +29,6 @@ class FillControl:
 
     @property
     def is_late(self) -> bool:
-        """Whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
     def checkpoint_in_time(self) -> None:

@@ -90,11 +90,9 @@ class FillsOnly:
     advice: ClassVar[str] = ""
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Raise ValueError."""
         raise ValueError(f"{self.who} finds no next edits{self.advice}")
 
     def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
-        """Raise ValueError."""
         raise ValueError(f"{self.who} scores no texts{self.advice}")
 
 

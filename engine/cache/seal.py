@@ -118,11 +118,9 @@ class SealedFiles:
             self._path(name).unlink()
 
     def is_empty(self) -> bool:
-        """Tell whether there is no file."""
         return not any(self.folder.glob(f"*{self._suffix}"))
 
     def clear(self) -> None:
-        """Remove all files."""
         for path in self.folder.glob(f"*{self._suffix}"):
             with suppress(OSError):
                 path.unlink()

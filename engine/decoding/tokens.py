@@ -73,7 +73,6 @@ class HoleTokens:
         return scored[start:end]
 
     def all_committed(self) -> "HoleTokens":
-        """Return the same tokens, all committed."""
         return replace(self, num_committed=len(self.ids))
 
     def after_forwards(self, num_forwards: int) -> "HoleTokens":

@@ -73,7 +73,6 @@ class AnswerWatch:
             self._set_timer()
 
     def answered(self, id: int) -> None:
-        """Note an answer."""
         self._due.pop(id, None)
 
     def sign_of_life(self) -> None:
@@ -82,7 +81,6 @@ class AnswerWatch:
         self.num_hangs = 0
 
     def close(self) -> None:
-        """Watch no more."""
         self._due.clear()
         self._set_timer()
         if self._check is not None:

@@ -33,7 +33,6 @@ class Throttle(Generic[Value]):
         self._pending = None
 
     def stop(self) -> None:
-        """Send nothing more."""
         self._is_stopped = True
         self._pending = None
         if self._timer is not None:

@@ -128,7 +128,6 @@ class RemoteFiller(FillsOnly):
             self.open(control.checkpoint).read_ahead(fill_at(place), control)
 
     def prefill_tokens_per_s(self) -> float | None:
-        """Return how quickly the server reads; None before the first long context."""
         return None if self._session is None else self._session.tokens_per_s
 
     def rest(self) -> None:

@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 
 def any_job(job: object) -> bool:
-    """Allow any job."""
     return True
 
 
@@ -61,11 +60,9 @@ class Scheduler(Generic[T]):
         return None
 
     def has(self, is_wanted: Callable[[T], bool]) -> bool:
-        """Tell whether such a job waits."""
         return any(is_wanted(job) for queue in self._queues for job in queue.jobs)
 
     def pop_all(self) -> list[T]:
-        """Remove and return all waiting jobs."""
         jobs = [job for queue in self._queues for job in queue.jobs]
         self._queues.clear()
         return jobs

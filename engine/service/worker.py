@@ -86,7 +86,6 @@ class Worker:
 
     @property
     def model_info(self) -> ModelInfo | None:
-        """The loaded model, None if none is loaded."""
         filler = self._slot.filler
         return None if filler is None else filler.info
 
@@ -113,7 +112,6 @@ class Worker:
         self._last_step_at = time.monotonic()
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def submit(self, job: Job) -> None:

@@ -40,11 +40,9 @@ class OwnersFiller(FillsOnly):
 
     @property
     def num_users(self) -> int:
-        """The users with contexts in memory."""
         return len(self._of)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole with the contexts of its owner."""
         with self._used(request.owner) as filler:
             return filler.fill(request, control)
 
@@ -54,7 +52,6 @@ class OwnersFiller(FillsOnly):
             filler.prefetch(place, control)
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Suspend the running fill, so that another one can run within this context."""
         return self._of[self._running[-1]].suspended() if self._running else nullcontext()
 
     def cached_tokens(self) -> int:
@@ -76,7 +73,6 @@ class OwnersFiller(FillsOnly):
         """Do nothing: the contexts of a team stay in memory."""
 
     def for_another_owner(self, *, cache_tokens: int) -> Filler:
-        """Return a filler with the same weights and contexts of its own."""
         return self._model.for_another_owner(cache_tokens=cache_tokens)
 
     @contextmanager

@@ -63,7 +63,6 @@ class RunningFill:
                 return
 
     async def answer(self) -> Filled | Failed:
-        """Return the answer."""
         answer: Filled | Failed | None = None
         async for message in self.messages():
             if not isinstance(message, Step):

@@ -59,7 +59,6 @@ class Found:
 
 
 def _without_quotes(name: str) -> str:
-    """Return a name without quotes around all of it."""
     name = name.strip()
     quote = name[:1]
     if quote != name[-1:] or quote not in _QUOTES:

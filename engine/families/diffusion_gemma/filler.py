@@ -121,11 +121,9 @@ class DiffusionGemmaFiller(FillsOnly):
         )
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Suspend the running fill, so that another one can run within this context."""
         return self._backbone.suspended()
 
     def cached_tokens(self) -> int:
-        """Return the number of context tokens that are held."""
         return self._backbone.cached_tokens()
 
     def prepare(self, control: FillControl) -> None:
@@ -142,7 +140,6 @@ class DiffusionGemmaFiller(FillsOnly):
         self._backbone.prefill(self._reader.read(fill_at(place)).context, control)
 
     def prefill_tokens_per_s(self) -> float | None:
-        """Return how quickly contexts are read here; None before the first long one."""
         return self._backbone.reading_speed.tokens_per_s
 
     def _choose_context(self, request: Fill, control: FillControl) -> _FillTask:

@@ -87,7 +87,6 @@ class MaskedCausalFiller:
         )
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole."""
         started_at = time.monotonic()
         task = self._project.read(request, control)
         start = self._writer.find_start(task) if task.may_be_warm else None
@@ -140,11 +139,9 @@ class MaskedCausalFiller:
         )
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Suspend the running fill, so that another one can run within this context."""
         return self._context.suspended()
 
     def cached_tokens(self) -> int:
-        """Return the number of context tokens in the KV caches."""
         return self._context.cached_tokens()
 
     def prepare(self, control: FillControl) -> None:
@@ -187,7 +184,6 @@ class MaskedCausalFiller:
         return self._scorer.score(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
-        """Return how quickly contexts are read here; None before the first long one."""
         return self._context.reading_speed.tokens_per_s
 
     def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:

@@ -38,7 +38,6 @@ class ContextCache:
 
     @property
     def num_tokens(self) -> int:
-        """Tokens that are held."""
         return sum(len(cache) for cache in self._held)
 
     def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
@@ -226,7 +225,6 @@ class OpenContext:
         return num_held
 
     def rewind(self) -> None:
-        """Forget all tokens of the hole."""
         self.keep_hole([])
 
     def reopen(self, length: int) -> None:

@@ -72,7 +72,6 @@ class RewritePasses(SpeculativePasses):
         return list(torch.split(logits, [len(branch) for branch in branches]))
 
     def rewind(self) -> None:
-        """Forget all tokens of the hole."""
         self._context.rewind()
 
 

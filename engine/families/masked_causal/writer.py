@@ -43,7 +43,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer's text."""
         return "".join(token.text for token in self.tokens)
 
     @property

@@ -99,12 +99,10 @@ class LlamaCpp:
         return body
 
     def tokenize_body(self, text: str, *, parse_marks: bool) -> _Parameters:
-        """Return the JSON by which ``/tokenize`` encodes a text."""
         body: _Parameters = {"content": text, "add_special": False, "parse_special": parse_marks}
         return body | ({"model": self._model} if self._model else {})
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
         if data == b"[DONE]":
             return None
         try:

@@ -37,7 +37,6 @@ class Sglang(IdsServer):
         self._id_of = id_of
 
     def body(self, generation: Generation) -> Parameters:
-        """Return the request: nothing of the server's own sampling defaults is left in force."""
         body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
             "suffix": "",
             "logprobs": generation.num_likely,

@@ -55,7 +55,6 @@ class Mlx:
         self._text = text
 
     def body(self, generation: Generation) -> Parameters:
-        """Return the request's JSON."""
         return _completion(self._model, generation) | {
             "top_k": 0,
             "min_p": 0.0,
@@ -66,7 +65,6 @@ class Mlx:
         }
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return the answer. Raises UnusableAnswer."""
         event = parse_event(data, "mlx-lm")
         if event is None or not event.choices:
             raise UnusableAnswer("an answer is not mlx-lm's: it has no text")
@@ -112,7 +110,6 @@ class LmStudio:
         return _completion(self._model, generation) | {"repeat_penalty": 1.0, "stream": True}
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return an event of the answer. Raises UnusableAnswer, ServerBusy."""
         event = parse_event(data, "LM Studio")
         if event is None:
             return Chunk(is_last=True)
@@ -162,7 +159,6 @@ class Ollama:
         self._context_tokens = context_tokens
 
     def body(self, generation: Generation) -> Parameters:
-        """Return the request's JSON."""
         return {
             "model": self._model,
             "prompt": generation.prompt,
@@ -189,7 +185,6 @@ class Ollama:
         }
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return a line of the answer. Raises UnusableAnswer, ServerBusy."""
         try:
             line = _line_decoder.decode(data)
         except UNREADABLE as error:

@@ -60,7 +60,6 @@ class Vllm(IdsServer):
         self._has_priorities = has_priorities
 
     def body(self, generation: Generation) -> Parameters:
-        """Return the request: nothing of the server's own sampling defaults is left in force."""
         body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
             "include_stop_str_in_output": False,
             "logprobs": min(generation.num_likely, _MAX_LOGPROBS),

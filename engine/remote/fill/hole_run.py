@@ -47,7 +47,6 @@ class WrittenIds(Written):
         return math.fsum(self.entropies) / len(self.entropies) if self.entropies else 0.0
 
     def add(self, tokens: Sequence[NewToken]) -> None:
-        """Add tokens at the end."""
         for token in tokens:
             self.ids.append(token.id)
             self.confidences.append(min(math.exp(min(token.log_p, 0.0)), 1.0))

@@ -116,7 +116,6 @@ class IdsSession(_CausalSession):
         super().__init__(link, server, text, self._context.held, self._context.speed, **options)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
         started_at = time.monotonic()
         task = self._opened(request, control)
         hole_text = HoleText(self._text, task)
@@ -192,7 +191,6 @@ class TextSession(_CausalSession):
         super().__init__(link, server, text, held, ReadingSpeed(), **options)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
         require_no_rewrite(request)
         started_at = time.monotonic()
         plain_project = self._prompt_text.without_marked(request.project)

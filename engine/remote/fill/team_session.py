@@ -46,7 +46,6 @@ class TeamSession(FillingSession):
         self._shown = shown
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
         started_at = time.monotonic()
         asked = replace(request, model=None, watch=control.on_step is not None)
         if control.deadline is not None:

@@ -60,12 +60,10 @@ class DiffusionGemmaBackbone:
 
     @property
     def device(self) -> torch.device:
-        """The device of the weights."""
         device: torch.device = self._model.device
         return device
 
     def forget(self) -> None:
-        """Forget the context."""
         self._context: list[int] = []
         self._encoder_cache = DynamicCache()
         self._view: Any = None  # of the cache, for the decoder

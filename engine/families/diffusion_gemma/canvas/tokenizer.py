@@ -56,7 +56,6 @@ class GemmaTokenizer:
         return {str(self._tokenizer.id_to_token(i)): i for i in ids}
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of plain text."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 

@@ -40,7 +40,6 @@ class KvCache:
 
     @property
     def device(self) -> torch.device:
-        """Where keys and values are."""
         return self.values.device
 
     def reserve(self, num_rows: int) -> None:

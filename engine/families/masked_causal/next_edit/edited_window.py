@@ -141,7 +141,6 @@ class EditedWindow:
     first_scored: int  # index of an id in both windows: from here on tokens are scored
 
     def is_edited(self) -> bool:
-        """Whether the windows differ."""
         return list(self.before.ids) != list(self.after.ids)
 
     def beginning(self, num_scored: int) -> "EditedWindow | None":
