@@ -133,7 +133,7 @@ class RootIndex:
     @property
     def is_waiting(self) -> bool:
         """Whether the work waits, for another process that writes or for better times."""
-        return time.monotonic() < max(self._waits_until, self._paused_until)
+        return self._must_wait()
 
     def walk_step(self) -> None:
         """List one more folder."""
@@ -142,7 +142,7 @@ class RootIndex:
         if self._unseen is None:
             none: dict[str, tuple[int, int]] = {}
             self._unseen = self.ask(Store.all_files, none)
-            if self._walk is None or self.is_waiting:
+            if self._must_wait():  # the question has failed
                 return
         if not self._walk.is_done:
             self._compare(self._walk.step(), self._unseen)
@@ -343,6 +343,9 @@ class RootIndex:
         contents = store.unused_contents(_MAX_FORGOTTEN)
         store.forget_contents(contents)
         self._has_unused = bool(contents)
+
+    def _must_wait(self) -> bool:
+        return time.monotonic() < max(self._waits_until, self._paused_until)
 
     def _is_paused(self) -> bool:
         return time.monotonic() < self._paused_until
