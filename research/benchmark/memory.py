@@ -18,7 +18,8 @@ _WHOLE = Budget(prefix_tokens=100_000, suffix_tokens=100_000)
 
 async def measure_memory(bench: Bench) -> Sequence[Figure]:
     """Load the model, then fill in each file once. All that was read stays in the cache."""
-    launch = replace(bench.launch, max_context_tokens=_MAX_TOKENS, cache_tokens=2 * _MAX_TOKENS)
+    flags = ("--max-context-tokens", f"{_MAX_TOKENS}", "--cache-tokens", f"{2 * _MAX_TOKENS}")
+    launch = replace(bench.launch, command=(*bench.launch.command, *flags))
     whole = replace(bench.options, budget=_WHOLE)
     async with fresh_engine(launch) as (client, _):
         loaded = await client.preload(bench.options.model)

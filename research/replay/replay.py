@@ -175,7 +175,7 @@ def _removed(item: Any, typist: Typist) -> int:
     if found is None:
         return 0
     at = position_of(typist.document, len(typist.before))
-    return max(0, found["end"]["character"] - at["character"])
+    return max(0, int(found["end"]["character"]) - at["character"])
 
 
 def _send(server: ServerProcess, uri: str, version: int, before: str, change: Change) -> None:
