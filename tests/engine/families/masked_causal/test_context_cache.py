@@ -158,13 +158,6 @@ class TestContextCache:
         assert self.read(cache, [*head, 99]) == 40
         assert self.read(cache, [*head, *end]) == 76
 
-    def test_what_is_held_is_counted_without_a_change(self, cache: ContextCache) -> None:
-        self.read(cache, list(range(30)))
-        self.read(cache, list(range(100, 120)))
-        assert cache.num_held([*range(25), 99]) == 25
-        assert cache.num_held([500]) == 0
-        assert cache.num_tokens == 50
-
     def test_one_within_another_goes_before_older_ones(self, toy: Path) -> None:
         cache = ContextCache(toy_backbone(toy).new_cache, max_tokens=320)
         self.read(cache, list(range(200, 230)))
