@@ -53,11 +53,15 @@ async def test_a_key_is_answered_or_overtaken(
 
 
 async def test_a_draft_is_something_to_see_before_the_whole_answer(address: Address):
-    """Ten steps of 120 ms are more than a pause between two keys; the first ones settle words."""
+    """Ten steps of 120 ms are more than a pause between two keys; the first ones settle words.
+
+    The model has no calibration: no draft of it may be hidden.
+    """
+    options = FillOptions(model="uncalibrated")
     launch = rule_engine_launch(text="value = one + two * three - four", step_seconds=0.12)
     async with EngineClient(name="test", launch=launch, address=address) as client:
-        await client.preload()
-        bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
+        await client.preload(options.model)
+        bench = Bench(client=client, address=address, options=options, repeats=1)
         figures = {it.name: it.value for it in await measure_typing(bench, pace=0.5)}
     assert (figures["typing_shown_share"] or 0) > (figures["typing_text_share"] or 0)
     assert (figures["typing_shown_p50_ms"] or 0) > 0

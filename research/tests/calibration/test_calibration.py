@@ -25,8 +25,8 @@ from intarsia_research.evaluation.systems.client import plan_case
 
 
 def suggestion(number: int, confidence: float, *, is_kept: bool) -> Suggested:
-    """Return a suggestion ``alpha + beta``, with this confidence in ``beta``."""
-    truth = "alpha + beta" if is_kept else "alpha + gamma"
+    """Return a suggestion ``alpha() + beta``, with this confidence in ``beta``."""
+    truth = "alpha() + beta" if is_kept else "alpha() + gamma"
     hole = replace(case("y = ", truth, name=str(number)), group=str(number // 2))
     plan = plan_case(hole, fill_options())
     assert isinstance(plan, FillPlan)
@@ -34,7 +34,7 @@ def suggestion(number: int, confidence: float, *, is_kept: bool) -> Suggested:
         case=hole,
         plan=plan,
         tokens=(
-            ConfidentToken("alpha", 1.0),
+            ConfidentToken("alpha()", 1.0),
             ConfidentToken(" +", 1.0),
             ConfidentToken(" beta", confidence),
         ),
