@@ -236,7 +236,7 @@ class Session:
             self._tell_next_edits(before, after, [it.text for it in params.content_changes])
 
     def lose_text(self, uri: str) -> None:
-        """Take that a change cannot be read: until the whole text comes, nothing is suggested."""
+        """Suggest nothing until the whole text comes: a change could not be read."""
         for lost in self.documents.lose(uri):
             self.forget_document(lost)
 

@@ -1,4 +1,4 @@
-"""Tells of which types an expression may be, by what its file declares: the words of these types.
+"""Infers which types an expression may have from the declarations of its file: the words of types.
 
 ``list[Line]`` has the words ``list`` and ``Line``, and so has what a loop over it takes out. Where
 nothing is declared, nothing is told.

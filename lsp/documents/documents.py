@@ -99,7 +99,7 @@ class Documents:
         self._set_text(document, item.text)
 
     def lose(self, uri: str) -> Sequence[str]:
-        """Take that a document, or cells of a notebook, have unknown changes; return their URIs."""
+        """Mark a document or notebook cells as changed in unknown ways; return their URIs."""
         lost = [it.uri for it in self._open.values() if uri in (it.uri, it.notebook_uri)]
         self._lost.update(lost)
         return lost
@@ -123,7 +123,7 @@ class Documents:
         ):
             return
         text = changed_text(self._with_halves.get(uri, document.text), changes, self.encoding)
-        # Some clients never raise the version, or begin anew. The order is that of the messages.
+        # Some clients never raise the version, or restart it. The order is that of the messages.
         version = params.text_document.version
         self._set_text(replace(document, version=version, is_edited=True), text)
 

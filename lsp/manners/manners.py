@@ -84,7 +84,7 @@ class Manners:
             self._watch(document).show(tuple(candidates))
 
     def dismissed(self, document: Document, position: types.Position) -> None:
-        """Take that the user dismissed the suggestion at a position."""
+        """Note that the user dismissed the suggestion at a position."""
         self._watch(document).dismiss(document.text, document.offset_at(position))
 
     def forget(self, uri: str) -> None:

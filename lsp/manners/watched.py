@@ -225,7 +225,7 @@ class Watched:
         self.last_change.note(change, old, new, is_suggestion=is_suggestion)
 
     def dismiss(self, text: str, offset: int) -> None:
-        """Take that the user dismissed the suggestion at an offset."""
+        """Note that the user dismissed the suggestion at an offset."""
         self.shown = ()
         self.dismissals.note(text, offset)
 

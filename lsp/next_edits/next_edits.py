@@ -117,7 +117,7 @@ class NextEdits:
         return [it for it in found if it is not None]
 
     def dismissed_suggestion(self) -> None:
-        """Take that the newest suggestion was dismissed: nobody reads it any more."""
+        """Note that the newest suggestion was dismissed: nobody reads it any more."""
         self._read_until = 0.0
 
     def document_changed(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
