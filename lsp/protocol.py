@@ -5,6 +5,7 @@ a character, pygls' text would differ from the client's. pygls also leaves reque
 are out of order or have bad parameters; here every request is answered.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any, Protocol, TypeAlias
@@ -43,11 +44,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
     _server: ServerWithSession  # type: ignore[assignment]
 
     is_ending = False  # the client has requested the shutdown
-
-    @property
-    def is_shut_down(self) -> bool:
-        """Whether the requested shutdown is done."""
-        return self._shutdown
+    _closing: asyncio.Future[None]
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         method, params = data.get("method"), data.get("params")
@@ -72,7 +69,13 @@ class IntarsiaProtocol(LanguageServerProtocol):
     def handle_message(self, message: Any) -> None:
         method = getattr(message, "method", None)
         refusal = None if method is None else self._refusal(method)
-        if refusal is None or method == types.EXIT:
+        if self.is_ending and method == types.EXIT:
+            # The client may not have waited for the answer to its shutdown.
+            self._closing = asyncio.ensure_future(self._server.session.close())
+            self._closing.add_done_callback(
+                lambda _: super(IntarsiaProtocol, self).handle_message(message)
+            )
+        elif refusal is None or method == types.EXIT:
             self.is_ending |= method == types.SHUTDOWN
             super().handle_message(message)
         elif hasattr(message, "id"):

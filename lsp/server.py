@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 VERSION = "0.1.0"
 """The package's own. ``importlib.metadata`` takes a twentieth of the server's start to tell it."""
 
-CLOSE_S = 10.0
-"""The longest wait for what is left to write and to end, after a client that has gone."""
-
 logger = logging.getLogger("pygls.server")
 
 
@@ -97,12 +94,7 @@ class IntarsiaServer(LanguageServer):
             )
         finally:
             self._stop_event.set()
-            if not self.protocol.is_shut_down:
-                try:
-                    async with asyncio.timeout(CLOSE_S):
-                        await self.session.close()
-                except TimeoutError:
-                    logger.error("the session does not end within %.0f s", CLOSE_S)
+            await self.session.close()
 
     @property
     def position_encoding(self) -> PositionEncoding:

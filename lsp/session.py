@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from intarsia.lsp.repairs.repairs import Repairs
     from intarsia.lsp.statistics.recorder import Recorder
 
+CLOSE_S = 10.0
+"""The longest wait for what is left to write and to end."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -67,6 +70,7 @@ class Session:
         self.settings_requests = SettingsRequests(self._open_index)
         self._has_file_events: bool | None = None  # None: the index is not to be opened yet
         self._background: set[asyncio.Task[None]] = set()
+        self._closing: asyncio.Task[None] | None = None
 
     @cached_property
     def index(self) -> "IndexConnection":
@@ -322,7 +326,18 @@ class Session:
         return setting == "always" or (setting == "onPower" and not self.power.is_on_battery())
 
     async def close(self) -> None:
-        """End all work, then the connection to the engine."""
+        """End all work, then the connection to the engine; wait at most ``CLOSE_S``.
+
+        ``shutdown``, ``exit`` and the end of the input may come together: each waits for one end.
+        """
+        self._closing = self._closing or asyncio.create_task(self._close())
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await asyncio.shield(self._closing)
+        except TimeoutError:
+            logger.error("the session does not end within %.0f s", CLOSE_S)
+
+    async def _close(self) -> None:
         self.status.stop()
         self.latest.end_all()
         if self._is_used("projects"):
