@@ -87,7 +87,10 @@ class TrainingTask(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoopOptions:
-    """A forward pass takes ``holes_per_pass``; gradients of ``passes_per_step`` are one step."""
+    """A forward pass takes ``holes_per_pass``; gradients of ``passes_per_step`` are one step.
+
+    The ``steps_per_...`` have no part in the result: a resumed run may have others.
+    """
 
     seed: int = 0
     peak_rate: float = 5e-4
@@ -96,7 +99,12 @@ class LoopOptions:
     held_out_share: float = 0.02  # of the groups
     held_out_passes: int = 20
     steps_per_note: int = 10
-    steps_per_save: int = 100
+    steps_per_save: int = 10
+    steps_per_evaluation: int = 100
+
+    def settings(self) -> dict[str, Any]:
+        """Return what determines the result of a run."""
+        return {k: v for k, v in asdict(self).items() if not k.startswith("steps_per_")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,17 +139,24 @@ def train(
     *,
     on_step: Callable[[TrainingProgress], None],
 ) -> dict[str, float]:
-    """Train until the budget is spent or the user interrupts; return the held-out figures.
+    """Train until the budget is spent or the user interrupts.
 
-    A run that is in the folder already is resumed. Raises ModelError if it cannot be.
+    Return the figures on held-out holes, none after an interruption. A run that is in the folder
+    already is resumed. Raises ModelError if it cannot be.
     """
     run = _Run(task, holes, folder, plan)
-    figures = run.save() if run.is_new else None
     with _interruption() as interruption:
+        if run.is_new:
+            run.evaluate()
+            run.save()
         while (done := run.share_done()) < 1 and not interruption.is_set():
             on_step(run.take_step(done))
-            figures = run.save() if run.is_save_due() else figures
-    return run.save() if figures is None or not run.is_save_due() else figures
+            if run.is_due(plan.options.steps_per_evaluation):
+                run.evaluate()
+            if run.is_due(plan.options.steps_per_save):
+                run.save()
+    run.save()
+    return run.evaluate() if run.share_done() >= 1 else {}
 
 
 class _Run:
@@ -153,7 +168,7 @@ class _Run:
         options = plan.options
         self._task, self._holes, self._folder = task, holes, folder
         self._options, self._metadata = options, plan.metadata
-        self._settings = {**plan.settings, **asdict(options), "holes": len(holes)}
+        self._settings = {**plan.settings, **options.settings(), "holes": len(holes)}
         self._optimiser = torch.optim.AdamW(
             task.module.parameters(), lr=options.peak_rate, betas=(0.9, 0.98), weight_decay=0.0
         )
@@ -167,8 +182,8 @@ class _Run:
     def share_done(self) -> float:
         return self._budget.share_spent(self._spent_s(), self._num_tokens)
 
-    def is_save_due(self) -> bool:
-        return self._step % self._options.steps_per_save == 0
+    def is_due(self, steps: int) -> bool:
+        return self._step % steps == 0
 
     def take_step(self, share_done: float) -> TrainingProgress:
         options, parameters = self._options, self._task.module.parameters()
@@ -186,8 +201,8 @@ class _Run:
             step=self._step, num_tokens=self._num_tokens, share_done=share_done, loss=loss
         )
 
-    def save(self) -> dict[str, float]:
-        """Evaluate on held-out holes, write weights and state, and return the figures."""
+    def evaluate(self) -> dict[str, float]:
+        """Return the figures on held-out holes, and write them into the log."""
         rng = random.Random(self._options.seed)
         num_batches = self._options.held_out_passes
         size = self._options.holes_per_pass
@@ -195,6 +210,10 @@ class _Run:
         with torch.no_grad():
             figures = self._task.evaluate(batches, rng)
         self._folder.append_log(**self._position(), held_out=figures)
+        return figures
+
+    def save(self) -> None:
+        """Write weights and state."""
         metadata = {**self._metadata, "steps": str(self._step)}
         self._task.save(self._folder.adapter, metadata=metadata)
         state = RunState(
@@ -204,7 +223,6 @@ class _Run:
             settings=self._settings,
         )
         self._folder.save(state, self._task.module, self._optimiser)
-        return figures
 
     def _backward(self) -> float:
         """Accumulate the gradients of a step; return its mean loss."""

@@ -141,6 +141,8 @@ def _train(
     training = TrainingOptions(what=part, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:
         figures = run_training(training, out, bar.update)
+    if not figures:
+        click.echo("interrupted: the same command goes on")
     for name, value in figures.items():
         click.echo(f"{name.replace('_', ' ')}: {value:.3f}")
     click.echo(f"the weights are in {out / 'adapter.safetensors'}")
