@@ -16,7 +16,7 @@ from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
-from intarsia.workspace.index.own_index import OwnIndex, open_index
+from intarsia.workspace.index.indexer import OwnIndex, open_index
 from intarsia.workspace.index.project_index import ProjectIndex
 
 MAX_INDEX_S = 10.0

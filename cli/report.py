@@ -57,7 +57,7 @@ def _gone_if_it_fails(path: Path) -> Iterator[None]:
 def _lines() -> Iterator[str]:
     from intarsia.cli.doctor.command import CHECKS
     from intarsia.engine.ipc.build_id import build_id
-    from intarsia.lsp.statistics import file
+    from intarsia.lsp import statistics
 
     yield f"intarsia {version('intarsia')}, build {build_id()}"
     machine = f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"
@@ -67,11 +67,12 @@ def _lines() -> Iterator[str]:
             name = re.split(r"[^\w.-]", needed, maxsplit=1)[0]
             with suppress(PackageNotFoundError):  # the doctor tells what is missing
                 yield f"{name} {version(name)}"
-    for key, value in sorted((file.read_last_settings(file.last_settings_file()) or {}).items()):
+    kept = statistics.read_last_settings(statistics.last_settings_file()) or {}
+    for key, value in sorted(kept.items()):
         yield f"setting {key}: {value}"
     yield from (f"doctor, {found.name}: {found.state}" for found in (check() for check in CHECKS))
     yield asyncio.run(_engine())
-    counts = file.read_counts(file.statistics_file()).counts
+    counts = statistics.read_counts(statistics.statistics_file()).counts
     for language, of in sorted(counts.languages.items()):
         yield f"{language}: {of.shown} shown, {of.accepted} accepted, {of.kept} of {of.ended} kept"
     yield from (f"not shown, {why}: {number}" for why, number in sorted(counts.not_shown.items()))

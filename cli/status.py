@@ -12,8 +12,7 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import duration, output, size, two_columns
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
-from intarsia.lsp.statistics.counts import LanguageCounts
-from intarsia.lsp.statistics.file import KeptCounts, read_counts, statistics_file
+from intarsia.lsp.statistics import KeptCounts, LanguageCounts, read_counts, statistics_file
 
 
 def show_statistics(*, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
 from intarsia.lsp.status.draft_notifications import Drafts
-from intarsia.lsp.status.reporter import StatusReporter
+from intarsia.lsp.status.status import StatusReporter
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest
 from intarsia.lsp.suggestions.machine import Load, Power
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
     from intarsia.lsp.repairs.repairs import Repairs
-    from intarsia.lsp.statistics.recorder import Recorder
+    from intarsia.lsp.statistics import Recorder
 
 CLOSE_S = 10.0
 """The longest wait for what is left to write and to end."""
@@ -104,7 +104,7 @@ class Session:
     @cached_property
     def recorder(self) -> "Recorder":
         """The statistics of this client."""
-        from intarsia.lsp.statistics.recorder import Recorder  # not for `initialize`
+        from intarsia.lsp.statistics import Recorder  # not for `initialize`
 
         return Recorder(lambda: self.settings)
 

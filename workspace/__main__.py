@@ -7,7 +7,7 @@ import sys
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["parse"]:
-        from intarsia.workspace.index.parse_worker import run_parse_worker
+        from intarsia.workspace.index.parser_process import run_parse_worker
 
         run_parse_worker()
     else:

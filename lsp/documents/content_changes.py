@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from intarsia.infill.syntax.lines import line_end, splits_line_end
-from intarsia.lsp.documents.positions import PositionEncoding, column_at, num_units
-from intarsia.lsp.documents.surrogates import halves, joined
+from intarsia.lsp.documents.positions import PositionEncoding, column_at, halves, joined, num_units
 
 CHUNK_CHARS = 4_096
 

@@ -2,6 +2,9 @@
 
 Lines end at LF, CRLF or CR only; characters are UTF-8, UTF-16 or UTF-32 units. Positions outside
 the text are clamped into it, as LSP demands. Knows nothing of documents.
+
+A client may send an emoji in two changes, or change one half of it. Between the two, half a
+character is in the text. It has no form in UTF-8, so nobody else gets it.
 """
 
 import re
@@ -11,6 +14,8 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from lsprotocol import types
+
+from intarsia.engine.ipc.plain_json import as_meant
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -67,3 +72,24 @@ def _line_end(text: str, starts: Sequence[int], line: int) -> int:
     end = starts[line + 1] - 1
     is_crlf = text[end] == "\n" and end > starts[line] and text[end - 1] == "\r"
     return end - 1 if is_crlf else end
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def joined(text: str) -> str:
+    """Return the text with each two halves of a pair as one character."""
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def readable(text: str) -> str:
+    """Return the text with replacement characters for halves: as long in every encoding."""
+    return str(as_meant(text))
+
+
+def halves(character: str) -> tuple[str, str]:
+    """Return the two halves of a character that UTF-16 has a pair for."""
+    offset = ord(character) - 0x10000
+    return chr(0xD800 + (offset >> 10)), chr(0xDC00 + (offset & 0x3FF))

@@ -24,9 +24,9 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
-from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.edits.repair import STALE, compute_repair, project_finder
 from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

@@ -16,8 +16,8 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
+from intarsia.lsp.params import EditArguments
 
 if TYPE_CHECKING:
     from pygls.progress import Progress

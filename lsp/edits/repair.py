@@ -17,9 +17,9 @@ from intarsia.infill.repair.find_repair import Asking, Repair, description_of, f
 from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.edits.edit_arguments import edit_arguments
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.params import edit_arguments
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
 from intarsia.lsp.repairs.repairs import ErrorRange
 from intarsia.lsp.session import Session

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine.user_messages import EngineNotifier
-from intarsia.lsp.status.reporter import StatusReporter
+from intarsia.lsp.status.status import StatusReporter
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError

@@ -15,7 +15,7 @@ from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.manners.watched import KeptTexts, Watched
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import LanguageCounts
+from intarsia.lsp.statistics import LanguageCounts
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.machine import Strain
 

@@ -21,7 +21,7 @@ from intarsia.infill.text_change import (
     TextRange,
     kind_of,
 )
-from intarsia.lsp.statistics.counts import LanguageCounts
+from intarsia.lsp.statistics import LanguageCounts
 
 _SILENT: Mapping[ChangeKind, str] = {
     "deleted": "text was just deleted here",

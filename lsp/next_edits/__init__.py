@@ -1,6 +1,6 @@
 """What a user's edit has left to change: found in idle time, offered in place.
 
-``settled_text`` tells which change is an edit, ``open_offers`` keeps what is offered in a document,
-``watched`` is what is known of one document, ``next_edits`` joins these with the engine, and
+``watched`` tells which change is an edit, and what is known of one document, ``open_offers`` keeps
+what is offered in it, ``next_edits`` joins these with the engine, and
 ``messages`` are what clients are sent.
 """

@@ -31,8 +31,7 @@ from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
-from intarsia.lsp.next_edits.watched import HeldChanges, Watched, lines_at
+from intarsia.lsp.next_edits.watched import HeldChanges, SettledEdit, SettledText, Watched, lines_at
 from intarsia.lsp.status.status import NextEditCounts
 
 if TYPE_CHECKING:

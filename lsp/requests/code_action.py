@@ -21,8 +21,8 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import take_snapshot
-from intarsia.lsp.edits.edit_arguments import EditArguments, edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long
 from intarsia.lsp.documents.snapshot import take_snapshot
-from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.edits.workspace_edit import (
     CANNOT_APPLY,
@@ -26,7 +25,7 @@ from intarsia.lsp.edits.workspace_edit import (
     workspace_edit,
 )
 from intarsia.lsp.fill_options import language_of
-from intarsia.lsp.params import DocumentId, Position, read_argument
+from intarsia.lsp.params import DocumentId, EditArguments, Position, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.workspace.context.chunk import Chunk

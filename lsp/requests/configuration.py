@@ -1,17 +1,21 @@
-"""Gets the client's settings: by ``workspace/configuration`` where supported, else as sent.
+"""The settings, files and folders of the client's workspace.
 
-They are requested for the window, and for each opened folder by its URI.
+Settings come by ``workspace/configuration`` where that is supported, for the window and for each
+opened folder by its URI; else as they are sent. Clients that support it are asked to watch source
+files; else the index looks for changes by itself, now and then.
 """
 
+import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from intarsia.lsp.documents.folders import Folder
+from intarsia.lsp.documents.folders import Folder, disk_path
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.settings_in_force import LONGEST_WAIT_S
 
 SECTION = "intarsia"
 
@@ -122,3 +126,82 @@ def _own_section(settings: object) -> object:
     if isinstance(settings, Mapping) and SECTION in settings:
         return settings[SECTION]
     return settings
+
+
+_REGISTRATION = "intarsia.files"
+_EVENTS_A_TURN = 100
+"""A checkout changes thousands of files at once; requests are answered in between."""
+
+
+async def watch_files(ls: IntarsiaServer) -> None:
+    """Open the index, and ask the client to tell of changed files where it can."""
+    is_asked = _can_watch(ls.client_capabilities) and ls.session.in_force.shows_project
+    has_file_events = is_asked and await _register_in_time(ls)
+    ls.session.open_index(has_file_events=has_file_events)
+
+
+async def did_change_watched_files(
+    ls: IntarsiaServer, params: types.DidChangeWatchedFilesParams
+) -> None:
+    """Tell the index of files that were created, changed or deleted."""
+    for first in range(0, len(params.changes), _EVENTS_A_TURN):
+        changes = params.changes[first : first + _EVENTS_A_TURN]
+        ls.session.index.files_changed(_paths(change.uri for change in changes))
+        await asyncio.sleep(0)
+
+
+def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> None:
+    """Tell the index of a saved file: not every client watches files."""
+    ls.session.index.files_changed(_paths([params.text_document.uri]))
+
+
+def did_change_workspace_folders(
+    ls: IntarsiaServer, params: types.DidChangeWorkspaceFoldersParams
+) -> None:
+    """Index the folders that are open now, new ones once their settings are known."""
+    added = [Folder(uri=folder.uri) for folder in params.event.added]
+    removed = [Folder(uri=folder.uri) for folder in params.event.removed]
+    if removed:
+        ls.session.change_folders(added=[], removed=removed)
+    if added:
+        add_folders(ls, added)
+
+
+def _can_watch(capabilities: types.ClientCapabilities) -> bool:
+    workspace = capabilities.workspace
+    watching = None if workspace is None else workspace.did_change_watched_files
+    return watching is not None and bool(watching.dynamic_registration)
+
+
+async def _register_in_time(ls: IntarsiaServer) -> bool:
+    """Return whether the client will tell of changed files; False for one that does not answer."""
+    registering = asyncio.create_task(_register(ls))
+    done, _ = await asyncio.wait({registering}, timeout=LONGEST_WAIT_S)
+    return bool(done) and registering.result()
+
+
+async def _register(ls: IntarsiaServer) -> bool:
+    """Return whether the client will tell of changed files."""
+    from intarsia.infill.languages import LANGUAGES
+
+    endings = sorted({ending.lstrip(".") for row in LANGUAGES for ending in row.extensions})
+    watchers = [
+        types.FileSystemWatcher(glob_pattern=pattern)
+        for pattern in (f"**/*.{{{','.join(endings)}}}", "**/.gitignore", "**/.intarsiaignore")
+    ]
+    registration = types.Registration(
+        id=_REGISTRATION,
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException as error:
+        logger.warning("the client will not tell of changed files: %s", error)
+        return False
+    return True
+
+
+def _paths(uris: Iterable[str]) -> list[str]:
+    """Return the paths of files on disk, with forward slashes."""
+    return [path for uri in uris if (path := disk_path(uri))]

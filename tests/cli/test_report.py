@@ -10,8 +10,9 @@ from command_line import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import Counts, LanguageCounts
-from intarsia.lsp.statistics.file import (
+from intarsia.lsp.statistics import (
+    Counts,
+    LanguageCounts,
     add_counts,
     last_settings_file,
     statistics_file,

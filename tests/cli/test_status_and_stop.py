@@ -11,8 +11,7 @@ from command_line import run
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import AheadReport
-from intarsia.lsp.statistics.counts import Counts, LanguageCounts
-from intarsia.lsp.statistics.file import add_counts, statistics_file
+from intarsia.lsp.statistics import Counts, LanguageCounts, add_counts, statistics_file
 
 
 def test_status_without_an_engine_has_its_own_exit_code():

@@ -12,13 +12,11 @@ from editor_clients import Page, open_document, page
 
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.counts import (
+from intarsia.lsp.statistics import (
+    MAX_BYTES,
     MAX_KINDS,
     Counts,
     LanguageCounts,
-)
-from intarsia.lsp.statistics.file import (
-    MAX_BYTES,
     add_counts,
     plain_settings,
     read_counts,

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 
 from intarsia.infill.languages import language_for_id
-from intarsia.workspace.index.parse_worker import ParseText, TextParsed
-from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
+from intarsia.workspace.index.parser_process import (
+    ParserEvent,
+    ParserProcess,
+    ParseText,
+    TextParsed,
+)
 from intarsia.workspace.symbols.extract import extract_symbols
 
 

@@ -11,9 +11,9 @@ from intarsia.workspace.context.imported import (
     last_part,
     members_of,
     modules_named,
+    named_definition,
 )
 from intarsia.workspace.context.ranked import Reached
-from intarsia.workspace.context.same_package import named_definition
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import
 
 MAX_CHARS_ABOVE = 20_000

@@ -1,11 +1,17 @@
-"""Passages of other files: what the user edited there, and what is similar to the place."""
+"""Passages of other files: what the user edited there, what is similar to the place, and its test.
 
+A test shows how the code is called; the tested file shows what can be called.
+"""
+
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
 from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.words import words_in
 
 NUM_LINES_AROUND = 2
@@ -84,3 +90,84 @@ def _candidates(around: Surroundings, weights: dict[str, float]) -> list[_Scored
         share = sum(weights[word] for word in shared) / total
         found.append(_Scored(share=share, path=passage.path, lines=lines))
     return sorted(found, key=lambda one: -one.share)
+
+
+MAX_LINES = 2_000
+MIN_SHARED_WEIGHT = 1.5
+"""A passage of a test that shares less with the hole's neighbourhood is left out."""
+
+_TEST = re.compile(
+    r"test_(?P<a>.+)|(?P<b>.+?)[._-](?:test|tests|spec|unittest)|(?P<c>.+?)(?:Tests?|Spec)"
+)
+_TEST_NAMES = ("test_{}", "{}_test", "{}.test", "{}.spec", "{}_spec", "{}-test", "{}_tests")
+_TEST_NAMES_IN_CAPITALS = ("{}Test", "{}Tests", "{}Spec")
+
+
+def tested_stem(stem: str) -> str | None:
+    """Return the name that a test file tests, None if the name is not that of a test."""
+    match = _TEST.fullmatch(stem)
+    return next(filter(None, match.groups()), None) if match else None
+
+
+def sibling_of(around: Surroundings) -> str | None:
+    """Return the nearest sibling of the file with the hole, None if it has none."""
+    place = PurePosixPath(around.place.path)
+    names = _sibling_names(place.stem)
+    found = [
+        path
+        for name in names
+        for path in around.index.files_named(name)
+        if PurePosixPath(path).suffix == place.suffix and around.may_show(path)
+    ]
+    return min(
+        found, key=lambda path: (-_num_shared_parts(place, path), len(path), path), default=None
+    )
+
+
+def tested_definitions(around: Surroundings) -> Iterator[Reached]:
+    """Yield the definitions of the file that this one tests, its classes with their members."""
+    path = sibling_of(around) if tested_stem(_stem(around)) else None
+    symbols = around.symbols_of(path) if path else None
+    if path is None or symbols is None:
+        return
+    for definition in symbols.definitions:
+        relation: Relation = "member" if definition.container else "neighbour"
+        owner = definition.container.split(".")[-1]
+        yield Reached(
+            path=path, definition=definition, relation=relation, local=definition.name, owner=owner
+        )
+
+
+def passage_of_test(around: Surroundings, max_chars: int) -> Candidate | None:
+    """Return the lines of this file's test that share most with the code around the hole."""
+    path = None if tested_stem(_stem(around)) else sibling_of(around)
+    text = around.text_of(path) if path else None
+    if path is None or text is None:
+        return None
+    weights = around.neighbourhood.words
+    lines = split_lines(text)[:MAX_LINES]
+    first, last = best_lines(lines, weights, max_chars - around.cost(path, ""))
+    shared = words_in("\n".join(lines[first:last])) & weights.keys()
+    if sum(weights[word] for word in shared) < MIN_SHARED_WEIGHT:
+        return None
+    written = written_passage(lines[first:last], around.known, max_chars - around.cost(path, ""))
+    if written is None:
+        return None
+    return Candidate(path=path, text=written, kind="sibling", reason="tests this file")
+
+
+def _stem(around: Surroundings) -> str:
+    return PurePosixPath(around.place.path).stem
+
+
+def _sibling_names(stem: str) -> list[str]:
+    tested = tested_stem(stem)
+    if tested is not None:
+        return [tested]
+    patterns = _TEST_NAMES + (_TEST_NAMES_IN_CAPITALS if stem[:1].isupper() else ())
+    return [pattern.format(stem) for pattern in patterns]
+
+
+def _num_shared_parts(place: PurePosixPath, other: str) -> int:
+    pairs = zip(place.parts, PurePosixPath(other).parts, strict=False)
+    return next((n for n, (one, two) in enumerate(pairs) if one != two), len(place.parts))

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from intarsia.infill.imports.binding import ImportBinding, ImportForm, NeededImport, UnboundName
 from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
-from intarsia.workspace.imports.defined import defined_candidates
-from intarsia.workspace.imports.ecmascript_names import EcmascriptNames
+from intarsia.workspace.imports.defined import defined_candidates, standard_module
 from intarsia.workspace.imports.evidence import (
     Candidate,
     candidates_of,
@@ -22,15 +21,15 @@ from intarsia.workspace.imports.evidence import (
     why_given,
 )
 from intarsia.workspace.imports.module_names import (
+    EcmascriptNames,
     GoNames,
     JavaNames,
     ModuleNames,
+    PythonNames,
     RustNames,
     Surroundings,
     Written,
 )
-from intarsia.workspace.imports.python_names import PythonNames
-from intarsia.workspace.imports.standard import standard_module
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.symbols.extract import extract_symbols

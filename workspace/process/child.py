@@ -23,8 +23,13 @@ from intarsia.workspace.files.paths import as_posix
 from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
 from intarsia.workspace.index.indexer import Indexer
-from intarsia.workspace.index.parse_worker import LOW, TextParsed, lower_priority
-from intarsia.workspace.index.parser_process import ParserEnded, ParserEvent
+from intarsia.workspace.index.parser_process import (
+    LOW,
+    ParserEnded,
+    ParserEvent,
+    TextParsed,
+    lower_priority,
+)
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.index.root_index import WAIT_S
 from intarsia.workspace.process.messages import (

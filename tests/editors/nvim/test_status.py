@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from headless_nvim import Neovim
 
-from intarsia.lsp.statistics.counts import LanguageCounts
-from intarsia.lsp.statistics.file import read_counts, statistics_file
+from intarsia.lsp.statistics import LanguageCounts, read_counts, statistics_file
 
 RULES = {
     "rules": [("one =", "1"), ("two =", "first + second")],

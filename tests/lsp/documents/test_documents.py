@@ -19,8 +19,13 @@ from intarsia.lsp.documents import content_changes, long_texts
 from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP, parse_if_long, read_text
-from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
-from intarsia.lsp.documents.surrogates import joined
+from intarsia.lsp.documents.positions import (
+    PositionEncoding,
+    joined,
+    line_starts,
+    offset_at,
+    position_at,
+)
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
 

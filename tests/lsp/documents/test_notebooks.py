@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.documents import MAX_CHARS_AROUND, Documents, TextAround
 from intarsia.lsp.documents.may_suggest import ineligibility
-from intarsia.lsp.documents.notebooks import MAX_CHARS_AROUND, TextAround
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.settings import Settings
 

@@ -16,8 +16,8 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
-from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
+from intarsia.lsp.params import EditArguments
 from intarsia.lsp.requests.plan import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
+from intarsia.lsp.next_edits.watched import SettledEdit, SettledText
 
 TEXT = "".join(f"line {i}\n" for i in range(20))
 

@@ -7,7 +7,7 @@ import pytest
 from inline_parser import InlineParser
 
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.indexer import OwnIndex
 
 Opened = Callable[..., OwnIndex]
 

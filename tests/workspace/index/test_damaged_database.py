@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
-from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.indexer import OwnIndex
 from intarsia.workspace.index.parsed_file import (
     FEWEST_LINES,
     MOST_LINES,

@@ -8,13 +8,13 @@ import pytest
 
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index import indexer
-from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.indexer import OwnIndex
 from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 
 FAULTY = """
 import os, sys, time
-from intarsia.workspace.index import parse_worker
-parse = parse_worker.extract_symbols
+from intarsia.workspace.index import parser_process
+parse = parser_process.extract_symbols
 def parse_or_fail(text, language):
     if "crash_here" in text:
         os.abort()
@@ -31,8 +31,8 @@ def remembered(descriptor):
     OUT = dup(descriptor)
     return OUT
 os.dup = remembered
-parse_worker.extract_symbols = parse_or_fail
-parse_worker.run_parse_worker()
+parser_process.extract_symbols = parse_or_fail
+parser_process.run_parse_worker()
 """
 
 
@@ -109,9 +109,9 @@ def test_after_a_parser_that_never_started_all_files_are_tried_again(tmp_path: P
 
 
 RETIRING = """
-from intarsia.workspace.index import parse_worker
-parse_worker.MAX_BYTES, parse_worker.MIN_ANSWERS = 0, 5
-parse_worker.run_parse_worker()
+from intarsia.workspace.index import parser_process
+parser_process.MAX_BYTES, parser_process.MIN_ANSWERS = 0, 5
+parser_process.run_parse_worker()
 """
 
 

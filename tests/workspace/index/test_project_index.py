@@ -10,7 +10,7 @@ import pytest
 
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index import store
-from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.indexer import OwnIndex
 
 SESSION = '''
 class Session:

@@ -15,7 +15,7 @@ from inline_parser import InlineParser
 
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.indexer import OwnIndex
 
 EXCLUDE = ("internal/", "*.draft.py", "config/keys_of_ours.py")
 IGNORE = "ignored/\n*.gen.py\n"

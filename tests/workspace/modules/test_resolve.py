@@ -202,7 +202,7 @@ def test_all_imports_of_this_project_are_found() -> None:
         files_in=lambda folder: [str(one) for one in ROOT.joinpath(folder).iterdir()],
         read=lambda path: None,
     )
-    path = ROOT / "workspace" / "modules" / "resolve.py"
+    path = ROOT / "workspace" / "process" / "child.py"
     language = language_for_path("a.py")
     imports = extract_symbols(path.read_text(encoding="utf-8"), language).imports
     ours = [one for one in imports if one.module.startswith("intarsia.")]

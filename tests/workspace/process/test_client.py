@@ -13,7 +13,7 @@ import pytest
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.own_index import open_index
+from intarsia.workspace.index.indexer import open_index
 from intarsia.workspace.process.client import COMMAND, IndexClient
 from intarsia.workspace.process.messages import Statistics
 

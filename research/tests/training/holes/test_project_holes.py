@@ -23,7 +23,7 @@ from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.own_index import open_index
+from intarsia.workspace.index.indexer import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile, write_files
 from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
 from intarsia_research.training.holes.project_holes import BUDGET_TOKENS, draw_holes_in_projects
