@@ -60,8 +60,6 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 class Served:
-    """A running server."""
-
     def __init__(self, server: uvicorn.Server, app: App, trusted: ssl.SSLContext | None) -> None:
         self.server, self.app, self._trusted = server, app, trusted
         self.port: int = server.servers[0].sockets[0].getsockname()[1]

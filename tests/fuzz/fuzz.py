@@ -45,7 +45,6 @@ TARGETS = {
 
 
 def main() -> int:
-    """Fuzz the targets, two at a time; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=int, default=300, help="for each target")
@@ -93,7 +92,6 @@ def fuzz_one(name: str, options: list[str]) -> None:
 
 
 def load(name: str) -> Any:
-    """Return the test function of a target."""
     path, _, function = TARGETS[name].partition("::")
     spec = spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None and spec.loader is not None

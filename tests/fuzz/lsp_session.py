@@ -79,7 +79,6 @@ class Session:
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes, and wait for what they cause."""
         _LOOP.run_until_complete(self._serve(data))
 
     async def _serve(self, data: bytes) -> None:
@@ -88,7 +87,6 @@ class Session:
             await asyncio.sleep(0)
 
     def answers(self) -> list[Any]:
-        """Return the ids that the server has answered."""
         return [it["id"] for it in self.sent if "id" in it and "method" not in it]
 
 

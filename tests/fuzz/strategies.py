@@ -14,7 +14,6 @@ CHARACTERS: Sequence[str] = (
 
 
 def joined(pieces: Sequence[str], most: int) -> st.SearchStrategy[str]:
-    """Return texts of up to ``most`` pieces."""
     return st.lists(st.sampled_from(pieces), max_size=most).map("".join)
 
 

@@ -93,7 +93,6 @@ def test_each_request_is_answered_once(message: Any) -> None:
 
 
 def is_request(message: Any) -> bool:
-    """Whether JSON-RPC demands an answer to the message."""
     return (
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
@@ -257,7 +256,6 @@ class Play:
         self._session.notify(types.NOTEBOOK_DOCUMENT_DID_CLOSE, params)
 
     def compare(self) -> None:
-        """See that both have the same documents."""
         documents = self._session.server.session.documents
         assert {it.uri for it in documents.opened()} == self._model.documents.keys()
         for uri, expected in self._model.documents.items():

@@ -96,7 +96,6 @@ SECRETS = (".env", "id_rsa", "src/.env", "secrets/a.py", "a/b/c.pem")
 
 
 def repeated(pieces: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Return runs of repeated pieces."""
     runs = st.builds(lambda unit, times: unit * times, joined(pieces, 4), st.integers(0, 400))
     return st.lists(runs, min_size=1, max_size=4).map("".join)
 

@@ -14,8 +14,6 @@ SEPARATOR = "\n\n"
 
 @dataclass(kw_only=True, slots=True)
 class ModelDocument:
-    """A document as the client has it."""
-
     language_id: str
     version: int
     units: str  # halves of characters, too
@@ -34,21 +32,18 @@ class TextModel:
     notebooks: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def open(self, uri: str, language_id: str, version: int, text: str) -> None:
-        """Open a document, or open it again."""
         document = ModelDocument(language_id=language_id, version=version, units=text)
         self.documents[uri] = document
 
     def change(
         self, uri: str, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> None:
-        """Change a document, unless it is not open."""
         document = self.documents.get(uri)
         if document is not None:
             document.units = slowly_changed(document.units, changes, self.encoding)
             document.version = version
 
     def close(self, uri: str) -> None:
-        """Close a document."""
         self.documents.pop(uri, None)
 
     def around(self, uri: str) -> tuple[str, str]:

@@ -42,12 +42,10 @@ def line(prefix: str, suffix: str) -> Fill:
 
 
 def own(model: str) -> Filler:
-    """Return our engine with a model."""
     return load_filler(EngineConfig(model=model), model, lambda *_: None)
 
 
 def there(server: VllmServer, settings: RemoteSettings, model: str) -> RemoteFiller:
-    """Return the server's model of this name, as a user's remote."""
     key = settings.path.with_name("key")
     key.write_text(KEY)
     key.chmod(0o600)

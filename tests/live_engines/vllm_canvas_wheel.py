@@ -84,8 +84,6 @@ def admitted(body: dict[str, Any], canvas_length: int, vocab_size: int) -> Sampl
 
 
 class Sampler:
-    """One slot of the server's sampler."""
-
     def __init__(self, canvas_length: int, vocab_size: int) -> None:
         self.canvas_length, self.vocab_size = canvas_length, vocab_size
         self.embedding = torch.randn(vocab_size, HIDDEN)

@@ -7,8 +7,6 @@ from intarsia.engine.fill_control import FillControl
 
 
 def cancel_when(is_cancelled: Callable[[], bool]) -> Callable[[], None]:
-    """Return a checkpoint that asks each time whether to cancel."""
-
     def checkpoint() -> None:
         if is_cancelled():
             raise Cancelled

@@ -9,7 +9,6 @@ from intarsia.engine.ipc.messages import Status
 
 
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
-    """Return once the condition holds. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         while True:
             if await condition():
@@ -18,7 +17,6 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20) -
 
 
 async def engine_once(address: Address, condition: Callable[[Status], bool]) -> Status:
-    """Return the first status of the engine for which the condition holds."""
     matching: list[Status] = []
 
     async def has_match() -> bool:

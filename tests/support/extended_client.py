@@ -22,7 +22,6 @@ def asking_for(
     confidence: bool = False,
     next_edits: bool = False,
 ) -> types.InitializeParams:
-    """Return the editor, opted in."""
     asked = {"drafts": drafts, "status": status, "confidence": confidence}
     if next_edits:
         asked["nextEdits"] = True

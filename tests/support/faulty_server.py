@@ -20,7 +20,6 @@ from intarsia.lsp.server import IntarsiaServer
 
 
 def faulty_server_command(**options: object) -> tuple[str, ...]:
-    """Return the command of such a server; options as for ``rule_engine_launch``."""
     return (sys.executable, __file__, json.dumps(options))
 
 

@@ -47,8 +47,6 @@ async def engine_client(address: Address, filler: Filler) -> AsyncIterator[Engin
 
 
 def always(filler: Filler) -> LoadFiller:
-    """Return a function that loads this filler for every model."""
-
     def load(_: EngineConfig, __: str, on_progress: Progress) -> Filler:
         on_progress("loading", 1.0)
         return filler

@@ -8,7 +8,6 @@ from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
 
 
 def keep_some(root: Path, weights: Path, **changes: Any) -> Path:
-    """Keep these weights as a repository's tuning, and return their path."""
     effect = Effect(
         holes=10,
         exact_without=0.1,

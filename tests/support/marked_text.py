@@ -7,8 +7,6 @@ MARK = "║"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkedText:
-    """A text without its marks, and their offsets."""
-
     text: str
     start: int
     end: int

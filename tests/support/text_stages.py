@@ -44,8 +44,6 @@ MAX_HOLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A text in a language, and a user's cursor in it."""
-
     text: str
     language: Language
     cursor: int

@@ -171,7 +171,6 @@ def without(start: bytes) -> tuple[bytes, ...]:
 
 
 def with_field(key: str, kind: int, value: bytes) -> bytes:
-    """Return a file in which a field has another value."""
     return gguf_file((*without(key.encode()), gguf_field(key, kind, value)), TENSORS)
 
 

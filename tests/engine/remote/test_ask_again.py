@@ -33,9 +33,6 @@ Answer: TypeAlias = Callable[[socket.socket], None]
 """Writes the answer to one fill."""
 
 
-# -- ways to end -----------------------------------------------------------------------------------
-
-
 def end_without_a_word(connection: socket.socket) -> None:
     """End as a process that was killed before it answered."""
 
@@ -77,15 +74,11 @@ ENDS = [end_without_a_word, reset, end_within_the_head, page_of_a_proxy, error_o
 ENDS_OF_EVENTS = [end_within_the_events, end_before_the_last_event]
 
 
-# -- servers ---------------------------------------------------------------------------------------
-
-
 def token(text: str) -> CanvasToken:
     return CanvasToken(text=text, confidence=0.9, is_settled=True)
 
 
 def filled_by_a_team(connection: socket.socket) -> None:
-    """Send the answer of a team's engine."""
     message = filled_with("return val", id=HOLE.id, tokens=(token("return val"),))
     answer(connection, msgspec.json.encode(message))
 

@@ -181,9 +181,6 @@ def test_a_system_that_is_not_supported_says_so(ask: Ask, owner: str) -> None:
     assert (error.code, "use llama.cpp" in str(error)) == ("model", True)
 
 
-# -- TLS -------------------------------------------------------------------------------------------
-
-
 def tls(certificate: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / f"{certificate}.pem", CERTIFICATES / "server.key")
@@ -226,9 +223,6 @@ def test_an_unusable_authority(ask: Ask, tmp_path: Path, content: str | None) ->
     with serving(saying(200), tls("valid")) as server:
         error = refusal(lambda: ask(server.url, ca=path))
     assert "cannot be read" in str(error)
-
-
-# -- cancelling, deadlines, pauses -----------------------------------------------------------------
 
 
 @pytest.fixture

@@ -232,8 +232,6 @@ def test_only_a_server_with_priorities_is_sent_one_and_only_in_the_background() 
     assert "priority" not in with_priorities.body(Generation(prompt=[1], max_tokens=1))
 
 
-# -- NIM -------------------------------------------------------------------------------------------
-
 MODELS = (
     b'{"object":"list","data":[{"id":"meta/llama-3.2-11b-vision-instruct","object":"model",'
     b'"created":1724796510,"owned_by":"system","root":"meta/llama-3.2-11b-vision-instruct",'
@@ -270,9 +268,6 @@ def test_a_model_that_is_loading_is_busy(settings: RemoteSettings, toy_folder: P
         with pytest.raises(RemoteError, match="is busy") as caught:
             run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n"))
     assert caught.value.code == "busy"
-
-
-# -- holes -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

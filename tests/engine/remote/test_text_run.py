@@ -139,9 +139,6 @@ def test_another_answer_is_drawn(fill: FillBy) -> None:
     assert options["temperature"] > 0 and options["seed"] == 2
 
 
-# -- marks in the user's code ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -186,9 +183,6 @@ def test_a_mark_half_typed_and_half_written_is_not_sent_back(fill: FillBy) -> No
     script, server = ollama([line("pad|>("), last_line()])
     assert fill(server, prefix="a\nx = <|fim_", max_open=0).text == "pad|>("
     assert len(script.requests) == 1
-
-
-# -- mlx-lm: parts, with ids -----------------------------------------------------------------------
 
 
 def test_parts_are_joined_with_every_blank(fill: FillBy) -> None:

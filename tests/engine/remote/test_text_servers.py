@@ -91,9 +91,6 @@ def lm_studio(details: bytes | None, asked: list[dict[str, Any]]) -> Respond:
     return respond
 
 
-# -- Ollama ----------------------------------------------------------------------------------------
-
-
 def test_ollama_fills_and_says_what_is_lost(ask: Ask) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -162,9 +159,6 @@ def test_a_line_of_something_else(data: bytes, error: type[Exception], problem: 
         Ollama("toy").parse(data)
 
 
-# -- LM Studio -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("details", "context", "model"),
     [
@@ -189,9 +183,6 @@ def test_lm_studio_fills_and_says_what_is_lost(
 def test_an_embedding_model_is_refused(ask: Ask) -> None:
     found, _ = ask(lm_studio(EMBEDDINGS, []))
     assert "writes no text" in str(found.problem)
-
-
-# -- mlx-lm ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,6 @@ def fill(filler: RemoteFiller, control: FillControl | None = None, **fields: Any
     return run_fill(filler, request) if control is None else filler.fill(request, control)
 
 
-# -- what the server is ----------------------------------------------------------------------------
-
-
 def test_the_model_is_recognized_before_anything_is_sent(
     settings: RemoteSettings, folder: Path
 ) -> None:
@@ -128,9 +125,6 @@ def test_the_models_own_settings_name_more_ends(settings: RemoteSettings, folder
     assert session._text.special.end == {1, 5}
 
 
-# -- what it is asked ------------------------------------------------------------------------------
-
-
 def test_nothing_that_its_sampler_refuses_is_sent(opened: Opened, folder: Path) -> None:
     canvases = server_of(folder)
     with opened(canvases) as filler:
@@ -170,9 +164,6 @@ def test_the_noise_is_that_of_the_seed(opened: Opened, folder: Path) -> None:
             fill(filler, **fields)
     last = [body["vllm_xargs"]["diffusion_seed_canvas"] for body in canvases.asked[3::4]]
     assert last[0] == last[1] != last[2] == last[3]
-
-
-# -- what becomes of its canvases ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("errs", [True, False])
@@ -240,9 +231,6 @@ def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(
     assert len(canvases.asked) == 1
 
 
-# -- contexts --------------------------------------------------------------------------------------
-
-
 def test_a_long_context_is_read_by_one_request_first(
     settings: RemoteSettings, folder: Path
 ) -> None:
@@ -289,9 +277,6 @@ def test_what_is_read_ahead_is_noted(opened: Opened, folder: Path) -> None:
         canvases.asked.clear()
         filler.prefetch(place, NO_CONTROL)
         assert canvases.asked == [], "it is read already"
-
-
-# -- faults, cancelling ----------------------------------------------------------------------------
 
 
 def test_a_refusal_in_the_stream_is_one_line(settings: RemoteSettings, folder: Path) -> None:

@@ -59,7 +59,6 @@ class Process:
         )
 
     def until(self, pattern: str) -> re.Match[str]:
-        """Return the match in the first line that has one."""
         assert self._process.stderr is not None
         for line in self._process.stderr:
             self.lines.append(line)

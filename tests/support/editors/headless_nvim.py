@@ -34,8 +34,6 @@ class NeovimError(Exception):
 
 
 class Neovim:
-    """A running editor that listens on a socket."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._ids = itertools.count()
@@ -73,7 +71,6 @@ class Neovim:
         return self.run(f"return {expression}")
 
     def until(self, expression: str, seconds: float = 30) -> Any:
-        """Return the expression's value once it is true."""
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at:
             if value := self.lua(expression):
@@ -108,7 +105,6 @@ class Neovim:
         self.until(f"{GHOST_TEXT} == [=[{text}]=]")
 
     def holds(self, text: str) -> None:
-        """Wait until this is the buffer, lines joined by |."""
         self.until(f"{TEXT} == [=[{text}]=]")
 
     def edit(self, file: Path, text: str) -> None:
@@ -134,7 +130,6 @@ class Neovim:
         self.run("vim.cmd('messages clear')")
 
     def messages(self) -> str:
-        """Return what Neovim has told the user since the last call."""
         told: str = self.run(
             "local m = vim.fn.execute('messages') vim.cmd('messages clear') return m"
         )

@@ -49,7 +49,6 @@ class NeovimTerminal(Terminal):
         return [[self._screen.buffer[row][col] for col in range(COLUMNS)] for row in range(ROWS)]
 
     def cursor(self) -> tuple[int, int]:
-        """Return the row and the column of the cursor, from 0."""
         return self._screen.cursor.y, self._screen.cursor.x
 
     def in_colour_of(self, *groups: str) -> str:
@@ -71,7 +70,6 @@ class NeovimTerminal(Terminal):
         self.until(lambda: self.suggested() == text and bool(self.nvim.lua(is_answered)))
 
     def suggested(self) -> str:
-        """Return what the screen shows as a suggestion now."""
         return self.in_colour_of("IntarsiaGhostText", "IntarsiaUnsure")
 
     def drain(self) -> None:

@@ -45,7 +45,6 @@ class Terminal:
         return "\n".join(self.lines())
 
     def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
-        """Wait until something is true, reading what the editor draws."""
         ends_at = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < ends_at, f"never came true:\n{self.screen()}"
@@ -68,8 +67,6 @@ class Terminal:
 
 
 class TerminalEditor(Terminal):
-    """A running editor and what it shows."""
-
     def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
         screen = _Screen(_COLUMNS, _ROWS)
         super().__init__(terminal, screen)
@@ -78,8 +75,6 @@ class TerminalEditor(Terminal):
         screen.write_process_input = lambda answer: os.write(terminal, answer.encode())
 
     def until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
-        """Wait until something is true, while the editor runs."""
-
         def holds_or_has_ended() -> bool:
             is_so = holds()
             assert is_so or self._process.poll() is None, f"it has ended:\n{self.screen()}"
@@ -95,7 +90,6 @@ class TerminalEditor(Terminal):
             self._read(0.05)
 
     def shows_soon(self, text: str, seconds: float) -> bool:
-        """Say whether a text comes to stand on the screen within this time."""
         ends_at = time.monotonic() + seconds
         while text not in self.screen():
             if time.monotonic() > ends_at:

@@ -45,7 +45,6 @@ class Editor:
         self.version = 1
 
     def open(self, text: str) -> None:
-        """Open the document with this text."""
         self.text, self.version = text, 1
         self.uri = open_document(self.client, self.name, text)
 
@@ -55,7 +54,6 @@ class Editor:
             self._insert(typed)
 
     def _insert(self, text: str) -> None:
-        """Insert a text at the end, as one change."""
         end = self.end()
         self.version += 1
         change = types.TextDocumentContentChangePartial(types.Range(end, end), text)
@@ -66,25 +64,21 @@ class Editor:
         self.text += text
 
     def replace(self, text: str) -> None:
-        """Replace the whole text."""
         self.version += 1
         self.text = text
         change_document(self.client, self.uri, text, self.version)
 
     def end(self) -> types.Position:
-        """Return the position of the end of the text."""
         lines = self.text.split("\n")
         return types.Position(len(lines) - 1, len(lines[-1]))
 
     async def ask(self) -> str | None:
-        """Return the suggestion at the end of the text, None where there is none."""
         end = self.end()
         params = ask_inline(self.uri, end.line, end.character)
         items = await inline_items(self.client, params)
         return str(items[0].insert_text) if items else None
 
     async def fill(self, line: str) -> str | None:
-        """Type a line, and return the suggestion there."""
         self.write(line)
         return await self.ask()
 
@@ -97,11 +91,9 @@ class Editor:
         return False
 
     def status(self) -> Any:
-        """Return the last status that the server sent."""
         return notified(self.messages, "intarsia/status")[-1]
 
     def log(self) -> str:
-        """Return all that the server has logged."""
         return log_of(self.client)
 
     async def is_well(self) -> None:

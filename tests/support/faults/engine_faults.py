@@ -57,7 +57,6 @@ FAULTS: Mapping[str, Callable[[], None]] = {
 
 
 def break_engine(text: str) -> None:
-    """Break the engine if the text names a fault."""
     if fault := FAULTS.get(text):
         fault()
 

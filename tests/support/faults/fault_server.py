@@ -32,7 +32,6 @@ def be_impatient() -> None:
 
 
 def fault_server_command(**options: object) -> tuple[str, ...]:
-    """Return the command of such a server."""
     return (sys.executable, __file__, json.dumps(options))
 
 

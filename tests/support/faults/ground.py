@@ -77,11 +77,9 @@ class Ground:
         return is_running and here == str(self.address.directory) and process.pid != os.getpid()
 
     async def engine(self, state: str = "ready") -> Status:
-        """Return the engine's status once it is in this state."""
         return await engine_once(self.address, lambda status: status.state == state)
 
     def log(self) -> str:
-        """Return the engine's log."""
         return self.address.log_path.read_text(errors="replace")
 
     async def end(self) -> None:
@@ -108,7 +106,6 @@ class Ground:
         return not self.processes()
 
     def kill_all(self) -> None:
-        """Kill what a failed test has left."""
         for process in self.processes():
             with contextlib.suppress(psutil.Error):
                 process.kill()

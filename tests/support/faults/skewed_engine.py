@@ -23,7 +23,6 @@ def skewed_engine_command(
 
 
 def main() -> int:
-    """Run such an engine; return its exit code."""
     skew = json.loads(sys.argv.pop(1))
     from intarsia.engine.ipc import messages
 

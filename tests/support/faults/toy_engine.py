@@ -22,12 +22,10 @@ def save_models(folder: Path) -> Path:
 
 
 def model_options(model: Path) -> dict[str, object]:
-    """Return an editor's options, with this model and time to load it."""
     return {"deadlineMs": 60_000, "model": str(model)}
 
 
 async def written(ground: Ground, model: Path) -> str:
-    """Return what the running engine fills a hole with."""
     async with EngineClient(name="test", start=False, address=ground.address) as client:
         return (await client.fill(msgspec.structs.replace(HOLE, model=str(model)))).text
 

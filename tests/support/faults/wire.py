@@ -10,7 +10,6 @@ URI = "file:///a.py"
 
 
 def frame(message: dict[str, Any]) -> bytes:
-    """Return one message with its header."""
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
@@ -29,13 +28,11 @@ def initialize_frames(ground: Ground, *, preload: bool = True) -> bytes:
 
 
 def opened_frame(text: str) -> bytes:
-    """Return the opening of the one document."""
     item = {"uri": URI, "languageId": "python", "version": 1, "text": text}
     return frame({"method": "textDocument/didOpen", "params": {"textDocument": item}})
 
 
 def request_frame(id: int, *, line: int, character: int) -> bytes:
-    """Return a request for a suggestion."""
     params = {
         "textDocument": {"uri": URI},
         "position": {"line": line, "character": character},

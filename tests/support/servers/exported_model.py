@@ -8,7 +8,6 @@ from intarsia.cli.errors import ExitCode
 
 
 def exported(kind: str, out: Path, model: str) -> Path:
-    """Return what `intarsia export KIND` wrote of a model."""
     result = run("export", kind, out, "--model", model)
     assert result.exit_code == ExitCode.OK, result.stderr
     return out

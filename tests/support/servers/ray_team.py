@@ -52,7 +52,6 @@ class RayTeam:
         self.commands.append(_start(self.folder, command))
 
     def run(self, script: Path) -> None:
-        """Run a script in Ray's environment with the address of this Ray."""
         command = [_program("python"), str(script), f"127.0.0.1:{self.gcs_port}"]
         assert _start(self.folder, command).wait(WAIT_S) == 0, self.log()
 
@@ -98,7 +97,6 @@ class RayTeam:
         raise AssertionError(f"no {num_replicas} replicas: {self.log()}")
 
     def log(self) -> str:
-        """Return the end of what Ray's commands and processes have said."""
         of_ray = (self.folder / "ray" / "session_latest" / "logs").glob("serve/[cp]*.log")
         names = [*self.logs.glob("*.log"), *of_ray]
         return "\n".join(path.read_text(errors="replace")[-3_000:] for path in names)
@@ -151,7 +149,6 @@ def _link_packages() -> None:
 
 
 def _configuration(team: RayTeam, deployment: Mapping[str, Any]) -> Path:
-    """Write the configuration that we ship with the values of this run."""
     keys = team.folder / "team.keys"
     keys.write_text("".join(line_of(f"user{i}", key) for i, key in enumerate(team.keys)))
     keys.chmod(0o600)

@@ -117,7 +117,6 @@ class CanvasWriter:
         return ids
 
     def __call__(self, body: Body) -> Sequence[Position] | str:
-        """Return the canvas, or a refusal as vLLM's."""
         refusal = refusal_of(body, canvas_length=self.canvas_length, vocab_size=self.vocab_size)
         return refusal or [
             Position(id=likely, log_ps={likely: math.log(0.5)} | self._scores(body, i))

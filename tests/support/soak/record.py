@@ -41,8 +41,6 @@ class Answer(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A process, some seconds after the soak began."""
-
     at_s: float
     role: str
     pid: int

@@ -110,7 +110,6 @@ class Typist:
 
     @property
     def server(self) -> Any:
-        """The process of the server: asyncio's."""
         return self.client._server
 
     async def start(self) -> None:
@@ -151,7 +150,6 @@ class Typist:
         await asyncio.gather(*self._waiting)
 
     async def is_in_step(self) -> bool:
-        """Tell whether the server has each document as it is here."""
         return all([await self._check(document) for document in list(self.documents)])
 
     async def ask(self, document: Document, *, is_invoked: bool = False, id: str = "") -> Any:

@@ -23,7 +23,6 @@ def run_fill(filler: Filler, request: Fill, **control: Any) -> Filled:
 
 @cache
 def reference(folder: Path) -> PreTrainedModel:
-    """Return the folder's model as transformers runs it."""
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     return model.eval()
 

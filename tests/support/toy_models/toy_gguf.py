@@ -90,7 +90,6 @@ class ToyGguf:
 
 
 def write_gguf(path: Path, model: PreTrainedModel, toy: ToyGguf) -> Path:
-    """Write the model as llama.cpp's converter does."""
     writer = gguf.GGUFWriter(path, toy.name_in_file or toy.architecture)
     _write_shape(writer, model)
     _write_tokens(writer, toy)

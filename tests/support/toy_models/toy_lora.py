@@ -24,7 +24,6 @@ IDS = torch.randint(0, 250, (24,), generator=torch.Generator().manual_seed(5))
 
 
 def located(model: str) -> ModelFolder:
-    """Return a model's folder as the engine finds it."""
     return locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
 
 
@@ -56,7 +55,6 @@ def save_lora(path: Path, folder: Path, *, seed: int = 0, **options: Any) -> Pat
 
 
 def plain_model(folder: Path) -> Any:
-    """Return the folder's model as transformers runs it, in float32."""
     return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
 
 

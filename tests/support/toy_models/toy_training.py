@@ -21,7 +21,6 @@ _NAMES = ("alpha", "beta", "gamma", "delta")
 
 
 def toy_batched(folder: Path) -> BatchedBackbone:
-    """Return the folder's model as training runs it, in float32."""
     shape = read_shape(read_config(folder))
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
