@@ -13,7 +13,7 @@ import pytest
 from rule_filler import RuleFiller
 from team_server import TeamServer, team_server
 
-from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill, Prefetch
+from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
 from intarsia.engine.team import serve
 from intarsia.engine.team.app import MAX_BODY_BYTES
 from intarsia.engine.team.quotas import TeamLimits
@@ -38,25 +38,6 @@ def server(tmp_path: Path, seen: list[Fill]) -> Iterator[TeamServer]:
 
 def body_of(**fields: object) -> str:
     return json.dumps({"id": 1, "prefix": "x = ", "suffix": "", **fields})
-
-
-def test_a_fill_is_answered(server: TeamServer) -> None:
-    status, answer = server.fill("ann", id=7)
-    assert status == 200
-    assert (answer["type"], answer["id"], answer["text"]) == ("filled", 7, WORDS)
-
-
-def test_events_have_each_step_and_then_the_answer(server: TeamServer) -> None:
-    body = body_of(watch=True)
-    answer = server.request("POST", "/v1/fill", body, **server.bearer("ann"))
-    assert answer.status == 200
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert answer.headers["content-length"] is None
-    events = answer.read().decode().strip().split("\n\n")
-    names = [event.partition("\n")[0] for event in events]
-    assert names == ["event: step"] * (len(events) - 1) + ["event: filled"]
-    assert len(events) > 3
-    assert json.loads(events[-1].partition("\ndata: ")[2])["text"] == WORDS
 
 
 @pytest.mark.parametrize(
@@ -280,23 +261,6 @@ def test_a_user_with_too_many_fills_is_refused_and_others_are_not(
     gate.opened.set()
     assert first.getresponse().status == second.getresponse().status == 200
     assert gated.fill("cid")[0] == 200
-
-
-def test_a_place_is_read_ahead_for_the_user_of_the_key(tmp_path: Path) -> None:
-    places: list[Prefetch] = []
-    read = threading.Event()
-
-    def prefetch(place: Prefetch, _: object) -> None:
-        places.append(place)
-        read.set()
-
-    filler = RuleFiller(lambda _: WORDS, prefetch=prefetch)
-    with team_server(filler, tmp_path, "ann") as server:
-        body = json.dumps({"prefix": "x = ", "suffix": "", "owner": "ben"})
-        answer = server.request("POST", "/v1/read-ahead", body, **server.bearer("ann"))
-        assert answer.status == 202
-        assert read.wait(20)
-    assert [place.owner for place in places] == ["ann"]
 
 
 def test_a_key_that_is_taken_back_is_refused_at_once(server: TeamServer, tmp_path: Path) -> None:

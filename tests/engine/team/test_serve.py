@@ -145,13 +145,6 @@ def refusal(*arguments: str) -> str:
     return str(result.exception)
 
 
-def test_a_file_of_keys_is_needed(keys: Path) -> None:
-    assert "cannot be read" in refusal("--keys", str(keys))
-    keys.write_text("ann\n")
-    keys.chmod(0o600)
-    assert "line 1" in refusal("--keys", str(keys))
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
 def test_plain_http_beyond_this_machine_is_refused(keys: Path, host: str) -> None:
     make_key(keys, "ann")
