@@ -16,7 +16,7 @@ from intarsia.engine.ipc.address import (
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.ownership import make_own_folder, weakness_of
 
-on_unix = pytest.mark.skipif(os.name == "nt", reason="file modes are Unix's")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 
 
 def test_the_override_names_everything_and_a_child_process_finds_the_same(tmp_path: Path):
@@ -25,14 +25,12 @@ def test_the_override_names_everything_and_a_child_process_finds_the_same(tmp_pa
     assert resolve_address(address.as_environment()) == address
 
 
-@on_unix
 def test_the_runtime_folder_of_the_session_is_used_where_it_is_the_users_own(tmp_path: Path):
     tmp_path.chmod(0o700)
     found = resolve_address({"XDG_RUNTIME_DIR": str(tmp_path), "INTARSIA_TRANSPORT": "tcp"})
     assert found.directory == tmp_path / "intarsia"
 
 
-@on_unix
 @pytest.mark.parametrize("value", ["/no/such/folder", "relative", ""])
 def test_an_unusable_session_folder_is_passed_over(value: str):
     found = resolve_address({"XDG_RUNTIME_DIR": value}).directory
@@ -46,7 +44,6 @@ def test_an_unknown_transport_is_named():
         resolve_address({"INTARSIA_TRANSPORT": "carrier pigeon"})
 
 
-@on_unix
 def test_a_path_too_long_for_a_socket_is_refused_with_the_remedy():
     fitting = "/" + "é" * 45
     assert len(os.fsencode(fitting + "/engine.sock")) == MAX_SOCKET_PATH_BYTES
@@ -57,7 +54,6 @@ def test_a_path_too_long_for_a_socket_is_refused_with_the_remedy():
         resolve_address({"INTARSIA_RUNTIME_DIR": fitting + "x", "INTARSIA_TRANSPORT": "unix"})
 
 
-@on_unix
 def test_only_a_folder_of_the_users_own_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     new = tmp_path / "new"
     prepare_directory(new)
@@ -77,8 +73,6 @@ def test_only_a_folder_of_the_users_own_is_taken(tmp_path: Path, monkeypatch: py
     with pytest.raises(EngineUnavailable, match="belongs to another user"):
         prepare_directory(new)
 
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 
 STRANGER = 54_321
 """A user id, and a group id, of no one here."""

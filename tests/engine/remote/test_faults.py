@@ -94,43 +94,46 @@ def test_a_redirect_is_not_followed(ask: Ask) -> None:
     assert "sends to another address" in str(error)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [3]}', b"\xff\xfe", b"[" * 100_000],
+def stream(*pieces: bytes) -> Respond:
+    return llama_cpp_answers(writing(*pieces))
+
+
+def owned_by(owner: str) -> Respond:
+    return saying(200, json.dumps({"data": [{"id": "m", "owned_by": owner}]}).encode())
+
+
+NO_LISTS = (b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [3]}', b"\xff\xfe", b"[" * 100_000)
+NO_HTTP = (b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 200", b"\0" * 100_000)
+NO_EVENTS = (
+    b"",  # it ends without a last event
+    b"data: {\n\n",
+    b"data: 7\n\n",
+    b'data: {"tokens": ["x"]}\n\n',
+    b'data: {"tokens": [1, 2], "completion_probabilities": []}\n\n',
+    b'data: {"error": {"code": 500, "message": "out of\\nmemory"}}\n\n',
 )
-def test_another_program_at_the_port(ask: Ask, body: bytes) -> None:
-    with serving(saying(200, body)) as server:
-        error = refusal(lambda: ask(server.url))
-    assert (error.code, "is unusable" in str(error)) == ("unavailable", True)
-
-
-@pytest.mark.parametrize("raw", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 200", b"\0" * 100_000])
-def test_another_protocol_at_the_port(ask: Ask, raw: bytes) -> None:
-    with serving(lambda path, body, connection: connection.sendall(raw)) as server:
-        assert refusal(lambda: ask(server.url)).code == "unavailable"
-
-
-def test_a_silent_server(ask: Ask) -> None:
-    with serving(lambda path, body, connection: silence(connection)) as server:
-        error = refusal(lambda: ask(server.url, timeout_s=1))
-    assert (error.code, "it sent nothing for 1 s" in str(error)) == ("unavailable", True)
+FULL = b'data: {"error": {"code": 503, "message": "no slot"}}\n\n'
 
 
 @pytest.mark.parametrize(
-    "pieces",
+    ("respond", "code", "words"),
     [
-        [],  # it ends without a last event
-        [b"data: {\n\n"],
-        [b"data: 7\n\n"],
-        [b'data: {"tokens": ["x"]}\n\n'],
-        [b'data: {"tokens": [1, 2], "completion_probabilities": []}\n\n'],
-        [b'data: {"error": {"code": 500, "message": "out of\\nmemory"}}\n\n'],
+        *((saying(200, body), "unavailable", "is unusable") for body in NO_LISTS),
+        *((lambda *them, raw=raw: them[2].sendall(raw), "unavailable", "") for raw in NO_HTTP),
+        *((stream(events), "unavailable", "is unusable") for events in NO_EVENTS),
+        (lambda *them: silence(them[2]), "unavailable", "it sent nothing for 1 s"),
+        (stream(FULL), "busy", "is busy (no slot)"),
+        (owned_by("somebody"), "model", "use llama.cpp"),
+        (owned_by("openai"), "model", "use llama.cpp"),
     ],
 )
-def test_a_stream_of_something_else(ask: Ask, pieces: list[bytes]) -> None:
-    with serving(llama_cpp_answers(writing(*pieces))) as server:
+def test_what_is_no_answer_has_its_reason(
+    ask: Ask, respond: Respond, code: str, words: str
+) -> None:
+    with serving(respond) as server:
         error = refusal(lambda: ask(server.url))
-    assert (error.code, "is unusable" in str(error)) == ("unavailable", True)
+    assert error.code == code
+    assert words in str(error)
 
 
 def test_an_id_beyond_the_vocabulary_is_no_text(ask: Ask) -> None:
@@ -151,13 +154,6 @@ def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
         server.until_closed_early(1)
 
 
-def test_it_is_busy_within_its_answer(ask: Ask) -> None:
-    full = b'data: {"error": {"code": 503, "message": "no slot"}}\n\n'
-    with serving(llama_cpp_answers(writing(full))) as server:
-        error = refusal(lambda: ask(server.url))
-    assert (error.code, "is busy (no slot)" in str(error)) == ("busy", True)
-
-
 def test_another_tokenizer_is_refused(ask: Ask) -> None:
     answers = llama_cpp_answers(writing(last_event()))
 
@@ -173,14 +169,6 @@ def test_another_tokenizer_is_refused(ask: Ask) -> None:
     assert (error.code, "has another tokenizer (toy)" in str(error)) == ("model", True)
 
 
-@pytest.mark.parametrize("owner", ["somebody", "openai"])
-def test_a_system_that_is_not_supported_says_so(ask: Ask, owner: str) -> None:
-    models = json.dumps({"data": [{"id": "m", "owned_by": owner}]}).encode()
-    with serving(saying(200, models)) as server:
-        error = refusal(lambda: ask(server.url))
-    assert (error.code, "use llama.cpp" in str(error)) == ("model", True)
-
-
 def tls(certificate: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / f"{certificate}.pem", CERTIFICATES / "server.key")
@@ -194,18 +182,20 @@ def test_a_certificate_of_the_users_authority_is_accepted(ask: Ask) -> None:
         assert ask(server.url, ca=CERTIFICATES / "authority.pem").text == "val"
 
 
-def test_an_unknown_authority(ask: Ask) -> None:
-    with serving(saying(200), tls("valid")) as server:
-        error = refusal(lambda: ask(server.url))
+@pytest.mark.parametrize(
+    ("certificate", "options", "words"),
+    [
+        ("valid", {}, "is not accepted"),
+        ("expired", {"ca": CERTIFICATES / "authority.pem"}, "certificate has expired"),
+    ],
+)
+def test_a_certificate_that_is_refused(
+    ask: Ask, certificate: str, options: dict[str, Path], words: str
+) -> None:
+    with serving(saying(200), tls(certificate)) as server:
+        error = refusal(lambda: ask(server.url, **options))
         assert server.heads == []
-    assert (error.code, "is not accepted" in str(error)) == ("model", True)
-
-
-def test_an_expired_certificate(ask: Ask) -> None:
-    with serving(saying(200), tls("expired")) as server:
-        error = refusal(lambda: ask(server.url, ca=CERTIFICATES / "authority.pem"))
-        assert server.heads == []
-    assert "certificate has expired" in str(error)
+    assert (error.code, words in str(error)) == ("model", True)
 
 
 def test_https_to_a_server_without_tls(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

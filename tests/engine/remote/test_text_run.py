@@ -59,14 +59,8 @@ def test_a_half_typed_word_is_written_again_and_left_out(fill: FillBy) -> None:
     assert script.prompts() == [""]
 
 
-def test_another_word_is_asked_again_from_after_what_is_typed(fill: FillBy) -> None:
-    script, server = ollama([line("val"), last_line()], [line("urn"), last_line()])
-    assert fill(server, given="ret").text == "urn"
-    assert script.prompts() == ["", "ret"]
-
-
-@pytest.mark.parametrize("first", ["", "re"])
-def test_a_word_that_is_not_written_whole_is_another_one(fill: FillBy, first: str) -> None:
+@pytest.mark.parametrize("first", ["val", "", "re"])
+def test_another_word_is_asked_again_from_after_what_is_typed(fill: FillBy, first: str) -> None:
     script, server = ollama([line(first), last_line()], [line("urn"), last_line()])
     assert fill(server, given="ret").text == "urn"
     assert script.prompts() == ["", "ret"]
