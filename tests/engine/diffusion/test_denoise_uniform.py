@@ -159,14 +159,6 @@ def test_what_is_not_accepted_is_renoised_even_if_accepted_before() -> None:
     assert len(firsts) > 2
 
 
-def test_same_seed_same_fill() -> None:
-    def ids(seed: int) -> list[int]:
-        return run(wants([1] * 8, 1.0), GIVEN, seed=seed)[1][-1].ids.tolist()
-
-    assert ids(4) == ids(4)
-    assert len({tuple(ids(seed)) for seed in range(5)}) > 1
-
-
 def test_a_canvas_of_given_tokens_alone_is_done_at_once() -> None:
     denoised, _, _ = run(wants([1, 1]), [4, 5])
     assert (denoised.ids.tolist(), denoised.num_forwards) == ([4, 5], 1)

@@ -17,7 +17,6 @@ from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.messages import (
-    MAX_FRAME_BYTES,
     PROTOCOL_VERSION,
     Cancel,
     EngineMessage,
@@ -28,7 +27,7 @@ from intarsia.engine.ipc.messages import (
     Welcome,
     decode_client_message,
 )
-from intarsia.engine.ipc.transport import FrameTooLarge, ProtocolError, read_message, to_frame
+from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 from intarsia.engine.service.endpoint import hold_address
 
 SOME_FILLER = always(RuleFiller(lambda _: "text"))
@@ -160,30 +159,6 @@ def stream_of(*chunks: bytes) -> asyncio.StreamReader:
         reader.feed_data(chunk)
     reader.feed_eof()
     return reader
-
-
-async def test_messages_arrive_as_they_were_sent_and_then_the_stream_ends():
-    sent = [Fill(id=1, prefix="é𝄞\r\n", suffix="\x00"), Cancel(id=1)]
-    frames = b"".join(map(to_frame, sent))
-    reader = stream_of(*(bytes([byte]) for byte in frames))  # byte by byte, or all at once
-    assert [await read_message(reader, decode_client_message) for _ in sent] == sent
-    assert await read_message(reader, decode_client_message) is None
-
-
-async def test_an_oversized_frame_is_refused_before_its_body_is_read():
-    reader = asyncio.StreamReader()  # never ends: reading the body would wait for ever
-    reader.feed_data(struct.pack(">I", MAX_FRAME_BYTES + 1))
-    with pytest.raises(FrameTooLarge, match="16777217 bytes"):
-        await read_message(reader, decode_client_message)
-
-
-@pytest.mark.parametrize(
-    ("prefix", "error"),
-    [("x" * MAX_FRAME_BYTES, "16777.* bytes"), ("\ud800", "cannot be encoded")],
-)
-def test_an_oversized_message_and_half_a_character_are_not_sent(prefix: str, error: str):
-    with pytest.raises(ProtocolError, match=error):
-        to_frame(Fill(id=1, prefix=prefix, suffix=""))
 
 
 @pytest.mark.parametrize(

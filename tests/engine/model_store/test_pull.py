@@ -5,14 +5,12 @@ import shutil
 import sys
 import threading
 from collections import namedtuple
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from http_server import Respond, serving
 from toy_wheels import CONTENT, toy_row, write_wheels
 
 from intarsia.engine.errors import ModelError
@@ -22,38 +20,12 @@ from intarsia.engine.model_store.download import downloaded_file, fetch, pull
 from intarsia.engine.model_store.hub_source import SourceError
 
 
-@contextmanager
-def serve_file(content: bytes) -> Iterator[tuple[str, list[str]]]:
-    """Serve the content under any path; yield the hub's address and the list of requests so far."""
-    requests: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:
-            self._answer()
-
-        def do_GET(self) -> None:
-            self._answer()
-            self.wfile.write(content)
-
-        def _answer(self) -> None:
-            requests.append(f"{self.command} {self.path}")
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
-            self.send_header("X-Repo-Commit", "0" * 40)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing on stderr."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", requests
-        finally:
-            server.shutdown()
-            thread.join()
+def hub_with(content: bytes) -> Respond:
+    """Return a hub that has this content at any path."""
+    etag, size = hashlib.sha256(content).hexdigest(), len(content)
+    head = f'HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: "{etag}"\r\n'
+    head += f"X-Repo-Commit: {'0' * 40}\r\nConnection: close\r\n\r\n"
+    return lambda path, body, connection: connection.sendall(head.encode() + content)
 
 
 @pytest.fixture
@@ -150,13 +122,14 @@ def test_the_hub_is_tried_first(
     cache: Path, index: Path, hub: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = toy_row(write_wheels(index))
-    with serve_file(CONTENT[::-1] if hub == "other bytes" else CONTENT) as (address, requests):
-        monkeypatch.setenv("HF_ENDPOINT", address)
+    with serving(hub_with(CONTENT[::-1] if hub == "other bytes" else CONTENT)) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", hub == "offline")
         stages: list[str] = []
         path = fetch(row, lambda stage, fraction: stages.append(stage))
     assert path.read_bytes() == CONTENT
-    assert (f"GET /owner/toy/resolve/{'0' * 40}/toy.gguf" in requests) == (hub != "offline")
+    wanted = f"GET /owner/toy/resolve/{'0' * 40}/toy.gguf ".encode()
+    assert any(head.startswith(wanted) for head in server.heads) == (hub != "offline")
     assert ("joining toy" in stages) == (hub != "right")
 
 

@@ -39,9 +39,6 @@ def test_no_key_is_in_the_file(path: Path) -> None:
     write(path, line_of("ann", key))
     assert key not in path.read_text()
     assert len(key) > 40
-
-
-def test_two_keys_differ() -> None:
     assert len({new_key() for _ in range(100)}) == 100
 
 

@@ -105,17 +105,6 @@ class TestFind:
         assert boundaries.find("b\n", SUFFIX) is None
 
 
-@pytest.mark.parametrize("decoding", DECODINGS)
-def test_typing_reads_neither_prefix_nor_suffix_again(decoding: Decoding, toy: Path, adapter: Path):
-    filler = toy_filler(toy, adapter)
-    typed = "    y = 1\n    z"
-    first = run_fill(filler, toy_fill(prefix=HEAD, suffix=SUFFIX * 20, decoding=decoding))
-    for end in range(len(typed)):
-        request = toy_fill(prefix=HEAD + typed[:end], suffix=SUFFIX * 20, decoding=decoding)
-        assert run_fill(filler, request).num_prefilled <= len(typed)
-    assert first.num_prefilled > 100
-
-
 @settings(max_examples=25)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
 def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
@@ -153,30 +142,6 @@ class TestPrepare:
         num_held = filler.cached_tokens()
         filler.prepare(NO_CONTROL)
         assert filler.cached_tokens() == num_held
-
-
-class TestPrefetch:
-    """The cursor is at a place without a request so far."""
-
-    PLACE = Prefetch(prefix=HEAD, suffix=SUFFIX * 20, given="")
-
-    def test_the_first_request_there_reads_no_more_than_what_was_typed(self, toy: Path) -> None:
-        filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
-        filler.prefetch(self.PLACE, NO_CONTROL)
-        request = toy_fill(prefix=HEAD + "    y = ", suffix=SUFFIX * 20)
-        ahead, unread = run_fill(filler, request), run_fill(cold, request)
-        assert ahead.num_prefilled <= len("    y = ")
-        assert unread.num_prefilled > 100
-
-    def test_a_request_ends_it_and_what_it_has_read_is_kept(self, toy: Path) -> None:
-        filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
-        num_asked = iter(range(9))
-        with pytest.raises(Cancelled):
-            filler.prefetch(self.PLACE, cancelling(lambda: next(num_asked) == 1))
-        request = toy_fill(prefix=HEAD, suffix=SUFFIX * 20)
-        ahead, unread = run_fill(filler, request), run_fill(cold, request)
-        assert ahead.num_reused == SHORT_CHUNK
-        assert ahead.text == unread.text
 
 
 @pytest.mark.parametrize("most", [16, 64])
@@ -270,15 +235,18 @@ def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
+@pytest.mark.parametrize("has_project", [True, False])
 def test_typing_reads_nothing_again_with_chunks_as_without(
-    filler: MaskedCausalFiller, decoding: Decoding
+    filler: MaskedCausalFiller, decoding: Decoding, has_project: bool
 ) -> None:
     typed = "    y = 1\n    z = f(val)"
-    filler.prefetch(placed(), NO_CONTROL)
+    fields: dict[str, Any] = {"project": project() if has_project else None}
+    filler.prefetch(placed(**fields), NO_CONTROL)
     keys = [
-        run_fill(filler, fill(typed[:end], decoding=decoding)) for end in range(1, len(typed) + 1)
+        run_fill(filler, fill(typed[:end], decoding=decoding, **fields))
+        for end in range(1, len(typed) + 1)
     ]
-    assert all(key.num_project for key in keys)
+    assert all(bool(key.num_project) == has_project for key in keys)
     num_reused = sum(key.num_reused for key in keys)
     assert num_reused >= 0.98 * (num_reused + sum(key.num_prefilled for key in keys))
 

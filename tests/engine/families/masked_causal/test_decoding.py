@@ -250,9 +250,7 @@ _HOLES = (
 _NUM_TOKENS = 40
 
 
-def decode(
-    causal: OpenContext, folder: Path, context: list[int], policy: SpeculationPolicy
-) -> HoleTokens:
+def decode(causal: OpenContext, folder: Path, context: list[int]) -> HoleTokens:
     ends = toy_text(folder).end_ids
     causal.prefill(context)
     logits = causal.next_logits()[None]
@@ -264,7 +262,7 @@ def decode(
     return decode_speculatively(
         SpeculativePasses(causal),
         hole,
-        policy,
+        SpeculationPolicy(),
         sources=DraftSources(context=context),
         control=NO_CONTROL,
         on_round=None,
@@ -284,37 +282,10 @@ def test_the_text_is_greedy_with_any_adapter(
     folder = toys[kind]
     causal = toy_context(folder, save_adapter(tmp_path / "a.safetensors", folder, seed=seed))
     for context in contexts(folder):
-        written = decode(causal, folder, context, SpeculationPolicy())
+        written = decode(causal, folder, context)
         assert written.ids == greedy(folder, tuple(context), _NUM_TOKENS)
         assert written.num_forwards <= len(written.ids) - 1
         assert written.num_committed == len(written.ids)
-
-
-@settings(max_examples=40)
-@given(
-    num_proposed=st.integers(0, 9),
-    num_rows=st.integers(1, 24),
-    min_chance=st.sampled_from([0.0, 0.1, 0.9]),
-    hole=st.integers(0, len(_HOLES) - 1),
-)
-def test_the_text_is_greedy_with_any_policy(
-    toy: Path,
-    toy_with_adapter: OpenContext,
-    num_proposed: int,
-    num_rows: int,
-    min_chance: float,
-    hole: int,
-) -> None:
-    context = contexts(toy)[hole]
-    policy = SpeculationPolicy(num_proposed=num_proposed, num_rows=num_rows, min_chance=min_chance)
-    written = decode(toy_with_adapter, toy, context, policy)
-    assert written.ids == greedy(toy, tuple(context), _NUM_TOKENS)
-    assert written.num_forwards <= max(len(written.ids) - 1, 0)
-
-
-@pytest.fixture(scope="module")
-def toy_with_adapter(toy: Path, adapter: Path) -> OpenContext:
-    return toy_context(toy, adapter)
 
 
 def test_the_filler_gives_the_greedy_text(filler: MaskedCausalFiller, toy: Path) -> None:
