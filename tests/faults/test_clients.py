@@ -33,26 +33,6 @@ async def start_server(ground: Ground, command: tuple[str, ...]) -> asyncio.subp
     )
 
 
-async def start_filling(ground: Ground) -> asyncio.subprocess.Process:
-    """Return a server in the middle of a slow fill."""
-    server = await start_server(ground, fault_server_command(**SLOW))
-    assert server.stdin is not None
-    server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
-    server.stdin.write(request_frame(2, line=0, character=4))
-    return server
-
-
-async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
-    """Its end of the pipes is closed, as the system does for a killed process."""
-    server = await start_filling(ground)
-    assert server.stdin is not None
-    engine = await ground.engine("filling")
-    server.stdin.close()
-    await asyncio.wait_for(server.wait(), PATIENCE_S)
-    await server.communicate()
-    assert (await ground.engine("ready")).pid == engine.pid  # the fill was cancelled
-
-
 SHUTDOWN = frame({"id": 98, "method": "shutdown"}) + frame({"method": "exit"})
 MORE = b"".join(request_frame(number, line=0, character=4) for number in range(3, 12))
 UNKNOWN = b"".join(frame({"id": number, "method": "x/y"}) for number in range(3, 999))
@@ -64,6 +44,8 @@ UNKNOWN = b"".join(frame({"id": number, "method": "x/y"}) for number in range(3,
         (SHUTDOWN, True, True, {0}),
         (SHUTDOWN, False, False, {0, 1}),  # the end of the output may be seen first
         (b"", True, False, {1}),
+        (b"", False, True, {1}),
+        (b"", False, False, {1}),  # as the system does for a killed process
         (MORE, True, False, {1}),
         (MORE, False, False, {1}),
         (UNKNOWN, False, True, {1}),  # its answers are more than a pipe holds
@@ -81,7 +63,7 @@ async def test_the_editor_goes_in_the_middle_of_a_fill_and_reads_nothing(
         assert server.stdin and server.stdout and server.stderr
         server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
         server.stdin.write(request_frame(2, line=0, character=4))
-        await ground.engine("filling")
+        engine = await ground.engine("filling")
         server.stdin.write(last_words)
         if not keeps_output:
             server.stdout.close()
@@ -89,6 +71,7 @@ async def test_the_editor_goes_in_the_middle_of_a_fill_and_reads_nothing(
             server.stdin.close()
         assert await asyncio.to_thread(server.wait, PATIENCE_S) in codes
         assert server.stderr.read() == b""
+    assert (await ground.engine("ready")).pid == engine.pid  # the fill was cancelled
 
 
 async def test_the_server_is_killed_in_the_middle_of_a_fill(ground: Ground) -> None:
@@ -109,11 +92,7 @@ async def test_the_input_is_closed_without_a_shutdown(ground: Ground) -> None:
     server = await start_server(ground, PRODUCT)
     assert server.stdin is not None
     server.stdin.write(initialize_frames(ground, preload=False))
-
-    async def index_runs() -> bool:
-        return bool(ground.processes("intarsia.workspace"))
-
-    await until(index_runs, PATIENCE_S)
+    await until(lambda: bool(ground.processes("intarsia.workspace")), PATIENCE_S)
     server.stdin.close()
     assert await asyncio.wait_for(server.wait(), PATIENCE_S) == 1
     await server.communicate()

@@ -37,7 +37,9 @@ async def test_killed_during_a_fill(ground: Ground) -> None:
         os.kill((await ground.engine("filling")).pid, signal.SIGKILL)
         assert await asking is None
         await editor.told("stopped before it answered")
+        await until(lambda: editor.status()["state"] == "failed", PATIENCE_S)
         assert await editor.is_in_step()
+        await editor.is_well()
 
 
 async def test_killed_by_each_fill_it_is_started_ever_more_seldom(ground: Ground) -> None:

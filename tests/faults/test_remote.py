@@ -1,14 +1,6 @@
 """A remote engine hangs in its answer, and the next request is answered again."""
 
-import asyncio
-import contextlib
-import json
-import os
-import sys
 import threading
-import urllib.error
-import urllib.request
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +51,6 @@ def remote_settings(ground: Ground, running: FaultyServer) -> dict[str, str]:
 async def test_a_remote_engine_hangs_in_its_answer(ground: Ground, where: str) -> None:
     """The request is answered by the deadline, and the next one by the server again."""
     server, num_threads = Server(), threading.active_count()
-
-    async def has_no_connection() -> bool:
-        return threading.active_count() <= num_threads
-
     with serving(llama_cpp_answers(server.complete)) as running:
         environment = remote_settings(ground, running)
         options = {"deadlineMs": 2_000, "model": "remote:there"}
@@ -73,35 +61,4 @@ async def test_a_remote_engine_hangs_in_its_answer(ground: Ground, where: str) -
             server.hangs = None
             await serve(editor)
         await stop_engine(ground.address, name="test")
-    await until(has_no_connection, PATIENCE_S)
-
-
-@contextlib.asynccontextmanager
-async def api(ground: Ground) -> AsyncIterator[str]:
-    """Run ``intarsia api`` with a rule engine; yield its address."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, COMMAND, "api", "--port", "0"),
-        env={**os.environ, **ground.environment()},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    try:
-        yield (await process.stderr.readline()).decode().split()[0]
-        process.terminate()
-        assert await process.wait() == 0
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.communicate()
-
-
-def complete(url: str) -> str:
-    """Return the text of a completion, or the reason why there is none."""
-    body = json.dumps({"prompt": "return ", "max_tokens": 8}).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return str(json.load(reply)["choices"][0]["text"])
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.read().decode()
+    await until(lambda: threading.active_count() <= num_threads, PATIENCE_S)

@@ -143,11 +143,10 @@ async def test_the_runtime_folder_is_removed(ground: Ground) -> None:
             assert await newer.is_in_step()
             newer_pid = (await ground.engine()).pid
             assert newer_pid != pid
-
-            async def only_newer() -> bool:
-                return [it.pid for it in ground.processes("rule_engine")] == [newer_pid]
-
-            await until(only_newer, PATIENCE_S)
+            await until(
+                lambda: [it.pid for it in ground.processes("rule_engine")] == [newer_pid],
+                PATIENCE_S,
+            )
             assert await connected.is_in_step()
             assert await newer.is_in_step()
             assert (await ground.engine()).pid == newer_pid
@@ -260,10 +259,6 @@ async def test_the_gpu_is_lost_in_a_fill(ground: Ground) -> None:
         pid = (await ground.engine()).pid
         assert await editor.fill("device = ") is None
         await editor.told("CUDA error")
-
-        async def is_dropped() -> bool:
-            return not psutil.pid_exists(pid) or pid not in [it.pid for it in ground.processes()]
-
-        await until(is_dropped, PATIENCE_S)
+        await until(lambda: pid not in [it.pid for it in ground.processes()], PATIENCE_S)
         assert await editor.is_in_step()
         assert (await ground.engine()).pid != pid

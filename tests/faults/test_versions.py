@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from engine_watch import until
-from faults.editor import BY_DIGEST, Editor, editor_on
+from faults.editor import BY_DIGEST, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from faults.skewed_engine import skewed_engine_command
@@ -34,19 +34,8 @@ def upgrade(sources: Path) -> None:
 async def start(ground: Ground, command: tuple[str, ...]) -> int:
     """Start this engine; return its process's id once it takes clients."""
     start_detached(command, ground.address)
-
-    async def listens() -> bool:
-        return ground.address.socket_path.exists()
-
-    await until(listens, PATIENCE_S)
+    await until(ground.address.socket_path.exists, PATIENCE_S)
     return int(ground.address.pid_path.read_text())
-
-
-async def until_in_step(editor: Editor) -> None:
-    async def is_in_step() -> bool:
-        return await editor.is_in_step()
-
-    await until(is_in_step, PATIENCE_S)
 
 
 @pytest.mark.parametrize("protocol", [-1, 1])
@@ -59,7 +48,7 @@ async def test_the_engine_speaks_another_protocol(
         await editor.told(f"speaks protocol {PROTOCOL_VERSION + protocol}")
         await editor.told("run `intarsia stop`")
         await stop_engine(ground.address, name="test")
-        await until_in_step(editor)
+        await until(editor.is_in_step, PATIENCE_S)
 
 
 async def test_an_older_engine_of_another_protocol_makes_room(
@@ -69,7 +58,7 @@ async def test_an_older_engine_of_another_protocol_makes_room(
     pid = await start(ground, old)
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.fill("x = ") is None
-        await until_in_step(editor)
+        await until(editor.is_in_step, PATIENCE_S)
         assert (await ground.engine()).pid != pid
 
 
@@ -85,11 +74,9 @@ async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
         async with editor_on(ground, SERVER, options=PATIENT) as newer:
             await newer.is_in_step()  # this one says hello, and is still served
             assert await asking == "one + two"
-
-            async def is_replaced() -> bool:
-                return pid not in [it.pid for it in ground.processes("engine")]
-
-            await until(is_replaced, PATIENCE_S)
+            await until(
+                lambda: pid not in [it.pid for it in ground.processes("engine")], PATIENCE_S
+            )
             assert await busy.is_in_step()
             assert await newer.is_in_step()
             assert (await ground.engine()).pid != pid
@@ -101,10 +88,6 @@ async def test_a_client_of_a_later_version_replaces_an_idle_engine(
     pid = await start(ground, skewed_engine_command(sources, version="0.0.9", rules=[BY_DIGEST]))
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.is_in_step()
-
-        async def has_ended() -> bool:
-            return not ground.processes("engine")
-
-        await until(has_ended, PATIENCE_S)
+        await until(lambda: not ground.processes("engine"), PATIENCE_S)
         assert await editor.is_in_step()
         assert (await ground.engine()).pid != pid

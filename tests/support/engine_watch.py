@@ -8,10 +8,11 @@ from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
+async def until(condition: Callable[[], bool | Awaitable[bool]], seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
         while True:
-            if await condition():
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
                 return
             await asyncio.sleep(0.01)
 

@@ -55,11 +55,7 @@ async def test_loading_is_shown_as_progress(runtime: Address, can_show_it: bool)
         assert isinstance(reports[0], types.WorkDoneProgressBegin)
         assert reports[0].title == "intarsia"
         assert any(isinstance(report, types.WorkDoneProgressReport) for report in reports)
-
-        async def has_ended() -> bool:
-            return isinstance(reports[-1], types.WorkDoneProgressEnd)
-
-        await until(has_ended)
+        await until(lambda: isinstance(reports[-1], types.WorkDoneProgressEnd))
 
 
 async def test_a_runtime_folder_that_cannot_be_used_is_told(runtime: Address) -> None:

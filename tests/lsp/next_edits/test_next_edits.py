@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
@@ -90,12 +90,6 @@ class Window:
         self.documents.change(changed(URI, before.version + 1, text))
         self.looks.document_changed(before, self.document, inserted)
 
-    async def once(self, condition: Callable[[], bool]) -> None:
-        async def is_so() -> bool:
-            return condition()
-
-        await until(is_so, 5)
-
     async def looked(self) -> None:
         await self.looks.settled(URI)
 
@@ -108,7 +102,7 @@ class Window:
         """Begin a look that waits until the engine is let go on."""
         self.engine.hold = asyncio.Event()
         self.write(EDITED)
-        await self.once(lambda: len(self.engine.asked) == 1)
+        await until(lambda: len(self.engine.asked) == 1)
 
     def offered(self) -> list[str]:
         return [offer.text for offer in self.offers[-1]]
@@ -182,7 +176,7 @@ async def test_the_first_place_is_not_kept_waiting_for_further_ones(window: Wind
     assert window.offered() == ["new(2)\n"]
     window.looks.dismiss(URI, window.offers[-1][0].id)
     window.engine.hold_further.set()
-    await window.once(lambda: len(window.offers) == 3)
+    await until(lambda: len(window.offers) == 3)
     assert window.offered() == ["new(3)\n"]
 
 
@@ -262,7 +256,7 @@ async def test_a_suggestion_in_another_document_keeps_the_search_quiet(window: W
 async def test_fills_ahead_do_not_wait_for_a_text_that_is_only_read(window: Window) -> None:
     window.engine.hold = asyncio.Event()
     window.looks.suggested(window.document, 2, None)
-    await window.once(lambda: len(window.engine.asked) == 1)
+    await until(lambda: len(window.engine.asked) == 1)
     await asyncio.wait_for(window.looks.none_due(), 5)
 
 
@@ -382,7 +376,7 @@ async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
     window.looks.hold()
     window.write(EDITED)
     assert window.engine.asked == []
-    await window.once(lambda: window.count.offered == 2)
+    await until(lambda: window.count.offered == 2)
 
 
 async def test_a_document_that_is_closed_during_a_rename_is_forgotten(offering: Window) -> None:

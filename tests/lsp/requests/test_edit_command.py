@@ -248,12 +248,9 @@ async def test_an_edit_is_dropped_when_the_document_moves_on_meanwhile(runtime: 
 async def test_a_cancel_of_the_request_or_its_progress_reaches_the_engine(runtime: Address) -> None:
     async with editing(runtime, server=HANGING, options=PATIENT) as user:
         answer = await user.begun(runtime)
-
-        async def is_begun() -> bool:  # without a token too, where the client takes it
-            begun = [reports[0] for reports in user.client.progress_reports.values() if reports]
-            return any(one.title == "intarsia: filling all holes" for one in begun)
-
-        await until(is_begun)
+        told = user.client.progress_reports  # without a token too, where the client takes it
+        title = "intarsia: filling all holes"
+        await until(lambda: any(it[0].title == title for it in told.values() if it))
         user.client.cancel_request(types.CancelParams("edit"))
         await is_cancelled(answer, runtime)
         answer = await user.begun(runtime, token="token")

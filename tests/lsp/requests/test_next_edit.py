@@ -93,7 +93,7 @@ class Editor:
         return dict(await self.client.workspace_execute_command_async(params))
 
     async def counted(self, **counts: int) -> None:
-        async def is_so() -> bool:
+        def is_so() -> bool:
             sent = notified(self.messages, "intarsia/status")
             return bool(sent) and sent[-1]["nextEdits"].items() >= counts.items()
 
@@ -241,11 +241,8 @@ async def test_switching_off_takes_the_offers_away(runtime: Address) -> None:
 async def test_a_model_that_cannot_is_told_in_the_log_alone(runtime: Address) -> None:
     async with editing(runtime, rules=None) as editor:
         editor.replace(AT, "size")
-
-        async def is_logged() -> bool:
-            return "no next edit: this model cannot find next edits" in log_of(editor.client)
-
-        await until(is_logged)
+        reason = "no next edit: this model cannot find next edits"
+        await until(lambda: reason in log_of(editor.client))
         assert notified(editor.messages, EDITS) == []
 
 

@@ -84,10 +84,7 @@ async def answered(session: Session) -> Snapshot:
 
 
 async def chain_over(session: Session) -> None:
-    async def is_over() -> bool:
-        return not session.ahead.is_running
-
-    await until(is_over)
+    await until(lambda: not session.ahead.is_running)
 
 
 async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:

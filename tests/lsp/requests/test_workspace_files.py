@@ -1,10 +1,11 @@
 """Changes of files on disk, which may come in floods: after a checkout or an installation."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from engine_watch import until
 from lsprotocol import types
 
 from intarsia.lsp import settings_in_force
@@ -195,9 +196,3 @@ async def test_a_client_that_does_not_say_whether_it_watches_files_gets_an_index
 
 def excluded(client: SlowClient) -> list[object]:
     return [settings.exclude for roots in client.indexed for settings in roots.values()]
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not is_so():  # noqa: ASYNC110 it is told nothing
-            await asyncio.sleep(0.01)

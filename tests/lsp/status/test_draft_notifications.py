@@ -48,10 +48,7 @@ async def answered(answer: "asyncio.Future[Any]") -> Any:
 
 
 async def some_draft(messages: list[Message]) -> None:
-    async def has_come() -> bool:
-        return bool(notified(messages, DRAFT))
-
-    await until(has_come)
+    await until(lambda: bool(notified(messages, DRAFT)))
 
 
 async def all_is_read(user: Page) -> None:
