@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id, language_for_path
@@ -45,11 +42,3 @@ def test_ids_are_those_of_editors():
     assert language_for_id("javascriptreact").grammar == language_for_id("javascript").grammar
     assert language_for_id("typescriptreact").grammar != language_for_id("typescript").grammar
     assert language_for_id("brainfuck") is PLAIN_TEXT
-
-
-def test_importing_loads_no_grammar():
-    code = (
-        "import sys, intarsia.infill.postprocess\n"
-        "assert not [name for name in sys.modules if name.startswith('tree_sitter_')]"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

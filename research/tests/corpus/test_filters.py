@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 import pytest
-from checkout import HUMANEVAL, ROOT
+from checkout import HUMANEVAL
 from corpus_files import corpus_file, functions
 
 from intarsia.infill.languages import language_for_id
@@ -205,16 +205,6 @@ def test_a_solution_is_found_without_its_docstring_and_in_another_layout(measure
     program = problems()["has_close_elements"]
     body = program.rpartition('"""')[2].replace("    ", "\t")
     assert measured.shared_with(f"def near(numbers, threshold):\n{body}\n") is not None
-
-
-def test_our_own_sources_share_nothing_with_it(measured: MeasuredTexts):
-    shared = {
-        file.name: stretch
-        for folder in ("infill", "lsp", "filling", "engine")
-        for file in (ROOT / folder).rglob("*.py")
-        if (stretch := measured.shared_with(file.read_text(encoding="utf-8")))
-    }
-    assert shared == {}
 
 
 def test_a_stretch_of_few_different_words_is_not_looked_for():

@@ -58,14 +58,6 @@ def test_json_has_the_same_in_one_object(folder: Path):
     )
 
 
-def test_without_the_project_no_file_is_looked_at(folder: Path, tmp_path: Path):
-    result = run("context", folder / "main.py", "--at", "5:10", "--no-project")
-    assert result.exit_code == 0, result.stderr
-    assert "library.py" not in result.stdout
-    assert "── main.py: before the hole" in result.stdout
-    assert not (tmp_path / "cache").exists()
-
-
 def test_standard_input_belongs_to_no_project(folder: Path):
     result = run("context", "-", "--at", "5:10", "--language", "python", stdin=MAIN)
     assert result.exit_code == 0, result.stderr

@@ -126,33 +126,6 @@ def test_the_options_reach_the_engine(start_engine, source: Path):
     assert (stopped["finish_reason"], stopped["num_forwards"]) == ("max_steps", 1)
 
 
-def test_watch_changes_nothing_where_there_is_no_terminal(start_engine, source: Path):
-    start_engine(text="a + b")
-    result = run("fill", source, "--at", "2:12", "--watch", "--json")
-    assert json.loads(result.stdout)["text"] == "a + b"
-    assert result.stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("data", "at"),
-    [
-        ("", "1:1"),
-        ("x = 🦀", "1:6"),
-        ("if x:\r\n\t", "2:2"),
-        ("def f(:\n  (((\n", "2:6"),
-        ("x = (1", "1:7"),
-    ],
-)
-def test_odd_files_are_answered(start_engine, tmp_path: Path, data: str, at: str):
-    start_engine(text="name")
-    path = tmp_path / "odd.py"
-    path.write_bytes(data.encode())
-    result = run("fill", path, "--at", at, "--json")
-    assert result.exit_code in (0, 1)
-    report = json.loads(result.stdout)
-    assert (report["text"] is None) != (report["reason"] is None)
-
-
 def test_write_adds_the_imports_that_the_fill_needs_and_says_so(start_engine, tmp_path: Path):
     start_engine(text="np.zeros(a + b)")
     (tmp_path / "pyproject.toml").write_text("")

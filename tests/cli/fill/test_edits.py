@@ -86,15 +86,6 @@ def test_a_range_is_rewritten_with_noise_and_seed(start_engine, source: Path):
     assert report["text"] == "one, TWO = 3, 4"
 
 
-def test_a_rewrite_that_changes_nothing_says_so(start_engine, tmp_path: Path):
-    start_engine()
-    path = tmp_path / "loud.txt"
-    path.write_text("LOUD\n")
-    result = run("fill", path, "--rewrite", "1:1-1:5")
-    assert result.exit_code == ExitCode.NOTHING
-    assert "no suggestion: the model would write the same" in result.stdout
-
-
 BROKEN = "def f(a, b:\n    return a\n"
 WHOLE = "def f(a, b):\n    return a\n"
 
@@ -113,11 +104,3 @@ def test_the_repair_is_shown_and_written(start_engine, broken_source: Path):
     assert broken_source.read_text() == WHOLE
     assert "+     1 │ def f(a, b):" in result.stdout
     assert 'insert ")" · likelier by 10.0 nats' in result.stdout
-
-
-def test_without_a_repair_the_file_stays_and_the_reason_is_shown(start_engine, broken_source: Path):
-    start_engine(likely=["never written"], text="a")
-    result = run("fill", broken_source, "--repair", "1", "--write")
-    assert result.exit_code == ExitCode.NOTHING
-    assert "no repair: no edit that parses is likelier" in result.stdout
-    assert broken_source.read_text() == BROKEN

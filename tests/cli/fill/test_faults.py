@@ -88,31 +88,11 @@ def test_standard_input_with_write():
     assert "cannot be written back" in result.stderr
 
 
-def test_a_large_file_is_filled(start_engine, tmp_path: Path):
-    start_engine(text="number")
-    path = tmp_path / "large.py"
-    line = "value = compute(value, 12345)\n"
-    path.write_text(line * (5_000_000 // len(line)) + "x = \n")
-    at = f"{5_000_000 // len(line) + 1}:5"
-    result = run("fill", path, "--at", at, "--json")
-    assert result.exit_code == 0, result.stdout
-    assert json.loads(result.stdout)["text"] == "number"
-
-
 def test_a_file_beyond_all_measure(tmp_path: Path):
     path = tmp_path / "huge.py"
     path.touch()
     os.truncate(path, 65 * 2**20)
     check(ExitCode.BAD_INPUT, "is too large", path, "--at", "1:1")
-
-
-def test_one_line_of_a_megabyte_is_answered_with_a_reason(start_engine, tmp_path: Path):
-    start_engine(text="1")
-    path = tmp_path / "line.js"
-    path.write_text("x=1;" * 250_000)
-    result = run("fill", path, "--at", "1:500001", "--json")
-    assert result.exit_code == ExitCode.NOTHING
-    assert "the line is too long" in json.loads(result.stdout)["reason"]
 
 
 @pytest.mark.parametrize(("model", "says"), [("missing", "no model"), ("huge", "memory")])

@@ -79,29 +79,12 @@ def test_the_log_shows_what_the_server_said(edit: Edit) -> None:
     nvim.until("#vim.api.nvim_list_wins() == 1")
 
 
-def test_a_restart_brings_a_new_server(edit: Edit) -> None:
-    nvim = edit("one =\n")
-    old = nvim.lua("vim.lsp.get_clients({ name = 'intarsia' })[1].id")
-    nvim.run("vim.cmd.Intarsia('restart')")
-    nvim.until(
-        f"(function() local c = vim.lsp.get_clients({{ name = 'intarsia', bufnr = 0 }})"
-        f" return #c == 1 and c[1].id ~= {old} end)()"
-    )
-    nvim.play(("A<Space>", "1"))
-
-
 def test_commands_are_completed(edit: Edit) -> None:
     nvim = edit("")
     complete = "vim.fn.getcompletion('Intarsia {}', 'cmdline')"
     assert nvim.lua(complete.format("re")) == ["restart", "rewrite"]
     assert nvim.lua(complete.format("rewrite ")) == ["0.3", "0.5", "0.8"]
     assert nvim.lua(complete.format("log ")) == []
-
-
-def test_an_unknown_command_names_the_known_ones(edit: Edit) -> None:
-    nvim = edit("")
-    nvim.keys(":Intarsia sing<CR>")
-    nvim.tells('unknown command "sing"; commands are: cancel, context, fill')
 
 
 CONTEXT = "vim.fn.bufnr('intarsia://context')"

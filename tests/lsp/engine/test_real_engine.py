@@ -39,14 +39,6 @@ async def test_a_line_is_filled_at_the_cursor(
         assert item.range == types.Range(cursor, cursor)
 
 
-async def test_a_block_is_filled_in_a_file_with_crlf(real_engine_runtime: Address) -> None:
-    text = "function add(left, right) {\r\n  \r\n}\r\n\r\nconsole.log(add(1, 2));\r\n"
-    script = {"name": "add.js", "language": "javascript"}
-    async with page(real_engine_runtime, text, server=SERVER, options=PATIENT, **script) as user:
-        (shown,) = await user.shown(1, 2)
-        assert "return left + right" in shown
-
-
 async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: Address) -> None:
     how = {"name": "arithmetic.py", "server": SERVER, "options": ALONE}
     async with (

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from client_edits import Applied, apply_edits, code_actions, cursor, lines, text_edits
-from editor_clients import Page, log_of, neovim, open_document, replace, vscode
+from client_edits import Applied, apply_edits, code_actions, cursor, text_edits
+from editor_clients import log_of, neovim, open_document, replace, vscode
 from engine_watch import until
 from extended_client import Message, notified, told_page
 from lsprotocol import types
@@ -55,14 +55,6 @@ class Editor:
         start, end = edit["range"]["start"], edit["range"]["end"]
         where = types.Range(types.Position(**start), types.Position(**end))
         self.replace(where, edit["newText"])
-
-    def done(self, edit: Mapping[str, Any], how: str) -> None:
-        self.client.protocol.notify(
-            "intarsia/nextEditDone", {"uri": self.uri, "id": edit["id"], "how": how}
-        )
-
-    def renaming(self, state: str) -> None:
-        self.client.protocol.notify("intarsia/renaming", {"state": state})
 
     @property
     def offers(self) -> Sequence[Mapping[str, Any]]:
@@ -149,16 +141,6 @@ async def test_the_setting_says_how_sure_an_offer_is(
         assert [edit["range"]["start"]["line"] for edit in editor.offers] == offered
 
 
-async def test_a_dismissed_place_stays_silent(runtime: Address) -> None:
-    async with editing(runtime) as editor:
-        first, _ = await editor.edited()
-        editor.done(first, "dismissed")
-        await editor.offered("print(size(3, 4))\n")
-        editor.replace(types.Range(types.Position(0, 4), types.Position(0, 8)), "sizes")
-        await editor.counted(settled=2, dismissed=1)
-        await editor.offered("print(size(3, 4))\n")
-
-
 async def test_an_edit_that_is_a_rename_is_offered_as_one(runtime: Address) -> None:
     async with editing(runtime, rules=[*RULES, rule("(area(5", "(sizes(5", SURE)]) as editor:
         editor.replace(AT, "größe")
@@ -183,20 +165,6 @@ def _range(line: int, start: int, end: int) -> Mapping[str, Any]:
         "start": {"line": line, "character": start},
         "end": {"line": line, "character": end},
     }
-
-
-async def test_no_look_follows_what_another_server_renames(runtime: Address) -> None:
-    async with editing(runtime) as editor:
-        await editor.edited()
-        editor.renaming("begun")
-        editor.replace(AT, "area")
-        editor.replace(lines(4, 5), "print(size(1, 2))\n")
-        editor.replace(AT, "size")
-        editor.renaming("done")
-        await editor.offered()
-        await asyncio.sleep(6 * PAUSE_S)
-        await editor.counted(settled=1)
-        assert notified(editor.messages, "intarsia/status")[-1]["nextEdits"]["settled"] == 1
 
 
 async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Address) -> None:
@@ -330,15 +298,3 @@ async def test_copilots_clients_get_the_best_offer_once_it_is_found(runtime: Add
             "textDocument": {"uri": editor.uri, "version": 2},
         }
         assert await inline_edits(editor, version=1) == []
-
-
-async def test_a_suggestion_goes_first_and_the_look_is_made_again(runtime: Address) -> None:
-    rules = [*RULES, {"seconds": 1.5}]
-    async with editing(runtime, rules=rules) as editor:
-        editor.replace(AT, "size")
-        await editor.counted(settled=1)
-        other = Page(editor.client, open_document(editor.client, "b.py", "other = "))
-        async with asyncio.timeout(1):
-            assert await other.shown(0, 8)
-        await editor.offered(*BOTH)
-        await editor.counted(settled=1, offered=2)

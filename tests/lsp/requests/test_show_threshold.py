@@ -54,12 +54,6 @@ async def num_fills(runtime: Address, wanted: int) -> None:
     await engine_once(runtime, lambda status: status.num_fills == wanted)
 
 
-@pytest.mark.parametrize("threshold", [0, "0"])
-async def test_a_threshold_of_nothing_shows_all(runtime: Address, threshold: str | int) -> None:
-    async with typing(runtime, threshold) as user:
-        assert await user.shown(0, 4) == [TEXT]
-
-
 async def test_a_language_may_have_another_threshold(runtime: Address) -> None:
     options = {"languages": {"javascript": {"showThreshold": 0}}}
     async with typing(runtime, ABOVE, options=options) as user:
@@ -94,12 +88,6 @@ async def test_the_probable_beginning_is_shown_and_typing_along_keeps_it(runtime
         await num_fills(runtime, 1)
         await user.shown(0, 9)  # the rest is judged again
         await num_fills(runtime, 2)
-
-
-async def test_on_request_all_of_it_is_shown_where_its_beginning_was(runtime: Address) -> None:
-    async with typing(runtime, BETWEEN) as user:
-        assert await user.shown(0, 4) == ["alpha"]
-        assert (await user.shown(0, 4, is_invoked=True))[0] == TEXT
 
 
 async def test_the_menu_gets_no_improbable_item(runtime: Address) -> None:

@@ -1,7 +1,6 @@
 """A client that asked sees its suggestion decoding: in time, at the right place, and no longer."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +10,6 @@ from editor_clients import Page
 from engine_watch import engine_once, until
 from extended_client import Message, notified, told_page
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
@@ -75,17 +73,6 @@ async def test_a_draft_says_where_how_far_and_what(runtime: Address) -> None:
         assert texts([first, last]) == ["a + b"] * 2
 
 
-async def test_at_most_twenty_drafts_come_in_a_second(runtime: Address) -> None:
-    model = {"text": "x", "num_steps": 300, "step_seconds": 0.002}
-    async with drafting(runtime, **model) as (user, messages):
-        started = time.monotonic()
-        assert await user.shown(0, 4)
-        seconds = time.monotonic() - started
-        steps = [draft["step"] for draft in notified(messages, DRAFT)]
-        assert 2 <= len(steps) <= 1 + 20 * seconds
-        assert steps == sorted(set(steps))
-
-
 async def test_no_draft_comes_after_its_answer(runtime: Address) -> None:
     model = {"text": "x", "num_steps": 30, "step_seconds": 0.004}
     async with drafting(runtime, **model) as (user, messages):
@@ -107,19 +94,6 @@ async def test_no_draft_comes_once_the_document_has_moved(runtime: Address) -> N
         num_messages = len(messages)
         assert await answered(answer) is None
         assert notified(messages[num_messages:], DRAFT) == []
-
-
-async def test_no_draft_comes_after_a_cancel(runtime: Address) -> None:
-    model = {"text": "x", "num_steps": 500, "step_seconds": 0.02}
-    async with drafting(runtime, **model) as (user, messages):
-        answer = user.send(0, 4, "cancelled")
-        await some_draft(messages)
-        user.client.cancel_request(types.CancelParams("cancelled"))
-        with pytest.raises(JsonRpcException):
-            await answered(answer)
-        await engine_once(runtime, lambda status: status.state == "ready")
-        await all_is_read(user)
-        assert notified(since_answer(messages, "cancelled"), DRAFT) == []
 
 
 async def test_a_request_that_is_outrun_shows_no_more_drafts(runtime: Address) -> None:

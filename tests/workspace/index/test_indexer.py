@@ -132,34 +132,3 @@ def test_a_parser_that_has_grown_is_replaced_and_no_file_is_lost(tmp_path: Path)
         assert len(started) == 3
     finally:
         own.close()
-
-
-NUM_FILES = 3_000
-
-
-def in_letters(number: int) -> str:
-    return "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
-
-
-def test_a_workspace_of_many_files_is_indexed(tmp_path: Path):
-    root = tmp_path / "workspace"
-    for number in range(NUM_FILES):
-        if number % 100 == 0:
-            (root / f"part{number // 100}").mkdir(parents=True)
-        text = f"def function_{number}(argument):\n    return {in_letters(number)}\n"
-        (root / f"part{number // 100}" / f"module_{number}.py").write_text(text)
-    own = OwnIndex([RootSettings(path=str(root))], tmp_path / "databases")
-    try:
-        assert own.update(max_s=240)
-        counts = own.index.counts()
-        assert (counts.num_files, counts.num_definitions) == (NUM_FILES, NUM_FILES)
-        for number in (0, 1_499, NUM_FILES - 1):
-            (found,) = own.index.definitions_named(f"function_{number}", limit=5)
-            assert found.path.endswith(f"/module_{number}.py")
-        (root / "part5" / "module_500.py").write_text("def changed(): pass\n")
-        own.index.changed(str(root / "part5" / "module_500.py"))
-        assert own.update(max_s=60)
-        assert len(own.index.definitions_named("changed", limit=2)) == 1
-        assert own.index.similar([in_letters(1234)], path=str(root / "_.py"), limit=3) != []
-    finally:
-        own.close()

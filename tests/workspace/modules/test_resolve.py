@@ -4,7 +4,6 @@ import posixpath
 from collections.abc import Mapping
 
 import pytest
-from checkout import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,26 +191,6 @@ def test_php_classes_are_found_by_the_rules_of_composer() -> None:
         "code/Web/h.php",
         others={"composer.json": '{"autoload": {"psr-4": {"Acme\\\\": "code/"}}}'},
     )
-
-
-def test_all_imports_of_this_project_are_found() -> None:
-    """Its folders are mapped to a package of another name."""
-    files = Files(
-        roots=[ROOT.as_posix()],
-        exists=lambda path: ROOT.joinpath(path).is_file(),
-        files_in=lambda folder: [str(one) for one in ROOT.joinpath(folder).iterdir()],
-        read=lambda path: None,
-    )
-    path = ROOT / "workspace" / "process" / "child.py"
-    language = language_for_path("a.py")
-    imports = extract_symbols(path.read_text(encoding="utf-8"), language).imports
-    ours = [one for one in imports if one.module.startswith("intarsia.")]
-    assert len(ours) >= 8
-    for one in ours:
-        parts = one.module.split(".")[1:]
-        assert resolve_import(one, path=path.as_posix(), language=language, files=files) == (
-            f"{ROOT.joinpath(*parts).as_posix()}.py",
-        )
 
 
 NAMES = st.text(alphabet='ab./\\:@*~$"{}', max_size=12)

@@ -46,13 +46,6 @@ async def test_options_that_no_editor_has_are_used_and_told(runtime: Address) ->
     assert {"max_steps": "2", "seed": "3"}.items() <= client.info.details.items()
 
 
-async def test_a_model_that_is_none_ends_the_evaluation(runtime: Address) -> None:
-    await start(runtime, text="1")
-    with pytest.raises(EvaluationFault, match="no model 'missing'"):
-        async with Direct(FillOptions(model="missing"), address=runtime).ready():
-            pass
-
-
 async def test_a_hole_that_the_engine_refuses_is_a_failure(runtime: Address) -> None:
     await start(runtime, text="1")
     async with Direct(FillOptions(max_tokens=-1), address=runtime).ready() as client:
