@@ -16,10 +16,13 @@ from torch import Tensor
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.adapter import (
+    LowRankLayer,
+    rows_tuned_by,
+    tune,
+)
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     LayerWeights,
@@ -29,7 +32,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
-from intarsia.engine.model_store.family import is_run_by_transformers
+from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model
 
 ReportProgress: TypeAlias = Callable[[str, float | None], None]

@@ -9,8 +9,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     boundary_offset,
 )
-from intarsia.engine.families.masked_causal.project_layout import lay_out_project
-from intarsia.engine.families.masked_causal.read_request import split_after_context
+from intarsia.engine.families.masked_causal.read_request import lay_out_project, split_after_context
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.filling.plan import to_project_context

@@ -47,7 +47,7 @@ def check_cache() -> Finding:
 
 def check_model() -> Finding:
     """Check that the default model is downloaded and undamaged."""
-    from intarsia.engine.cache.digest import has_digest
+    from intarsia.engine.cache.own_file import has_digest
     from intarsia.engine.model_store.download import downloaded_file
 
     model = _default_model()
@@ -63,7 +63,7 @@ def check_model() -> Finding:
 
 def check_conversion() -> Finding:
     """Check that the converted default model is as it was when this user converted it."""
-    from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
+    from intarsia.engine.model_store.gguf.convert import problem_of_conversion
     from intarsia.engine.model_store.locate import catalog_folder
 
     model = _default_model()

@@ -1,5 +1,7 @@
-"""Read and write files that must be the user's alone, such as a key or a list of servers."""
+"""Read and write files with care: those that must be the user's alone, and those of others."""
 
+import errno
+import hashlib
 import os
 import stat
 import tempfile
@@ -52,3 +54,35 @@ def write_own_file(path: Path, content: bytes) -> None:
         with suppress(OSError):
             Path(draft).unlink()
         raise
+
+
+def sha256_of(path: Path) -> str:
+    """Return a file's SHA-256 in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def has_digest(path: Path, sha256: str) -> bool:
+    """Tell whether the file exists and has this digest."""
+    return path.is_file() and sha256_of(path) == sha256
+
+
+MAX_BYTES = 16_000_000
+
+
+def read_regular(path: Path, max_bytes: int = MAX_BYTES) -> str:
+    """Return the text of a file that others may have put there: no pipe or device is waited for.
+
+    Raises OSError for what is no file or too large, else ValueError.
+    """
+    with open(path, "rb", opener=_without_waiting) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        if status.st_size > max_bytes:
+            raise OSError(errno.EFBIG, f"it is larger than {max_bytes // 1_000_000} MB", str(path))
+        return file.read(max_bytes).decode("utf-8")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -11,8 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.hole_request import HoleRequest
-from intarsia.engine.decoding.tokens import HoleTokens, OnRound
+from intarsia.engine.decoding.tokens import HoleRequest, HoleTokens, OnRound
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import (
     Denoised,
@@ -21,8 +20,8 @@ from intarsia.engine.diffusion.denoise import (
     denoise,
     ignore_step,
 )
-from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.diffusion.renewal import Remask
 from intarsia.engine.diffusion.stopping import EndPosition
 from intarsia.engine.fill_control import FillControl

@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal, SpeculationPolicy
+from intarsia.engine.decoding.tokens import HoleRequest
 
 _KEY_TOKENS = 2  # tokens that must agree
 _ID_BYTES = array("I").itemsize

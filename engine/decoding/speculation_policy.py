@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.hole_request import EndRule
+from intarsia.engine.decoding.tokens import EndRule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,6 @@ from typing import Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.proposer import DraftSources, Proposer
 from intarsia.engine.decoding.speculation_policy import (
     Proposal,
@@ -26,6 +25,7 @@ from intarsia.engine.decoding.speculation_policy import (
 )
 from intarsia.engine.decoding.tokens import (
     EndReason,
+    HoleRequest,
     HoleTokens,
     OnRound,
     ScoredToken,

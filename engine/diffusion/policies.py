@@ -10,8 +10,12 @@ from intarsia.engine.diffusion.acceptance import (
     AcceptFromLeft,
 )
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
-from intarsia.engine.diffusion.draft import draft_accepted, draft_likeliest
-from intarsia.engine.diffusion.prediction import draw, take_likeliest
+from intarsia.engine.diffusion.prediction import (
+    draft_accepted,
+    draft_likeliest,
+    draw,
+    take_likeliest,
+)
 from intarsia.engine.diffusion.renewal import Remask, Renoise
 from intarsia.engine.diffusion.stopping import (
     AllAccepted,

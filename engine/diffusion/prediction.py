@@ -1,4 +1,4 @@
-"""The prediction of one forward pass at every canvas position, sampled at a temperature.
+"""The prediction of one forward pass at every canvas position, and the draft that follows from it.
 
 Given text is certain: its logits are one-hot, so its entropy is 0 and the self-conditioning agrees
 with it.
@@ -64,3 +64,41 @@ def read_logits(
         sampled=sample(probabilities, generator),
         likeliest=logits.argmax(dim=-1),
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Draft:
+    """The whole answer, every position of the canvas: a deadline can return it after any step."""
+
+    ids: Tensor  # (length,) long
+    confidences: Tensor  # (length,) probability of each id when it was chosen
+    entropies: Tensor  # (length,) nats of the distribution it was chosen from
+
+
+WriteDraft: TypeAlias = Callable[[TokenCanvas, TokenCanvas, Prediction, Draft | None], Draft]
+"""(canvas before the step, canvas after it, prediction, last draft) → the next draft."""
+
+
+def draft_likeliest(
+    before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
+) -> Draft:
+    """Take the likeliest token everywhere: nothing is final before the end (uniform-state)."""
+    ids = torch.where(after.is_fixed, after.ids, prediction.likeliest)
+    return Draft(ids=ids, confidences=prediction.confidence_of(ids), entropies=prediction.entropies)
+
+
+def draft_accepted(
+    before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
+) -> Draft:
+    """Keep accepted tokens, take the likeliest token elsewhere (masked diffusion).
+
+    A token keeps the confidence and entropy under which it was accepted.
+    """
+    is_known = after.is_fixed | after.is_accepted
+    ids = torch.where(is_known, after.ids, prediction.likeliest)
+    confidences, entropies = prediction.confidence_of(ids), prediction.entropies
+    if previous is not None:
+        is_kept = before.is_accepted & after.is_accepted
+        confidences = torch.where(is_kept, previous.confidences, confidences)
+        entropies = torch.where(is_kept, previous.entropies, entropies)
+    return Draft(ids=ids, confidences=confidences, entropies=entropies)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.draft import Draft
+from intarsia.engine.diffusion.prediction import Draft
 
 EndPosition: TypeAlias = Callable[[Tensor], int | None]
 """ids (length,) → the position of the token that ends the hole, None if none does."""

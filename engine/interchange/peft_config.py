@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from intarsia.engine.cache.own_file import read_regular
 from intarsia.engine.errors import ModelError
-from intarsia.engine.regular_file import read_regular
 
 CONFIG_NAME = "adapter_config.json"
 

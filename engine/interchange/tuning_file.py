@@ -14,7 +14,7 @@ from intarsia.engine.families.lora import misfit, read_tensors
 from intarsia.engine.families.masked_causal.backbone.adapter import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.interchange.output import new_file
-from intarsia.engine.model_store.family import is_run_by_transformers
+from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
 
 
@@ -75,7 +75,7 @@ def _causal_matrices(shape: BackboneShape) -> tuple[TunableMatrix, ...]:
 
 def _gemma_matrices(path: Path) -> tuple[TunableMatrix, ...]:
     """Return the decoder's matrices. The encoder has the same weights."""
-    from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
+    from intarsia.engine.families.diffusion_gemma.load import tunable_layers
 
     return tuple(
         TunableMatrix(

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.cache.folder import plain_disk_faults, require_own_folder
+from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import (
@@ -25,18 +25,22 @@ from intarsia.engine.model_store.catalog import (
     split_tuning,
 )
 from intarsia.engine.model_store.checkpoint import (
+    Family,
+    family_of,
     is_fused,
     read_config,
     read_safetensors_header,
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.model_store.download import fetch
-from intarsia.engine.model_store.family import Family, family_of
-from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
-from intarsia.engine.model_store.gguf.convert import ChangeRows, convert, converted_folder
-from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
-from intarsia.engine.model_store.hub_source import fetch_folder
+from intarsia.engine.model_store.download import fetch, fetch_folder
+from intarsia.engine.model_store.gguf.convert import (
+    ChangeRows,
+    convert,
+    converted_folder,
+    problem_of_conversion,
+)
+from intarsia.engine.model_store.gguf.read import FUSED_FORMAT
 
 RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
 """Takes a tuning's file and the model's config; returns how the tuning changes a matrix's rows."""
@@ -57,7 +61,7 @@ class ModelFolder:
     adapter: Path | None  # that drafts; bundled with a catalog model
     tuned_by: Path | None  # bundled with a catalog model; the weights have this tuning already
     tunings: tuple[Path, ...]  # to be added to the weights, one after the other
-    is_fused: bool  # one file in our own layout, see fused_layout.py
+    is_fused: bool  # one file in our own layout, see gguf/read.py
 
 
 def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedBy) -> ModelFolder:
@@ -66,7 +70,7 @@ def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedB
     ``model+/path/to/tuning.safetensors`` adds a tuning of the user's own to the bundled one, if
     there is one; ``model+none`` omits the bundled one, and may be followed by ``+/path`` too.
     ``rows_tuned_by`` is given by the caller, as only the model's family knows its weights
-    (``families/masked_causal/backbone/tuning.py``).
+    (``families/masked_causal/backbone/adapter.py``).
     """
     name, addition = split_tuning(model)
     if addition not in (None, NO_TUNING) and name.endswith(f"+{NO_TUNING}"):

@@ -14,10 +14,9 @@ from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import FillsOnly, ModelInfo, fill_at
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import Dialect, TextDialect, cache_salt_of
+from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.sglang import Sglang
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudio, Mlx, Ollama
-from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer

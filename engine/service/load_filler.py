@@ -5,16 +5,16 @@ from pathlib import Path
 
 import torch
 
-from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (

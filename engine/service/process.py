@@ -5,7 +5,9 @@ import faulthandler
 import logging
 import os
 import signal
+import stat
 import sys
+from typing import TextIO
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
@@ -14,6 +16,7 @@ from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
+from intarsia.engine.ipc.printable import printable
 from intarsia.engine.remote.settings.remotes import remote_name
 from intarsia.engine.service.endpoint import (
     AddressInUse,
@@ -21,7 +24,6 @@ from intarsia.engine.service.endpoint import (
     hold_address,
     is_ours,
 )
-from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller
 from intarsia.engine.service.service import Service
 
@@ -123,3 +125,43 @@ def _stop_on_signals(service: Service) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+
+
+MAX_LOG_BYTES = 4 * 1024 * 1024
+"""A log file that grows beyond this is emptied."""
+
+_TERMINAL_FORMAT = "%(message)s"
+_FILE_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class PrintableFormatter(logging.Formatter):
+    """Shows what names and messages of others hold, instead of having a terminal obey it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+class BoundedHandler(logging.StreamHandler[TextIO]):
+    """Writes to stderr; keeps a file there from filling the disk."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _truncate_if_long(self.stream)
+        super().emit(record)
+
+
+def set_up_logging(*, foreground: bool) -> None:
+    """Send this process's log records to stderr; ``foreground`` writes them for a terminal."""
+    handler = BoundedHandler(sys.stderr)
+    handler.setFormatter(PrintableFormatter(_TERMINAL_FORMAT if foreground else _FILE_FORMAT))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+
+
+def _truncate_if_long(stream: TextIO) -> None:
+    try:
+        status = os.fstat(stream.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size > MAX_LOG_BYTES:
+            os.ftruncate(stream.fileno(), 0)
+    except (OSError, ValueError):
+        pass  # a stream without a file

@@ -8,7 +8,9 @@ import logging
 import socket
 import ssl
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -19,19 +21,108 @@ import uvicorn
 from intarsia.engine.bounded_http import BoundedConfig, server_tls
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Failed, Preload
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.filler import Filler, FillsOnly
+from intarsia.engine.ipc.messages import Failed, Fill, Filled, Prefetch, Preload
 from intarsia.engine.remote.settings.address import is_loopback
 from intarsia.engine.service.job import Answer, Job
-from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
-from intarsia.engine.service.process import keep_few_kernels, load_default_filler, spin_briefly
+from intarsia.engine.service.process import (
+    keep_few_kernels,
+    load_default_filler,
+    set_up_logging,
+    spin_briefly,
+)
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.app import TeamEngine, team_app
 from intarsia.engine.team.keys import KeyFileError, TeamKeys
 from intarsia.engine.team.metrics import TeamMetrics
-from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
 from intarsia.engine.team.quotas import Quotas, TeamLimits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnedContexts:
+    """How many context tokens the KV caches hold: of one user, and of all together."""
+
+    of_user: int
+    of_all: int
+
+
+class OwnersFiller(FillsOnly):
+    """A Filler that passes each request on to the filler of the request's owner.
+
+    Users share the model's weights and nothing else: no text of one is a context, a draft or a hint
+    for another, and how long a fill takes tells only how busy the engine is. Where there is no room
+    for more contexts, those of the user are forgotten who has been quiet for the longest time.
+    """
+
+    who = "a team's engine"
+
+    def __init__(self, model: Filler, limits: OwnedContexts) -> None:
+        self.info = model.info
+        self._model = model  # fills nothing itself
+        self._limits = limits
+        self._of: dict[str, Filler] = {}  # the user served last comes last
+        self._running: list[str] = []  # owners; all but the last are suspended
+
+    @property
+    def num_users(self) -> int:
+        return len(self._of)
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        with self._used(request.owner) as filler:
+            return filler.fill(request, control)
+
+    def prefetch(self, place: Prefetch, control: FillControl) -> None:
+        """Read the context of a hole into the contexts of its owner."""
+        with self._used(place.owner) as filler:
+            filler.prefetch(place, control)
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return self._of[self._running[-1]].suspended() if self._running else nullcontext()
+
+    def cached_tokens(self) -> int:
+        """Return the number of context tokens of all users."""
+        return sum(filler.cached_tokens() for filler in self._of.values())
+
+    def prepare(self, control: FillControl) -> None:
+        """Use idle time for the next request of the user who was served last."""
+        if self._of:
+            with self._used(next(reversed(self._of))) as filler:
+                filler.prepare(control)
+
+    def prefill_tokens_per_s(self) -> float | None:
+        """Return how quickly contexts are read, as the user served last has seen it."""
+        speeds = (filler.prefill_tokens_per_s() for filler in reversed(self._of.values()))
+        return next((speed for speed in speeds if speed is not None), None)
+
+    def rest(self) -> None:
+        """Do nothing: the contexts of a team stay in memory."""
+
+    def for_another_owner(self, *, cache_tokens: int) -> Filler:
+        return self._model.for_another_owner(cache_tokens=cache_tokens)
+
+    @contextmanager
+    def _used(self, owner: str) -> Iterator[Filler]:
+        """Hold the filler of a user while it works; then forget what there is no room for."""
+        filler = self._of.pop(owner, None)
+        if filler is None:
+            filler = self._model.for_another_owner(cache_tokens=self._limits.of_user)
+        self._of[owner] = filler
+        self._running.append(owner)
+        try:
+            yield filler
+        finally:
+            self._running.pop()
+            self._make_room()
+
+    def _make_room(self) -> None:
+        for owner in list(self._of)[:-1]:
+            if self.cached_tokens() <= self._limits.of_all:
+                return
+            if owner not in self._running:
+                del self._of[owner]
+
 
 MAX_CONNECTIONS = 512
 PATIENCE_S = 10.0

@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 import torch
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
-from intarsia.engine.model_store.family import Family
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.model_store.checkpoint import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 from intarsia.training.batched_backbone import ReportProgress, UsedVocabulary, load_backbone
 from intarsia.training.draw_holes import TrainingHole

@@ -27,13 +27,14 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.checkpoint import (
+    family_of,
     is_fused,
+    is_run_by_transformers,
     read_config,
     read_safetensors_header,
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.model_store.family import family_of, is_run_by_transformers
 from intarsia.engine.model_store.gguf.read import read_gguf_model
 
 FOLDER = Path(tempfile.mkdtemp(prefix="intarsia-fuzz-"))

@@ -15,10 +15,9 @@ from strategies import damaged
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.generation import AnswerForm, ServerBusy, UnusableAnswer
+from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.sglang import Sglang
 from intarsia.engine.remote.dialects.text_servers import LmStudio, Mlx, Ollama
-from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.fill.link import pieces
 from intarsia.engine.remote.http.connection import HttpConnection

@@ -14,7 +14,7 @@ from intarsia.engine.remote.dialects.generation import (
     NewToken,
     Reading,
 )
-from intarsia.engine.remote.dialects.sglang import Sglang
+from intarsia.engine.remote.dialects.ids_servers import Sglang
 
 PYTHON = ROOT / "build" / "servers" / "sglang" / "bin" / "python"
 READ = ROOT / "tests" / "live_engines" / "sglang_wheel.py"

@@ -22,8 +22,8 @@ from intarsia.engine.diffusion.denoise import (
     denoise,
     ignore_step,
 )
-from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import choose_length
+from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.diffusion.renewal import any_of
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of

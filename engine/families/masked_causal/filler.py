@@ -15,8 +15,11 @@ from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
-from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
+from intarsia.engine.families.masked_causal.read_request import (
+    FillTask,
+    ProjectChoice,
+    RequestReader,
+)
 from intarsia.engine.families.masked_causal.rerank import Reranker
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer

@@ -13,8 +13,12 @@ from torch import Tensor
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.protocol import Prefilled, common_prefix_length
-from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
+from intarsia.engine.families.protocol import (
+    Prefilled,
+    ReadingSpeed,
+    Stopwatch,
+    common_prefix_length,
+)
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 _MIN_KEPT_SHARE = 0.5  # of a held context that the new one must keep to take it over

@@ -3,8 +3,11 @@
 Knows no model.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
@@ -12,11 +15,18 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     ContextBoundary,
     boundary_offset,
 )
-from intarsia.engine.families.masked_causal.project_layout import lay_out_project
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     NO_PROJECT,
     FimTokenizer,
     ProjectIds,
+)
+from intarsia.engine.families.project_text import (
+    chunk_text,
+    has_chunks,
+    last_that_fit,
+    one_line,
+    path_line,
+    plain_file,
 )
 from intarsia.engine.families.validate_request import (
     bounded,
@@ -26,7 +36,48 @@ from intarsia.engine.families.validate_request import (
     require_temperature,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, ProjectContext
+from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
+
+
+def lay_out_project(
+    text: FimTokenizer, project: ProjectContext | None, *, max_tokens: int
+) -> ProjectIds:
+    """Return other files as ids, empty if no chunk fits into ``max_tokens``.
+
+    They are laid out as the backbone saw repositories in its training, such as Qwen2.5-Coder's
+    (arXiv 2409.12186), or as plain text. If not all fit, the first ones are left out.
+    """
+    if project is None:
+        return NO_PROJECT
+    files = last_that_fit(
+        project.chunks,
+        lambda chunk: _file_ids(text, chunk),
+        max_tokens=max_tokens - len(_join(text, project, [])),
+    )
+    return _join(text, project, files) if files else NO_PROJECT
+
+
+def _file_ids(text: FimTokenizer, chunk: ContextChunk) -> list[int]:
+    if text.repository is None:
+        return text.encode(plain_file(chunk))
+    mark = text.mark_id(text.repository.before_file)
+    return [mark, *text.encode(f"{one_line(chunk.path)}\n{chunk_text(chunk)}")]
+
+
+def _join(
+    text: FimTokenizer, project: ProjectContext, files: Sequence[Sequence[int]]
+) -> ProjectIds:
+    others = [token for ids in files for token in ids]
+    marks = text.repository
+    if marks is None:
+        return ProjectIds(in_prefix=[*others, *text.encode(path_line(project.path))])
+    name = text.encode(one_line(project.repository) + marks.after_name)
+    own_path = text.encode(one_line(project.path) + "\n")
+    before = [text.mark_id(marks.before_name), *name, *others, text.mark_id(marks.before_file)]
+    if marks.is_path_in_prefix:
+        return ProjectIds(before_mark=before, in_prefix=own_path)
+    return ProjectIds(before_mark=[*before, *own_path])
+
 
 _BLANKS = (" ", "\t")
 _SUFFIX_SHARE = 0.25  # of the context, if prefix and suffix together are too long
@@ -189,3 +240,60 @@ def split_after_context(
     if is_open and (given or text_after[-1:] in _BLANKS):
         return text.split_given(text_after + given)
     return text.encode(text_after + given), b""
+
+
+class ProjectChoice:
+    """Reads requests with the code of other files that is worth its time.
+
+    ``num_missing`` returns how many context tokens of a task would have to be read;
+    ``is_worth_reading`` is that of ``ReadingSpeed``.
+    """
+
+    def __init__(
+        self,
+        reader: RequestReader,
+        *,
+        num_missing: Callable[[FillTask], int],
+        is_worth_reading: Callable[[int, int], bool],
+    ) -> None:
+        self._reader = reader
+        self._num_missing = num_missing
+        self._is_worth_reading = is_worth_reading
+        self._last_read: Fill | None = None  # the last request with a project that was read
+
+    def read(self, request: Fill, control: FillControl) -> FillTask:
+        """Return the task with code of other files if it may wait for that, or need not wait.
+
+        Until other chunks of the same file are read, those that were read before serve instead.
+        """
+        if not has_chunks(request.project):
+            request = replace(request, project=None)
+        task = self._reader.read(request, control)
+        if request.project is None or request.project_use == "always":
+            return task
+        num_missing = self._num_missing(task)
+        if self._is_worth_reading(num_missing, 0):
+            return task
+        last = self._last_read
+        if last is not None and _may_serve(last, request):
+            earlier = self._reader.read(replace(request, project=last.project), control)
+            if self._is_worth_reading(self._num_missing(earlier), 0):
+                return earlier
+        own = self._reader.read(replace(request, project=None), control)
+        num_missing_without = self._num_missing(own)
+        return task if self._is_worth_reading(num_missing, num_missing_without) else own
+
+    def note_read(self, task: FillTask) -> None:
+        """Note that the context of a task was read: its project may serve later requests."""
+        if task.num_project:
+            self._last_read = task.request
+
+
+def _may_serve(earlier: Fill, request: Fill) -> bool:
+    """Tell whether the chunks of an earlier request may serve this one: those of the same file."""
+    own, other = request.project, earlier.project
+    return (
+        own is not None
+        and other is not None
+        and (own.repository, own.path) == (other.repository, other.path)
+    )

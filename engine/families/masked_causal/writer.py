@@ -10,7 +10,6 @@ from statistics import fmean
 import torch
 
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
-from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
 from intarsia.engine.decoding.proposer import DraftSources
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
@@ -19,7 +18,14 @@ from intarsia.engine.decoding.speculation_policy import (
     SpeculationPolicy,
 )
 from intarsia.engine.decoding.speculative import decode_speculatively
-from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
+from intarsia.engine.decoding.tokens import (
+    EndRule,
+    HoleRequest,
+    HoleTokens,
+    OnRound,
+    ScoredToken,
+    score_tokens,
+)
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import (

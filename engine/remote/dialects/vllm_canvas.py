@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intarsia.engine.remote.dialects.completions import PLAIN, IdsServer, Parameters
-from intarsia.engine.remote.dialects.vllm import parse_chunk
+from intarsia.engine.remote.dialects.ids_servers import parse_chunk
 
 NUM_LIKELY = 5
 """At each position, the likeliest tokens are reported: enough for its entropy."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (

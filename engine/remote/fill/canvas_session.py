@@ -12,8 +12,7 @@ from intarsia.engine.families.diffusion_gemma.canvas.read_request import (
     RequestReader,
 )
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
-from intarsia.engine.families.protocol import fill_timing
-from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.generation import cache_salt_of

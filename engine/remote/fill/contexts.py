@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed, common_prefix_length
 from intarsia.engine.remote.dialects.generation import Dialect, Generation, Reading
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink

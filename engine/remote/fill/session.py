@@ -10,11 +10,13 @@ from typing import Unpack
 import msgspec
 
 from intarsia.engine.families.masked_causal.hole_text import HoleText
-from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
-from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
+from intarsia.engine.families.masked_causal.read_request import (
+    FillTask,
+    ProjectChoice,
+    RequestReader,
+)
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.protocol import fill_timing
-from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.engine.remote.dialects.generation import Dialect, TextDialect

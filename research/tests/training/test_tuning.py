@@ -14,8 +14,7 @@ from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy
 from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
-from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter, tune
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     NO_PROJECT,

@@ -19,7 +19,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.model_store.gguf.conversion_seal import seal_conversion
+from intarsia.engine.model_store.gguf.convert import seal_conversion
 from intarsia.engine.model_store.locate import catalog_folder
 
 

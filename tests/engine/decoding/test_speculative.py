@@ -11,11 +11,10 @@ from cancel_when import cancelling
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
 from intarsia.engine.decoding.proposer import DraftSources, PromptLookup
 from intarsia.engine.decoding.speculation_policy import SpeculationPolicy, share_masks
 from intarsia.engine.decoding.speculative import Verification, decode_speculatively
-from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken
+from intarsia.engine.decoding.tokens import EndRule, HoleRequest, HoleTokens, ScoredToken
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 

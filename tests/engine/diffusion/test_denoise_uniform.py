@@ -13,9 +13,8 @@ from rule_predict import VOCAB_SIZE, RulePredict, wants
 from intarsia.engine.diffusion.acceptance import AcceptAmongFree
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict, denoise
-from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.diffusion.prediction import draw, read_logits
+from intarsia.engine.diffusion.prediction import Draft, draw, read_logits
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 

@@ -11,10 +11,9 @@ from rule_predict import VOCAB_SIZE, RulePredict
 from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_canvas
-from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import choose_length, suffix_surprise
 from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, LinearTemperature
-from intarsia.engine.diffusion.prediction import Prediction
+from intarsia.engine.diffusion.prediction import Draft, Prediction
 from intarsia.engine.diffusion.stopping import StableAndConfident, is_before_end, no_end
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl

@@ -10,7 +10,7 @@ from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
 from toy_lora import located
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
+from intarsia.engine.families.diffusion_gemma.load import tunable_layers
 from intarsia.engine.interchange.export_hugging_face import export_hugging_face
 from intarsia.engine.interchange.peft import export_peft, import_peft
 

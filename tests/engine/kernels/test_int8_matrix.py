@@ -16,8 +16,8 @@ from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats
-from intarsia.engine.kernels.threads import ThreadTeam
 from intarsia.engine.kernels.vector_writer import num_lanes
+from intarsia.engine.kernels.work_units import ThreadTeam
 
 keep_compiled(cache_folder() / "kernels")
 pytestmark = pytest.mark.skipif(
@@ -115,10 +115,10 @@ def test_narrower_vectors_multiply_right_too() -> None:
     if not binding.get_host_cpu_features().get("avx512vl"):
         pytest.skip("this processor has vectors of one width only")
     program = """
-from intarsia.engine.kernels import dot_product
+from intarsia.engine.kernels import vector_writer
 
-half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)
-dot_product.find_dot_product = lambda: half
+half = vector_writer.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)
+vector_writer.find_dot_product = lambda: half
 from intarsia.engine.kernels.int8_support import can_multiply_int8
 from intarsia.engine.kernels.vector_writer import num_lanes
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
-from intarsia.engine.model_store.gguf.convert import convert
+from intarsia.engine.model_store.gguf.convert import convert, problem_of_conversion
 
 WEIGHTS = "model.safetensors"
 Damage = Callable[[Path], None]
@@ -89,7 +88,7 @@ def test_weights_that_were_only_copied_are_hashed_once(folder: Path, monkeypatch
     assert problem_of_conversion(folder) is None
     hashed: list[str] = []
     monkeypatch.setattr(
-        "intarsia.engine.model_store.gguf.conversion_seal.sha256_of",
+        "intarsia.engine.model_store.gguf.convert.sha256_of",
         lambda path: hashed.append(path.name),
     )
     problem_of_conversion(folder)
@@ -98,7 +97,7 @@ def test_weights_that_were_only_copied_are_hashed_once(folder: Path, monkeypatch
 
 def test_damage_that_the_system_did_not_note_is_found_by_the_doctor(folder: Path, monkeypatch):
     """As of a disk that returns other bits than were written."""
-    identity = "intarsia.engine.model_store.gguf.conversion_seal._identity"
+    identity = "intarsia.engine.model_store.gguf.convert._identity"
     monkeypatch.setattr(identity, lambda path: (1,))
     problem_of_conversion(folder)  # note that identity
     change(folder / WEIGHTS)
@@ -118,5 +117,5 @@ def test_a_cache_that_others_may_write_is_refused_with_the_remedy(
 
 def test_without_a_place_for_a_key_the_path_alone_must_do(folder: Path, monkeypatch):
     (folder / "intarsia.seal").unlink()
-    monkeypatch.setattr("intarsia.engine.model_store.gguf.conversion_seal.open_seals", lambda: None)
+    monkeypatch.setattr("intarsia.engine.model_store.gguf.convert.open_seals", lambda: None)
     assert problem_of_conversion(folder) is None

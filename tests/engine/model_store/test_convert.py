@@ -18,14 +18,13 @@ from transformers import AutoConfig
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import load as load_module
-from intarsia.engine.families.masked_causal.backbone.choose_format import ChosenFormat, Format
-from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.model_store.gguf.convert import convert
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
@@ -232,7 +231,7 @@ def logits_of(backbone: CausalBackbone) -> torch.Tensor:
 def backbone_of(
     folder: ModelFolder, adapter: Path, matrices: Format, patch: pytest.MonkeyPatch
 ) -> CausalBackbone:
-    patch.setattr(load_module, "choose_format", lambda *_, **__: ChosenFormat(matrices))
+    patch.setattr(load_module, "choose_format", lambda *_, **__: (matrices, ()))
     shape = read_shape(folder.config)
     loaded = load_backbone(folder, shape, "bfloat16", CPU, adapter=adapter, mask_id=3)
     assert loaded.format_name.endswith({"plain": "bfloat16"}.get(matrices, matrices))

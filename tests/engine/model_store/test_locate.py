@@ -13,14 +13,13 @@ from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_lora import save_tuning
 from toy_wheels import toy_row, write_wheels
 
-from intarsia.engine.cache.digest import has_digest
+from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
-from intarsia.engine.model_store.checkpoint import read_safetensors_header
-from intarsia.engine.model_store.family import is_run_by_transformers
+from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)

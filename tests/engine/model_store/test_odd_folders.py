@@ -153,10 +153,10 @@ def test_norms_that_are_no_numbers_are_refused(folder: Path, name: str, value: f
 
 
 def test_why_int8_is_not_used_is_in_the_status(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    from intarsia.engine.families.masked_causal.backbone import choose_format, int8_weights
+    from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
 
-    monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
-    monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
+    monkeypatch.setattr(int8_backbone, "is_int8_supported", lambda: False)
+    monkeypatch.setattr(load, "fastest", lambda formats, *_: formats[0])
     config = EngineConfig(model=str(folder), device="cpu")
     notes = load_filler(config, str(folder), quiet).info.notes
     assert any(note.startswith("int8 is not used: ") for note in notes), notes

@@ -16,8 +16,7 @@ from toy_wheels import CONTENT, toy_row, write_wheels
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store import download
 from intarsia.engine.model_store.catalog import CatalogModel
-from intarsia.engine.model_store.download import downloaded_file, fetch, pull
-from intarsia.engine.model_store.hub_source import SourceError
+from intarsia.engine.model_store.download import SourceError, downloaded_file, fetch, pull
 
 
 def hub_with(content: bytes) -> Respond:

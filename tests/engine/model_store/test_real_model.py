@@ -3,8 +3,8 @@
 import pytest
 from tokenizers import Tokenizer
 
-from intarsia.engine.cache.digest import has_digest
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
+from intarsia.engine.cache.own_file import has_digest
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.download import pull
 from intarsia.engine.model_store.locate import ModelFolder, locate_model

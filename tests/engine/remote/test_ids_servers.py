@@ -34,8 +34,7 @@ from intarsia.engine.remote.dialects.generation import (
     UnusableAnswer,
     cache_salt_of,
 )
-from intarsia.engine.remote.dialects.sglang import Sglang
-from intarsia.engine.remote.dialects.vllm import Vllm
+from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.filler import RemoteFiller
 
 USAGE = (

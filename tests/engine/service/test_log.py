@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.engine.service import log
+from intarsia.engine.service import process
 
 
 def test_a_log_file_beyond_its_bound_is_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(log, "MAX_BYTES", 100)
+    monkeypatch.setattr(process, "MAX_LOG_BYTES", 100)
     path = tmp_path / "engine.log"
     with path.open("a") as stream:
-        handler = log.BoundedHandler(stream)
+        handler = process.BoundedHandler(stream)
         for number in range(1000):
             handler.emit(logging.makeLogRecord({"msg": f"record {number:04}"}))
     assert path.stat().st_size <= 112
@@ -20,7 +20,7 @@ def test_a_log_file_beyond_its_bound_is_emptied(tmp_path: Path, monkeypatch: pyt
 
 
 def test_escapes_in_a_name_are_shown_and_a_traceback_keeps_its_lines() -> None:
-    formatter = log.PrintableFormatter("%(message)s")
+    formatter = process.PrintableFormatter("%(message)s")
     try:
         raise ValueError("\x1b[2J")
     except ValueError as error:

@@ -12,7 +12,7 @@ from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import EditExample, Fill, FindNextEdits, Prefetch
-from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
+from intarsia.engine.team.serve import OwnedContexts, OwnersFiller
 
 PREFIX = "import os\n\n\ndef first(value):\n    return value\n\n\ndef second(" * 4
 SUFFIX = "):\n    return first(1)\n" * 4

@@ -22,9 +22,8 @@ from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.app import TeamEngine
 from intarsia.engine.team.keys import TeamKeys, line_of, new_key
 from intarsia.engine.team.metrics import TeamMetrics
-from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
 from intarsia.engine.team.quotas import Quotas, TeamLimits
-from intarsia.engine.team.serve import TeamOptions, http_config
+from intarsia.engine.team.serve import OwnedContexts, OwnersFiller, TeamOptions, http_config
 
 MODEL = "rules"
 

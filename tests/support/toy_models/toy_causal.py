@@ -19,11 +19,13 @@ from transformers import (
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
-from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
-from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
-from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_weights
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
+    TorchBackbone,
+    torch_weights,
+)
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -135,8 +137,10 @@ def toy_backbone(
     gated = adapter and read_adapter(adapter, shape, dtype=dtype, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
-        from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
-        from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
+        from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
+            Int8Backbone,
+            quantize_weights,
+        )
 
         int8 = quantize_weights(weights, gated)
         return Int8Backbone(shape, int8, mask_id=mask_id, num_threads=2)

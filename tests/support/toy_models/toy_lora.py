@@ -9,11 +9,11 @@ from safetensors.torch import save_file
 from toy_causal import CPU, adapter_tensors, toy_text
 from transformers import AutoModelForCausalLM
 
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 

@@ -16,8 +16,12 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.protocol import Prefilled, common_prefix_length
-from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
+from intarsia.engine.families.protocol import (
+    Prefilled,
+    ReadingSpeed,
+    Stopwatch,
+    common_prefix_length,
+)
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 

@@ -2,13 +2,14 @@
 
 It drafts (gated LoRA, arXiv 2507.11851). Its serial head corrects a row's prediction once the token
 before is sampled, which the pass could not see. The known code before these rows does not pass
-through it, so its keys and values are exactly the backbone's.
+through it, so its keys and values are exactly the backbone's. A tuning has the same matrices, but
+becomes part of the weights, at load or conversion.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -16,8 +17,9 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE, LowRank, misfit, read_tensors
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.model_store.gguf.convert import ChangeRows, Rows
 
 PartName: TypeAlias = Literal["qkv", "o", "gate_up", "down"]
 
@@ -155,3 +157,43 @@ def embeddings_of(weights: BackboneWeights, adapter: GatedAdapter | None) -> Emb
         mask=adapter.mask.clone() if adapter else None,
         head=adapter.head if adapter else None,
     )
+
+
+def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:
+    """Return the weights with a tuning's changes. Raises ModelError if it does not fit."""
+    tensors = read_tensors(path, dtype=torch.float32, device=weights.embed.device)
+    changes = low_rank_layers(tensors, shape, path.name)
+    layers = map(_tuned, weights.layers, changes)
+    return replace(weights, layers=tuple(layers))
+
+
+def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
+    """Return a function that applies a tuning to a model's rows while the model is converted.
+
+    Raises ModelError if the tuning does not fit.
+    """
+    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
+    changes = {
+        f"layers.{i}.{part}": pair
+        for i, layer in enumerate(low_rank_layers(tensors, read_shape(config), path.name))
+        for part, pair in layer.parts().items()
+    }
+
+    def change(tensor: str, first_row: int, rows: Rows) -> Rows:
+        pair = changes.get(tensor)
+        if pair is None:
+            return rows
+        up = pair.up[first_row : first_row + len(rows)]
+        changed: Rows = torch.addmm(torch.from_numpy(rows.copy()), up, pair.down).numpy()
+        return changed
+
+    return change
+
+
+def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
+    parts = change.parts()
+    return replace(layer, **{name: _changed(getattr(layer, name), parts[name]) for name in parts})
+
+
+def _changed(weight: Tensor, change: LowRank) -> Tensor:
+    return torch.addmm(weight.float(), change.up, change.down).to(weight.dtype)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.family import is_run_by_transformers
+from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 
 _LARGEST = 2**40
 """Above every size and constant of a model: larger numbers only overflow later."""

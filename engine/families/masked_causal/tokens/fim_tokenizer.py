@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer
 
+from intarsia.engine.cache.own_file import read_regular
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.tokens.fim_marks import (
     KNOWN_MARKS,
@@ -29,7 +30,6 @@ from intarsia.engine.families.masked_causal.tokens.token_bytes import (
     byte_tokens,
     sentencepiece_bytes,
 )
-from intarsia.engine.regular_file import read_regular
 
 _MARK = re.compile(r"<\S+>")
 # SentencePiece's lists also have plain tokens such as <table>, for HTML.

@@ -14,7 +14,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
-from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import (

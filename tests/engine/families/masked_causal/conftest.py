@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from toy_causal import save_adapter, toy_backbone, toy_filler, toy_text
 
-from intarsia.engine.families.masked_causal.backbone import choose_format
+from intarsia.engine.families.masked_causal.backbone import load
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
@@ -15,7 +15,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two loads of a toy must multiply in the same way, whatever else the machine does."""
     if request.node.get_closest_marker("model") is None:
-        monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
+        monkeypatch.setattr(load, "fastest", lambda formats, *_: formats[0])
 
 
 @pytest.fixture(scope="session")

@@ -11,20 +11,19 @@ from toy_causal import CPU
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone import choose_format as format_choice
-from intarsia.engine.families.masked_causal.backbone import int8_weights
+from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
 from intarsia.engine.families.masked_causal.backbone.adapter import (
     GatedAdapter,
     LowRankLayer,
     read_adapter,
 )
-from intarsia.engine.families.masked_causal.backbone.choose_format import (
+from intarsia.engine.families.masked_causal.backbone.load import (
     Format,
     choose_format,
     fastest,
 )
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
-from intarsia.engine.families.masked_causal.backbone.torch_weights import (
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     Linear,
     MatrixFormat,
     can_pack,
@@ -36,7 +35,7 @@ from intarsia.engine.model_store.checkpoint import read_config
 
 packing = pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 in_int8 = pytest.mark.skipif(
-    not int8_weights.is_int8_supported(), reason="this processor has no int8 dot product"
+    not int8_backbone.is_int8_supported(), reason="this processor has no int8 dot product"
 )
 
 
@@ -54,7 +53,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
         seen.append(formats)
         return formats[-1]
 
-    monkeypatch.setattr(format_choice, "fastest", last)
+    monkeypatch.setattr(load, "fastest", last)
     return seen
 
 
@@ -69,8 +68,7 @@ def choose(
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 
-    chosen = choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)
-    return chosen.format
+    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)[0]
 
 
 @in_int8
@@ -81,9 +79,9 @@ def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(
     with pytest.raises(ModelError, match="int8 cannot run here: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
     with monkeypatch.context() as patch, pytest.raises(ModelError, match="of 16 numbers do not"):
-        patch.setattr(int8_weights, "num_lanes", lambda: 5)
+        patch.setattr(int8_backbone, "num_lanes", lambda: 5)
         choose("int8", shape)
-    monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
+    monkeypatch.setattr(int8_backbone, "is_int8_supported", lambda: False)
     with pytest.raises(ModelError, match="no dot products of bytes"):
         choose("int8", shape)
 
@@ -106,8 +104,7 @@ def test_nothing_is_copied_where_there_is_no_room(
     found = choose_format(
         "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: False
     )
-    assert (found.format, offered) == ("plain", [])
-    assert found.note == "int8 is not used: memory is short"
+    assert (found, offered) == (("plain", ("int8 is not used: memory is short",)), [])
 
 
 @in_int8
@@ -121,7 +118,7 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
     too_wide = replace(gate, layers=tuple(replace(it, o=wide) for it in gate.layers))
 
     def why(adapter: GatedAdapter) -> str | None:
-        return int8_weights.why_unfit_for_int8(shape, adapter)
+        return int8_backbone.why_unfit_for_int8(shape, adapter)
 
     assert why(gate) is None
     assert why(even) is None
@@ -136,7 +133,7 @@ def test_a_failing_compiler_rules_out_int8_but_not_the_load(
     def fails() -> bool:
         raise OSError("no space left")
 
-    monkeypatch.setattr(int8_weights, "is_int8_supported", fails)
+    monkeypatch.setattr(int8_backbone, "is_int8_supported", fails)
     assert choose("auto", shape) != "int8"
     with pytest.raises(ModelError, match=r"cannot be compiled here.*no space left"):
         choose("int8", shape)
@@ -172,7 +169,7 @@ def test_a_format_must_be_worth_its_price(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     turn = iter(range(10_000))
-    monkeypatch.setattr(format_choice, "_seconds", lambda product: seconds[next(turn) % 3])
+    monkeypatch.setattr(load, "_seconds", lambda product: seconds[next(turn) % 3])
     assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen
 
 
@@ -186,7 +183,7 @@ def test_the_calibration_multiplies_in_each_format(shape: BackboneShape, monkeyp
         seen.append(float(torch.as_tensor(found).float().mean()))
         return 1.0
 
-    monkeypatch.setattr(format_choice, "_seconds", seconds)
+    monkeypatch.setattr(load, "_seconds", seconds)
     fastest(["plain", "packed", "int8"], shape, torch.float32)
     assert len(seen) > 9 and len(seen) % 3 == 0
     assert seen == pytest.approx([0.5 * shape.hidden] * len(seen), rel=0.02)

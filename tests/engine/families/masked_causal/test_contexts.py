@@ -20,7 +20,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     boundary_offset,
 )
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Decoding, Fill, Prefetch, ProjectContext
 

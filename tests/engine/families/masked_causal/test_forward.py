@@ -22,16 +22,16 @@ from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
-from intarsia.engine.families.masked_causal.backbone.choose_format import Format
-from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
+from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.rows import (
     canvas_rows,
     frozen_rows,
     outcome_rows,
 )
-from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import CanvasPasses, SpeculativePasses

@@ -28,18 +28,17 @@ from toy_other_shapes import DEEPSEEK_CODER, OTHER_SHAPES, WINDOW, toy_other_mod
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone import choose_format
-from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
+from intarsia.engine.families.masked_causal.backbone import load
+from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
-from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone, can_pack
 from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
     TransformersBackbone,
 )
-from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.model_store.locate import locate_model
@@ -217,7 +216,7 @@ def test_a_config_that_is_not_supported(folder: Path, fields: dict[str, Any], ma
 @pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 def test_matrices_are_packed_only_where_memory_allows(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        choose_format, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
+        load, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
     )
     size = (toy / "model.safetensors").stat().st_size * 2  # in float32
     room = 2 * size + 2**30  # read, packed, and left free

@@ -11,11 +11,11 @@ from cancel_when import cancelling
 from toy_causal import toy_backbone
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.families.masked_causal.next_edit import corrections
 from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
