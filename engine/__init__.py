@@ -1,4 +1,1 @@
-"""The engine: a process that holds the model in memory and answers fills over a socket.
-
-It knows tokens and tensors, not LSP. Its clients import ``engine.ipc`` only.
-"""
+"""The engine: a process that holds the model and answers fills. Clients import ``ipc`` only."""

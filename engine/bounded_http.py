@@ -28,10 +28,7 @@ _LATE = (
 
 
 async def unless_gone(work: Awaitable[_T], receive: Receive) -> _T:
-    """Return what the work gives. If the client closes first, cancel it and raise ClientDisconnect.
-
-    The request's body must have been read.
-    """
+    """Return what the work gives, unless the client closes first. Raises ClientDisconnect then."""
     working = asyncio.ensure_future(work)
     gone = asyncio.create_task(_until_gone(receive))
     try:

@@ -51,10 +51,7 @@ class EngineConfig:
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
-    """Return the config of these flags (None: those of this process).
-
-    A wrong flag ends the process with a usage line.
-    """
+    """Return the config of these flags. A wrong flag ends the process with a usage line."""
     parser = _parser()
     flags = parser.parse_args(arguments)
     try:

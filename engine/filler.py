@@ -1,7 +1,4 @@
-"""The protocol of a loaded model: one fill turns text into token ids, decodes, and returns text.
-
-The service calls a Filler on its worker thread.
-"""
+"""The protocol of a loaded model, which the service calls on its worker thread."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

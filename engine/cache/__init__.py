@@ -1,4 +1,1 @@
-"""The user's cache folder: where it is, locks for its writers, digests, and progress of long work.
-
-``folder.cache_folder`` is where everything that is downloaded, converted or compiled is kept.
-"""
+"""The user's cache folder, locks for its writers, seals, and progress of long work."""

@@ -1,7 +1,4 @@
-"""The user's cache folder, and errors of its disk as one plain line.
-
-Knows nothing of models.
-"""
+"""The user's cache folder, and errors of its disk as one plain line. Knows nothing of models."""
 
 import errno
 import os
@@ -26,10 +23,7 @@ def cache_folder() -> Path:
 
 
 def require_own_folder(folder: Path) -> None:
-    """Make a folder of the cache if it is missing.
-
-    Raises ModelError where other users could change or replace what is in it, and OSError.
-    """
+    """Make a folder if it is missing. Raises OSError, and ModelError if it is not ours alone."""
     if (weakness := make_own_folder(folder, is_private=False)) is not None:
         raise ModelError(
             f"{weakness}: {weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own"

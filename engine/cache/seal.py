@@ -41,10 +41,7 @@ class Seals:
 
 
 def open_seals() -> Seals | None:
-    """Return the seals of this user's key, which is made if it is missing or damaged.
-
-    None where no folder is the user's alone and can be written.
-    """
+    """Return the seals of this user's key, made if need be; None where no folder can keep it."""
     for folder in (data_folder(), cache_folder()):
         with suppress(OSError, NotImplementedError):  # read-only, or without locks
             return Seals(_key_in(folder))
@@ -81,10 +78,7 @@ def _read(path: Path) -> bytes | None:
 
 
 class SealedFiles:
-    """The files of one folder, which is the user's alone.
-
-    Several processes may read and write at once: a file appears whole, or not at all.
-    """
+    """The files of a folder of the user's alone. Each one appears whole, or not at all."""
 
     def __init__(self, folder: Path, seals: Seals, *, suffix: str) -> None:
         self.folder = folder

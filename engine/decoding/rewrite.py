@@ -187,10 +187,7 @@ class _Interrupted(Exception):
 
 
 class _Rewriting:
-    """A draft while it is rewritten.
-
-    The tokens before ``position`` are committed. The verifier holds these except the last run.
-    """
+    """A draft, committed before ``position``. The verifier holds this but for the last run."""
 
     def __init__(
         self,

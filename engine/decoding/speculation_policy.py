@@ -55,10 +55,7 @@ class SpeculationPolicy:
         return max(self.num_rows, self.num_draft_rows) - 1
 
     def rows_for(self, proposal: Proposal, *, is_whole: bool) -> int:
-        """Return the rows of a pass that verifies a proposal.
-
-        A draft gets a row for each token, and masks after it unless it is the whole hole.
-        """
+        """Return the rows of a pass: a draft has one a token, and masks unless it is whole."""
         if not proposal.is_draft:
             return self.num_rows
         num_needed = 1 + len(proposal.ids) + (0 if is_whole else self.num_proposed)

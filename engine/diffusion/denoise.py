@@ -75,10 +75,7 @@ def denoise(
     control: FillControl = NO_CONTROL,
     on_step: OnStep = ignore_step,
 ) -> Denoised:
-    """Denoise one canvas; a deadline ends it after the first step at the earliest.
-
-    Raises Cancelled between two steps.
-    """
+    """Denoise one canvas: one step or more, up to the deadline. Raises Cancelled between steps."""
     drafts: list[Draft] = []
     self_conditioning: Tensor | None = None
     for step in range(1, policy.max_steps + 1):

@@ -36,10 +36,7 @@ def choose_length(
     *,
     control: FillControl,
 ) -> LengthChoice:
-    """Try the candidates in order; at the deadline, the best of those tried wins.
-
-    Raises Cancelled between two passes.
-    """
+    """Return the best of the lengths tried before the deadline. Raises Cancelled between passes."""
     if len(candidates) == 1:
         return LengthChoice(num_tokens=candidates[0], num_forwards=0)
     surprises: dict[int, float] = {}

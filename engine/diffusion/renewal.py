@@ -1,7 +1,4 @@
-"""The next canvas: accepted tokens are written, the rest is renoised or stays masked.
-
-Given text is written into every new canvas.
-"""
+"""The next canvas: given and accepted tokens are written, the rest is renoised or stays masked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,9 +98,6 @@ def any_of(num_tokens: int, noise: float, generator: torch.Generator) -> set[int
 
 
 def gumbel(length: int, generator: torch.Generator) -> Tensor:
-    """Return Gumbel noise (length,) on the CPU.
-
-    The argmax of log-probabilities with this noise added is a sample from them.
-    """
+    """Return Gumbel noise (length,): log-probabilities plus it have a sample as their argmax."""
     uniform = torch.rand(length, generator=generator, dtype=torch.float64)
     return -(-uniform.clamp(1e-12, 1 - 1e-12).log()).log().float()

@@ -1,5 +1,1 @@
-"""The model families: each folder turns a request into a hole's text with one kind of model.
-
-``masked_causal`` is the default, ``diffusion_gemma`` the uniform-state family. The modules here are
-shared by both.
-"""
+"""The model families, each a folder, and what they share: from a request to a hole's text."""

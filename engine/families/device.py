@@ -46,10 +46,7 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _free_of_limit() -> int:
-    """Return what is left of a container's memory limit (Linux, control groups 2).
-
-    The machine's own figure of free memory ignores this limit.
-    """
+    """Return what is left of a container's memory limit (Linux), which free memory ignores."""
     try:
         limit = (_CGROUP / "memory.max").read_text().strip()
         used = int((_CGROUP / "memory.current").read_text())

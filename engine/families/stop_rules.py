@@ -36,10 +36,7 @@ def find_text_end(
 
 
 def may_end_here(text: str, *, max_open: int | None) -> bool:
-    """Whether a hole may end after this text of it: at most ``max_open`` brackets are open.
-
-    The text after the hole closes that many.
-    """
+    """Whether a hole may end after this text: the text after it closes ``max_open`` brackets."""
     return max_open is None or _num_open(text) <= max_open
 
 

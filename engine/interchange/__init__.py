@@ -1,4 +1,1 @@
-"""Tunings and models in the file formats of other projects: PEFT's LoRA, Hugging Face's folders.
-
-Runs in the process of a command, never in the engine. Reads and writes safetensors and JSON only.
-"""
+"""Tunings and models in formats of other projects, for commands: PEFT, Hugging Face, GGUF."""

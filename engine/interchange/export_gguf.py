@@ -51,10 +51,7 @@ _NOT_COPIED = (
 
 
 def source_of(model: str, on_progress: Progress) -> Path:
-    """Return the GGUF file that a model is converted from: a catalog model's, or the user's own.
-
-    Raises ModelError for a model that has none.
-    """
+    """Return the GGUF file that a model is converted from. Raises ModelError if it has none."""
     name, _ = split_tuning(without_tuning(model))
     if row := find_model(name):
         return fetch(row, on_progress)

@@ -144,10 +144,7 @@ def _layer_tensors(layer: LayerWeights, shape: BackboneShape) -> dict[str, Tenso
 
 
 def _config_of(config: Mapping[str, Any], weights: BackboneWeights) -> Mapping[str, Any]:
-    """Return the config without its former name of the number format.
-
-    Raises ModelError for biases that its model type does not have.
-    """
+    """Return the config of a folder. Raises ModelError for biases that its type does not have."""
     has_biases = any(layer.qkv_bias is not None for layer in weights.layers)
     if has_biases and config["model_type"] != "qwen2" and not config.get("attention_bias"):
         raise ModelError(

@@ -33,10 +33,7 @@ def require_room(folder: Path, num_bytes: int) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give an empty folder to write into, and name it ``path`` at the end of the block.
-
-    It is deleted if the block fails. Raises OutputError.
-    """
+    """Give an empty folder to write into, named ``path`` once complete. Raises OutputError."""
     with new_file(path) as partial:
         partial.mkdir()
         yield partial
@@ -46,10 +43,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Give the path of a file to write, and name it ``path`` at the end of the block.
-
-    It is deleted if the block fails. Raises OutputError.
-    """
+    """Give a file's path to write to, named ``path`` once complete. Raises OutputError."""
     require_new(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -28,10 +28,7 @@ class Module:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TunableMatrix:
-    """One matrix of ours: a tuning's file has ``A.<name>`` and ``B.<name>``.
-
-    ``modules`` are those that it joins, in the order of its rows.
-    """
+    """One matrix of ours, ``A.<name>`` and ``B.<name>`` in a tuning, and the modules it joins."""
 
     name: str
     num_in: int
@@ -207,10 +204,7 @@ def read_tuning(path: Path, matrices: Sequence[TunableMatrix]) -> dict[str, Pair
 
 
 def write_tuning(pairs: Mapping[str, Pair], path: Path, *, metadata: Mapping[str, str]) -> None:
-    """Write a tuning that the engine adds to the model's weights. Raises OutputError.
-
-    The numbers are those of the pairs, exactly.
-    """
+    """Write a tuning of exactly these numbers. Raises OutputError."""
     dtype = exact_dtype(list(pairs.values()))
     tensors = {}
     for name, pair in pairs.items():

@@ -1,5 +1,1 @@
-"""How a client talks with the engine: messages, transport, and how to find or start one.
-
-Imports no torch, so the language server can use it. Its public interface is
-``client.EngineClient`` and ``messages``.
-"""
+"""How a client finds, starts and talks with the engine: ``client.EngineClient``. No torch."""

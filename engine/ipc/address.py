@@ -86,10 +86,7 @@ def resolve_address(environment: Mapping[str, str] | None = None) -> Address:
 
 
 def prepare_directory(directory: Path) -> None:
-    """Create the folder if it is missing.
-
-    Raises ``EngineUnavailable`` for one that other users could write to or replace.
-    """
+    """Make the folder if missing. Raises ``EngineUnavailable`` unless it is the user's alone."""
     try:
         make_own_folder(directory)
         problem = _problem_of(directory)

@@ -77,10 +77,7 @@ async def connect(
     on_load_progress: Callable[[LoadProgress], None] | None = None,
     timeout_s: float = HANDSHAKE_TIMEOUT_S,
 ) -> Connection:
-    """Connect to the running engine.
-
-    Raises ``NoEngine``, ``EngineSilent`` if there is no answer in time, or ``EngineUnavailable``.
-    """
+    """Connect to the engine. Raises ``NoEngine``, ``EngineSilent``, ``EngineUnavailable``."""
     stream = await open_stream(address)
     try:
         welcome = await _greet_in_time(stream, name, address, timeout_s)

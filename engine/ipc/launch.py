@@ -90,10 +90,7 @@ class DetachedProcess:
 
 
 def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
-    """Start the command with the address in its environment, and return at once.
-
-    Raises ``EngineUnavailable``.
-    """
+    """Start the command with the address in its environment. Raises ``EngineUnavailable``."""
     try:
         log_path = _fresh_log(address)
         with log_path.open("ab") as log:
@@ -166,10 +163,7 @@ async def connect_or_start(
     name: str,
     on_load_progress: Callable[[LoadProgress], None] | None = None,
 ) -> Connection:
-    """Return a connection to the engine, which is started if none runs.
-
-    Raises ``EngineUnavailable``.
-    """
+    """Return a connection; an engine is started if none runs. Raises ``EngineUnavailable``."""
     greet = functools.partial(connect, address, name=name, on_load_progress=on_load_progress)
     try:
         async with asyncio.timeout(options.start_timeout_s):

@@ -1,7 +1,4 @@
-"""A client's one connection to the engine, which is started and restarted with back-off.
-
-Knows nothing of the requests that are sent over it.
-"""
+"""A client's one connection to the engine, which is started and restarted with back-off."""
 
 import asyncio
 import logging

@@ -255,10 +255,7 @@ class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):
 
 
 class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
-    """What a client's fills ahead of its user have brought since its last report.
-
-    There is no answer.
-    """
+    """What fills ahead of a client's user have brought since its last report. No answer follows."""
 
     num_asked: int = 0
     num_hits: int = 0  # fills that answered a request of the user

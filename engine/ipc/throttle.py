@@ -1,7 +1,4 @@
-"""Send at most one value in each interval: the first at once, then the newest.
-
-Used on one event loop. Knows nothing of what the values mean.
-"""
+"""Send at most one value in each interval: the first at once, then the newest. One event loop."""
 
 import asyncio
 from collections.abc import Callable

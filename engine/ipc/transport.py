@@ -37,10 +37,7 @@ def to_frame(message: ClientMessage | EngineMessage) -> bytes:
 
 
 async def read_message(reader: asyncio.StreamReader, decode: Callable[[bytes], _M]) -> _M | None:
-    """Return the next message, None if the stream ends between two frames.
-
-    Raises ``ProtocolError``.
-    """
+    """Return the next message, None at the stream's end. Raises ``ProtocolError``."""
     header = await reader.read(_LENGTH.size)
     if not header:
         return None

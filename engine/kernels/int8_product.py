@@ -50,10 +50,7 @@ def multiply(phase, product, y):
 
 @njit(fastmath=True, error_model="numpy")
 def multiply_many(first_panel, product, y):
-    """Write the products of all rows and one block, while the next block is fetched.
-
-    Each tile fetches its share of that block.
-    """
+    """Write the products of all rows and one block; each tile fetches a share of the next one."""
     rows, matrix, adapter = product.rows, product.matrix, product.adapter
     panel_bytes, column = matrix.panels.shape[1], first_panel * num_lanes()
     address = matrix.panels.ctypes.data + first_panel * panel_bytes

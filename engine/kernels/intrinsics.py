@@ -24,8 +24,7 @@ def fetch_and_add(context: Any, address: Any) -> Any:
 
 @intrinsic
 def load_acquire(context: Any, address: Any) -> Any:
-    """Return the 64-bit counter at an address; what threads wrote before they counted is visible
-    after it."""
+    """Return a counter; what threads wrote before they counted is visible after it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         counter = builder.inttoptr(arguments[0], _I64.as_pointer())
@@ -56,10 +55,7 @@ def bits_of_float(context: Any, number: Any) -> Any:
 
 @intrinsic
 def nearest(context: Any, number: Any) -> Any:
-    """Return the nearest whole number of a float32.
-
-    It is one instruction: a loop with a call in it is not vectorized.
-    """
+    """Return the nearest whole number of a float32, by an instruction that vectorizes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(_FLOAT, [_FLOAT])
@@ -70,10 +66,7 @@ def nearest(context: Any, number: Any) -> Any:
 
 @intrinsic
 def larger(context: Any, x: Any, y: Any) -> Any:
-    """Return the larger of two float32 numbers, neither a NaN.
-
-    A loop with ``max`` is not vectorized: it has to keep NaNs.
-    """
+    """Return the larger of two float32 numbers, no NaN: unlike ``max``, it vectorizes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(_FLOAT, [_FLOAT] * 2)

@@ -43,10 +43,7 @@ def prepare_rows(phase, source, adapter, rows):
 
 
 def read_row(source, row, scratch):
-    """Return a float32 row of a NormSource, a GateSource or an array; for compiled code alone.
-
-    The row may be written to ``scratch`` first.
-    """
+    """Return a float32 row of a source, for compiled code alone; ``scratch`` may hold it."""
     raise NotImplementedError
 
 

@@ -131,8 +131,7 @@ class VectorWriter:
     def loop(
         self, count: Any, body: Callable[[Any, list[Any]], list[Any]], sums: Sequence[Any]
     ) -> list[Any]:
-        """Run ``body(step, sums)``, which returns new sums, ``count`` times; return the last ones.
-        ``sums`` are the first ones."""
+        """Run ``body(step, sums)`` ``count`` times; return its last sums. ``sums``: the first."""
         before = self.builder.block
         head = self.builder.append_basic_block("head")
         inside = self.builder.append_basic_block("body")

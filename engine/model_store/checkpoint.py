@@ -30,10 +30,7 @@ _OWN_ROPES = ("default", "llama3", "linear")
 
 
 def family_of(config: Mapping[str, Any], where: str) -> Family:
-    """Return the family for this config.json. Raises ModelError for a model that none runs.
-
-    ``where`` names the model in the message.
-    """
+    """Return the family for this config of ``where``. Raises ModelError if none runs it."""
     model_type = config.get("model_type")
     family = FAMILIES.get(model_type) if isinstance(model_type, str) else None
     if family is None:
@@ -139,10 +136,7 @@ def read_config(folder: Path) -> Mapping[str, Any]:
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """Return the safetensors files of the weights.
-
-    Raises ModelError if one is missing, damaged or cut off.
-    """
+    """Return the safetensors files. Raises ModelError for a missing, damaged or cut one."""
     files = _listed_weights(folder)
     if not files:
         raise ModelError(_why_no_weights(folder))

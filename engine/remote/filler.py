@@ -72,10 +72,7 @@ class RemoteFiller(FillsOnly):
         return self._session
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        """Fill one hole, by the settings as they are now.
-
-        Raises RemoteError, Cancelled, ValueError.
-        """
+        """Fill one hole by the present settings. Raises RemoteError, Cancelled, ValueError."""
         try:
             if (remote := find_remote(self._remote.name)) != self._remote:
                 self._use(remote)

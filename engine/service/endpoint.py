@@ -51,10 +51,7 @@ def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None
 
 
 def is_ours(address: Address) -> bool:
-    """Tell whether this process still has the address.
-
-    If someone removed the folder, another engine may have made it again and listen there.
-    """
+    """Tell whether the address is still ours: its folder may be another engine's by now."""
     try:
         return address.pid_path.read_text() == str(os.getpid())
     except FileNotFoundError:

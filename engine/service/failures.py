@@ -54,10 +54,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def is_device_lost(error: BaseException) -> bool:
-    """Tell whether a GPU failed: no call to it succeeds in this process any more.
-
-    Knows torch's errors by name and text, to not import torch.
-    """
+    """Tell by name and text, without torch, whether a GPU failed: no call to it succeeds then."""
     if is_out_of_memory(error):
         return False
     if type(error).__name__ == "AcceleratorError":

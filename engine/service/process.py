@@ -50,10 +50,7 @@ def keep_few_kernels() -> None:
 
 
 def load_default_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
-    """Load a real model, or open a remote engine, on the worker thread.
-
-    Only a real model imports torch.
-    """
+    """Load a real model, which imports torch, or open a remote engine. On the worker thread."""
     if (name := remote_name(model)) is not None:
         from intarsia.engine.remote.filler import load_remote
 

@@ -233,10 +233,7 @@ async def _read(request: Request, kind: type[_Asked]) -> _Asked:
 
 
 def _for_user(engine: TeamEngine, asked: _Asked, user: str) -> _Asked:
-    """Return the request as this user's. Raises HTTPException for another model.
-
-    Neither a model nor an owner is the client's to choose.
-    """
+    """Return the request as this user's, with our model. Raises HTTPException for another."""
     names = {None, engine.model, engine.info.name if engine.info else None}
     if asked.model not in names:
         raise HTTPException(400, f"this engine serves {engine.model} only: name no other model")

@@ -212,10 +212,7 @@ def team_engine(
 
 
 def start(engine: TeamEngine) -> Future[Answer]:
-    """Start an engine's thread, and have the model loaded, so that no user waits for it.
-
-    The future has the answer: Loaded or Failed.
-    """
+    """Start an engine's thread, and load the model at once; the future has the answer."""
     loaded: Future[Answer] = Future()
     engine.worker.start()
     engine.worker.submit(_preload(loaded))

@@ -61,10 +61,7 @@ class _Written:
 
 
 class DiffusionGemmaFiller(FillsOnly):
-    """Answers fills with one loaded DiffusionGemma (the Filler protocol).
-
-    This family scores single tokens of a canvas, not whole texts.
-    """
+    """Answers fills with one loaded DiffusionGemma (the Filler protocol); it scores no texts."""
 
     who = "this model"
     advice = ": use one of the masked-causal family"

@@ -135,10 +135,7 @@ def load_gemma(
     tunings: Sequence[Path] = (),
     quantize: Quantize = "none",
 ) -> LoadedGemma:
-    """Load weights and tokenizer, merge the tunings into the weights in order, then quantize.
-
-    Raises ModelError, MemoryError.
-    """
+    """Load weights and tokenizer, merge tunings, then quantize. Raises ModelError, MemoryError."""
     device = torch.device(device)
     if quantize != "none":
         require_low_bit(quantize, device)

@@ -51,10 +51,7 @@ _FINISH_REASONS: dict[EndReason, FinishReason] = {
 
 
 class MaskedCausalFiller:
-    """Answers fills with one loaded causal backbone (the Filler protocol).
-
-    ``entropy`` None is the policy that suits the bundled adapter.
-    """
+    """Answers fills with one loaded causal backbone (the Filler protocol)."""
 
     def __init__(
         self,
@@ -173,10 +170,7 @@ class MaskedCausalFiller:
         """Do nothing: contexts stay in memory."""
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Return the lines that no longer fit after an edit, corrected.
-
-        Raises Cancelled between two passes over at most ``SHORT_CHUNK`` tokens.
-        """
+        """Return the lines that no longer fit, corrected. Raises Cancelled between short passes."""
         return self._next_edits.find(request, control)
 
     def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:

@@ -62,10 +62,7 @@ class ContextCache:
         return cache, len(cache)
 
     def find_held(self, context: Sequence[int]) -> tuple[KvCache | None, int]:
-        """Return a held cache with the longest beginning of this context, and that length.
-
-        Copy from it at once: the next fill may change it.
-        """
+        """Return a held cache with the longest beginning, and that length. Copy from it at once."""
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
         best = max(range(len(shared)), key=shared.__getitem__, default=None)
         return (None, 0) if best is None else (self._held[best], shared[best])
@@ -184,10 +181,7 @@ class OpenContext:
 
     @torch.inference_mode()
     def read(self, tokens: Sequence[int], *, num_hidden: int | None = None) -> Tensor:
-        """Run tokens on the frozen path and hold them.
-
-        Return the hidden states (tokens, hidden) of the last ``num_hidden``; None: of all.
-        """
+        """Hold tokens; return the last ``num_hidden`` (None: all) rows (tokens, hidden)."""
         rows = frozen_rows(
             tokens,
             start=len(self.cache),

@@ -1,7 +1,4 @@
-"""Read a request for a causal backbone as token ids: context, half-typed bytes, draft.
-
-Knows no model.
-"""
+"""Read a request as token ids: context, half-typed bytes, draft. Knows no model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -155,10 +152,7 @@ class RequestReader:
             self._boundaries.remember(task.new_boundary)
 
     def boundary_to_prepare(self) -> ContextBoundary | None:
-        """Return a nearer boundary if that of the last request is stale: far from its hole.
-
-        It is returned once.
-        """
+        """Return, once, a nearer boundary if that of the last request is far from its hole."""
         request, self._far_request = self._far_request, None
         return None if request is None else self._new_boundary(request)
 

@@ -51,10 +51,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def seal_conversion(folder: Path, *, name: str) -> None:
-    """Seal a folder that was just converted; ``name`` is what it will be called.
-
-    Without a key nothing is written. Raises OSError.
-    """
+    """Seal a folder that will be called ``name``; without a key, do nothing. Raises OSError."""
     if (seals := open_seals()) is not None:
         digests = {file: sha256_of(folder / file) for file in _FILES}
         _write(folder, name, seals, digests)

@@ -117,10 +117,7 @@ def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Paramete
 
 
 class IdsServer:
-    """What all dialects share that send token ids here.
-
-    ``cache_salt`` keeps this user's cached prompts apart from others'.
-    """
+    """What dialects with token ids share. ``cache_salt`` keeps users' cached prompts apart."""
 
     path: ClassVar[str] = PATH
     form: ClassVar[AnswerForm] = "events"
@@ -137,10 +134,7 @@ class IdsServer:
 
 
 def parse_event(data: bytes, system: str) -> Event | None:
-    """Return an event of the named system, None for the line that ends the stream.
-
-    Raises UnusableAnswer, ServerBusy.
-    """
+    """Return an event, None for the stream's end. Raises UnusableAnswer, ServerBusy."""
     if data == b"[DONE]":
         return None
     try:
@@ -167,10 +161,7 @@ def stop_kind(choice: Choice, matched: int | str | None) -> StopKind | None:
 def new_tokens(
     ids: Sequence[int], scored: LogProbs | None, id_of: Callable[[str], int | None]
 ) -> tuple[NewToken, ...]:
-    """Return the tokens of an event, with the likely ones that ``id_of`` knows by their texts.
-
-    Raises UnusableAnswer where something is missing.
-    """
+    """Return an event's tokens; ``id_of`` knows the likely ones. Raises UnusableAnswer."""
     log_ps = () if scored is None else scored.token_logprobs
     if len(log_ps) != len(ids):
         raise UnusableAnswer("an event has tokens without probabilities")

@@ -64,10 +64,7 @@ class NewToken:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextPiece:
-    """The next piece of an answer, a token or a few.
-
-    ``log_p`` in nats and the entropy at its place are None where the server does not say.
-    """
+    """A piece of an answer. None: the server does not say its log-probability or entropy (nats)."""
 
     text: str
     log_p: float | None = None
@@ -85,10 +82,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunk:
-    """One piece of an answer: tokens, or pieces of a server that takes text.
-
-    ``stop``: the text has ended. ``model``: the server's own name.
-    """
+    """A piece of an answer, as tokens or text; its end; and the server's own name of its model."""
 
     tokens: tuple[NewToken, ...] = ()
     pieces: tuple[TextPiece, ...] = ()
@@ -119,10 +113,7 @@ class Streams(Protocol):
     form: ClassVar[AnswerForm]  # of a stream
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer, None for one without content.
-
-        Raises UnusableAnswer, ServerBusy.
-        """
+        """Return a piece, None without content. Raises UnusableAnswer, ServerBusy."""
 
 
 class Tokenizes(Protocol):

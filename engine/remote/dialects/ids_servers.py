@@ -125,9 +125,6 @@ class Sglang(IdsServer):
         )
 
     def _token_of(self, text: str) -> int | None:
-        """Return the token of a text; None for what may be a piece of a character.
-
-        The server writes such a piece as one Latin-1 sign a byte.
-        """
+        """Return a text's token; None for what may be a piece of a character, as Latin-1."""
         is_piece = any("\x80" <= sign <= "\xff" for sign in text) and max(text) <= "\xff"
         return None if is_piece else self._id_of(text.encode("utf-8", "replace"))

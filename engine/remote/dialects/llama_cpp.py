@@ -1,7 +1,4 @@
-"""llama.cpp's server: token ids to ``/completion``, token ids and log-probabilities back.
-
-Follows tools/server/README.md of ggml-org/llama.cpp.
-"""
+"""llama.cpp's server: token ids to ``/completion`` and back, by its tools/server/README.md."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias

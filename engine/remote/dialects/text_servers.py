@@ -1,7 +1,4 @@
-"""Servers that take our own prompt as text: mlx-lm, Ollama and LM Studio.
-
-Nothing of a server's own sampling defaults is left in force.
-"""
+"""Servers that take our prompt as text, with no defaults of theirs: mlx-lm, Ollama, LM Studio."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -93,10 +90,7 @@ class Mlx:
 
 
 class LmStudio:
-    """The dialect of LM Studio, which tells no probabilities of completions.
-
-    Follows its documentation (the pages on OpenAI compatibility).
-    """
+    """The dialect of LM Studio, by its documentation. It tells no probabilities."""
 
     path: ClassVar[str] = PATH
     form: ClassVar[AnswerForm] = "events"

@@ -85,10 +85,7 @@ def discover(remote: Remote, watch: Watch) -> Server:
 
 
 def _models(remote: Remote, watch: Watch) -> Any:
-    """Return the answer to ``/v1/models``.
-
-    mlx-lm's is empty where its user has no folder of downloads from Hugging Face.
-    """
+    """Return the answer to ``/v1/models``. mlx-lm's is empty where no model is downloaded."""
     try:
         return ask_json(remote, "/v1/models", watch)
     except RemoteError as error:

@@ -125,10 +125,7 @@ class CanvasRun:
     def run(
         self, task: HoleTask, control: FillControl, on_canvas: Callable[[WrittenHole], None]
     ) -> WrittenHole:
-        """Return the hole's tokens; at the deadline those of the canvases that are there.
-
-        Raises RemoteError, Cancelled.
-        """
+        """Return the hole, or its part at the deadline. Raises RemoteError, Cancelled."""
 
         checkpoint = control.checkpoint_in_time
         try:

@@ -78,16 +78,13 @@ class ServerLink:
         generation: Generation,
         checkpoint: Callable[[], None],
     ) -> Generator[Chunk]:
-        """Return the pieces of an answer; closing the iterator cancels the request.
-
-        Raises RemoteError, and what ``checkpoint`` raises.
-        """
+        """Return an answer's pieces; closing cancels it. Raises as ``stream`` does."""
         return self.stream(dialect, dialect.body(generation), checkpoint)
 
     def stream(
         self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
-        """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
+        """Yield the pieces of an answer. Raises RemoteError, and what ``checkpoint`` raises."""
         remote, path, watch = self.remote, dialect.path, self.watch(checkpoint)
         form = dialect.form if body["stream"] else "whole"
         with open_exchange(remote, path, watch, body, self.kept) as answer:

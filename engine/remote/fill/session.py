@@ -174,10 +174,7 @@ class IdsSession(_CausalSession):
 
 
 class TextSession(_CausalSession):
-    """Fills holes on one server that takes text.
-
-    What it read in idle time would replace what the next key needs.
-    """
+    """Fills holes on a server that takes text. Reading ahead would replace what is needed next."""
 
     def __init__(
         self,

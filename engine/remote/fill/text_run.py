@@ -119,10 +119,7 @@ class _OtherWord(Exception):
 
 
 class TextRun:
-    """One hole while it is written on a server.
-
-    ``prompt`` ends where the half-typed ``word`` begins.
-    """
+    """One hole while it is written; the prompt ends where the half-typed ``word`` begins."""
 
     def __init__(
         self,
@@ -146,10 +143,7 @@ class TextRun:
         self._has_stops = not may_stop
 
     def run(self, on_pieces: Callable[[WrittenText], None]) -> WrittenText:
-        """Return the hole's text. ``on_pieces`` is called after each event of the server.
-
-        Raises RemoteError, Cancelled.
-        """
+        """Return the hole, ``on_pieces`` after each event. Raises RemoteError, Cancelled."""
         reason: FinishReason | None = None
         while reason is None:
             try:

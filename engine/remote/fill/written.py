@@ -37,10 +37,7 @@ class SessionOptions(TypedDict):
 
 
 class FillingSession(Protocol):
-    """A server that was asked what it is, and fills holes. All methods raise RemoteError.
-
-    Most servers read nothing ahead.
-    """
+    """A server that fills holes; most read nothing ahead. All methods raise RemoteError."""
 
     server: Server
     model_name: str | None = None

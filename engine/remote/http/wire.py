@@ -73,10 +73,7 @@ class Watch:
     def wait(
         self, sock: socket.socket, *, for_write: bool = False, limit_s: float | None = None
     ) -> None:
-        """Return once the socket is ready. Raises SilentServer, and what ``look`` raises.
-
-        ``limit_s`` replaces ``silence_s`` for this wait.
-        """
+        """Return once the socket is ready. Raises SilentServer, and what ``look`` raises."""
         limit = self.silence_s if limit_s is None else limit_s
         while not _is_ready(sock, for_write=for_write, timeout_s=POLL_S):
             self.look()

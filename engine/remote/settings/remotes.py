@@ -1,7 +1,4 @@
-"""The user's servers: ``remotes.toml`` in the user's own config folder, checked strictly.
-
-No workspace can name a server: only this file does.
-"""
+"""The user's servers: ``remotes.toml`` in the user's config folder. No workspace can name one."""
 
 import json
 import os

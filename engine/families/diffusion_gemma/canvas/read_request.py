@@ -70,10 +70,7 @@ class RequestReader:
         return task if is_worth_it else own
 
     def read(self, request: Fill) -> HoleTask:
-        """Encode the request; suffix and given text too long for the canvas go to the context.
-
-        Raises ValueError for a field out of its range.
-        """
+        """Encode a request; what the canvas cannot show goes to the context. Raises ValueError."""
         limits = self._limits
         require_common_fields(request, vocab_size=limits.vocab_size)
         request = bounded(request, max_context_tokens=limits.max_context_tokens)

@@ -168,10 +168,7 @@ def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> Backbone
 
 
 def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
-    """Return a function that applies a tuning to a model's rows while the model is converted.
-
-    Raises ModelError if the tuning does not fit.
-    """
+    """Return what tunes a model's rows while it is converted. Raises ModelError for a misfit."""
     tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
     changes = {
         f"layers.{i}.{part}": pair

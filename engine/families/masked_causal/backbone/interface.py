@@ -1,7 +1,4 @@
-"""The interface of a causal backbone: forward passes over frozen rows and canvas rows.
-
-Knows neither text nor how a proposal is verified.
-"""
+"""The interface of a causal backbone: forward passes over frozen rows and canvas rows. No text."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace

@@ -288,8 +288,7 @@ def _convert(
 
 
 def _copy_embeddings(weights: BackboneWeights) -> BackboneWeights:
-    """Copy both: in Hugging Face's layout they may be views of the file, and would hold all of
-    it."""
+    """Copy both: in Hugging Face's layout they may be views, which hold all of the file."""
     embed = weights.embed.clone()
     is_tied = weights.output is weights.embed
     return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())

@@ -13,9 +13,7 @@ from intarsia.engine.families.masked_causal.backbone.interface import Rows
 def frozen_rows(
     tokens: Sequence[int], *, start: int, device: torch.device, num_hidden: int | None = None
 ) -> Rows:
-    """Return causal rows of known tokens; the hidden states of the last ``num_hidden`` are wanted
-    (None: of all).
-    """
+    """Return causal rows of known tokens; the last ``num_hidden`` give hidden states, or all."""
     num = len(tokens)
     return Rows(
         ids=torch.tensor(tokens, dtype=torch.long, device=device),

@@ -185,9 +185,6 @@ def _check_size(name: str, tensor: Tensor, size: tuple[int, ...]) -> None:
 
 
 def _require_numbers(name: str, vector: Tensor) -> None:
-    """Raise ModelError where a norm or bias would make every answer the same nonsense.
-
-    Matrices are not looked at: that would read the whole file.
-    """
+    """Raise ModelError for a norm or bias that is not finite; matrices take too long to read."""
     if not bool(torch.isfinite(vector).all()):
         raise ModelError(f"the weights are damaged ({name} is not finite): fetch the model again")

@@ -44,10 +44,7 @@ class LineChange:
 def places_to_correct(
     drops: Sequence[LineDrop], lines: Sequence[WindowLine], num_above: int, *, most: int
 ) -> Iterator[tuple[LineDrop, Sequence[WindowLine]]]:
-    """Yield places and their regions, in the order of their drops, no line as two places.
-
-    At most ``most`` places are yielded.
-    """
+    """Yield ``most`` places at most and their regions, the largest drop first, no line twice."""
     tried: set[int] = set()
     num_tried = 0
     for found in drops:
@@ -117,10 +114,7 @@ class Rewriter:
     def write(
         self, cache: KvCache, prompt: Sequence[int], draft: Sequence[int], control: FillControl
     ) -> Rewritten:
-        """Return what follows the prompt after a cache, which is written to.
-
-        Raises Cancelled between two passes.
-        """
+        """Return what follows the prompt; the cache is written to. Raises Cancelled."""
         hidden = self.read(cache, prompt, control)
         ids: list[int] = []
         log_p, at = 0.0, 0
@@ -144,10 +138,7 @@ class Rewriter:
 
     @torch.inference_mode()
     def read(self, cache: KvCache, prompt: Sequence[int], control: FillControl) -> Tensor:
-        """Write a prompt into a cache; return the hidden state (1, hidden) of its last token.
-
-        Raises Cancelled between two passes.
-        """
+        """Write a prompt into a cache; return its last row (1, hidden). Raises Cancelled."""
         hidden = list(read_on(self._backbone, cache, prompt, control))
         return hidden[-1][-1:]
 

@@ -109,10 +109,7 @@ def line_drops(
     backbone: CausalBackbone,
     control: FillControl,
 ) -> list[LineDrop]:
-    """Return the lines that may change with a drop above 0, the largest first.
-
-    Raises Cancelled between two products with the output matrix.
-    """
+    """Return lines that may change with a drop above 0, largest first. Raises Cancelled."""
     pairs = _pairs(window)
     if not pairs:
         return []

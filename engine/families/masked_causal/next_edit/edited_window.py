@@ -144,10 +144,7 @@ class EditedWindow:
         return list(self.before.ids) != list(self.after.ids)
 
     def beginning(self, num_scored: int) -> "EditedWindow | None":
-        """Return the windows with the lines that end among the first tokens to score.
-
-        None if that is no line, or every line.
-        """
+        """Return the windows up to some tokens, in whole lines; None if these are none, or all."""
         lines = [
             line
             for line in self.lines

@@ -39,10 +39,7 @@ MAX_ALONE = 3
 
 
 def substituted(line: str, example: EditExample) -> Sequence[str]:
-    """Return the line with all replacements of the edit that fit it, then with each one alone.
-
-    No two are equal, and none is the line itself.
-    """
+    """Return the line with all fitting replacements, then with each alone; none twice or as is."""
     fitting = [it for it in _replacements(example) if it.in_text(line) != line]
     together = line
     for replacement in fitting:

@@ -86,8 +86,7 @@ class WindowReader:
         return window
 
     def _beginning(self, ids: Sequence[int], first: int) -> tuple[KvCache, Tensor, int]:
-        """Return a cache with the longest known beginning of the ids, its hidden states from
-        ``first`` on, and its length."""
+        """Return a cache with the longest known beginning, its rows from ``first``, its length."""
         best, num_best = None, 0
         for window in self._held:
             shared = common_prefix_length(window.ids, ids)

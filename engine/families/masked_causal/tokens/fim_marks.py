@@ -1,17 +1,11 @@
-"""The special tokens by which causal backbones know a hole, and the files of a repository.
-
-Knows no tokenizer.
-"""
+"""The special tokens by which backbones know a hole, and files of a repository. No tokenizer."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FimMarks:
-    """The FIM marks of one family of backbones.
-
-    A prompt is prefix, suffix, middle, each after its mark; or suffix, prefix, middle.
-    """
+    """The FIM marks of one family of backbones, each before its part of the prompt."""
 
     before_prefix: str
     before_suffix: str

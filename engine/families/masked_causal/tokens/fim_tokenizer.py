@@ -237,10 +237,7 @@ class FimTokenizer:
         return order[first:last] + shorter
 
     def pieces(self, ids: Sequence[int], *, num_given: int) -> list[str]:
-        """Return each id's share of the text after its first ``num_given`` bytes.
-
-        A character over several ids goes to the last one.
-        """
+        """Return each id's text after ``num_given`` bytes; a split character is the last one's."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         pieces = []
         for token in ids:
