@@ -42,19 +42,3 @@ def test_a_line_that_both_sides_tell_is_filled_as_anyone_would(tmp_path: Path):
     assert report["num_prefilled"] > 0
     names: dict[str, object] = {}
     exec(path.read_text(), names)  # what was written is Python, and its assertion holds
-
-
-def test_a_call_of_what_was_renamed_is_found(tmp_path: Path):
-    before = (
-        "def area(width, height):\n    return width * height\n\n\n"
-        "def volume(width, height, depth):\n    return area(width, height) * depth\n\n\n"
-        "print(area(2, 3))\n"
-    )
-    old, new = tmp_path / "old.py", tmp_path / "new.py"
-    old.write_text(before)
-    new.write_text(before.replace("def area", "def surface"))
-    result = run("next", new, "--before", old, "--json")
-    assert result.exit_code == 0, result.stdout + result.stderr
-    edits = json.loads(result.stdout)["edits"]
-    assert "print(surface(2, 3))\n" in [edit["text"] for edit in edits]
-    assert all("surface" in edit["text"] for edit in edits)

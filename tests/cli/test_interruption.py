@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import spawn
+from engine_watch import until
 
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
@@ -95,7 +96,8 @@ def test_a_full_disk_behind_standard_output_is_one_line(start_engine, source: Pa
 
 def test_the_engine_command_ends_on_ctrl_c(address: Address):
     process = spawn("engine")
-    asyncio.run(_wait_until_it_answers(address))
+    asyncio.run(until(address.socket_path.exists, 60))
+    asyncio.run(wait_for(address, "idle"))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 0
@@ -108,9 +110,3 @@ def test_a_second_engine_says_in_one_line_that_there_is_one(start_engine):
     assert process.returncode == ExitCode.ENGINE
     assert errors.count(b"\n") == 1
     assert b"running already" in errors
-
-
-async def _wait_until_it_answers(address: Address) -> None:
-    while not address.socket_path.exists():  # noqa: ASYNC110 another process tells us nothing
-        await asyncio.sleep(0.02)
-    await wait_for(address, "idle")

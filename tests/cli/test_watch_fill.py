@@ -3,20 +3,15 @@
 import io
 
 from rich.console import Console
-from rich.text import Text
 
 from intarsia.cli.live_view import LiveCanvas, WaitingView, render_canvas
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
 from intarsia.infill.holes.hole import Hole
 
 
-def style_at(text: Text, offset: int) -> str:
-    return str(text.get_style_at_offset(Console(), offset))
-
-
 def test_a_token_of_unknown_confidence_has_no_colour():
     picture = render_canvas([CanvasToken("return", None, True), CanvasToken("x", None, False)])
-    assert style_at(picture, 0) == "bold"
+    assert str(picture.get_style_at_offset(Console(), 0)) == "bold"
     assert picture.plain == "return░"
 
 

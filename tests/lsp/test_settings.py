@@ -58,11 +58,6 @@ def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, valu
     assert repr(option) in problem
 
 
-def test_each_bad_option_has_its_own_line() -> None:
-    _, problems = resolve_settings({"enabled": "no", "preload": "no", "what": 1})
-    assert len(problems) == 3
-
-
 VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
 VSCODE_SETTINGS = VSCODE["contributes"]["configuration"]["properties"]
 ONLY_IN_VSCODE = {"serverCommand"}

@@ -160,9 +160,6 @@ def test_pairs_that_agree_leave_no_doubt():
     found = mean_ratio([pair(ms, 4 * ms, str(ms)) for ms in (100, 300, 1000)])
     assert found is not None
     assert (found.low, found.value, found.high) == pytest.approx((0.25, 0.25, 0.25))
-
-
-def test_no_pair_has_no_ratio():
     assert mean_ratio([]) is None
 
 

@@ -109,9 +109,3 @@ def test_what_cannot_be_used_is_one_line(folder: Path, words: tuple[str, ...], m
     assert result.exit_code == ExitCode.BAD_INPUT
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_a_folder_without_a_corpus_is_one_line(tmp_path: Path):
-    result = run("corpus", "show", tmp_path)
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "make one with `corpus build`" in result.stderr

@@ -24,23 +24,15 @@ from intarsia_research.training.run import TrainingOptions, run_training
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 
-def user_of(name: str) -> str:
-    """Return a file that needs the function of another one."""
-    head = f"from {name} import {name}"
-    return f"{head}\n\n\ndef use(first, second):\n    return {name}(first, second)\n"
-
-
-def read_log(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
-
-
 @pytest.fixture
 def options(toy: Path, tmp_path: Path) -> TrainingOptions:
     """Train a few steps on packages of two files each."""
     files = []
     for name in sorted(NAMES):
         files.append(corpus_file(functions(name), path=f"{name}.py", package=name))
-        files.append(corpus_file(user_of(name), path="user.py", package=name))
+        use = f"def use(first, second):\n    return {name}(first, second)\n"
+        user = f"from {name} import {name}\n\n\n{use}"  # needs the function of another file
+        files.append(corpus_file(user, path="user.py", package=name))
     (tmp_path / "corpus").mkdir()
     write_files(tmp_path / "corpus", files)
     return training_options(tmp_path / "corpus", toy, project_share=1.0, window=(40, 20))
@@ -63,7 +55,8 @@ def test_a_run_reads_other_files_and_is_resumed(
         assert figures["project_loss"] > 0
         assert figures["project_unread_loss"] > 0
     run(replace(options, tokens=2 * tokens))
-    saved = [line for line in read_log(out) if "held_out" in line]
+    log = map(json.loads, (out / "log.jsonl").read_text().splitlines())
+    saved = [line for line in log if "held_out" in line]
     first, *_, last = [line["step"] for line in saved]
     assert [line["step"] for line in saved] == sorted(line["step"] for line in saved)
     assert (first, len(saved)) == (0, 3)

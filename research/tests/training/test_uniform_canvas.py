@@ -1,7 +1,6 @@
 """A tuning of DiffusionGemma: what is drawn for it, what it learns from, and its weights."""
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -33,18 +32,11 @@ from intarsia_research.training.uniform_canvas import (
 from intarsia_research.training.uniform_task import UniformTask
 
 FEW_FREE = UniformMix(max_free=4)
-_LETTERS = "kqvz"
 
 
-def toy_letters() -> list[tuple[str, str, str]]:
-    """Return prefix, hole and suffix of every pair of letters."""
-    return [(f"={a}", f"{a}+{b}", f"{b};\n") for a in _LETTERS for b in _LETTERS]
-
-
-def toy_letter_holes(
-    toy: LoadedGemma, path: Path, lines: Sequence[tuple[str, str, str]]
-) -> PackedHoles:
-    """Pack such holes; each comes from a source of its own."""
+def toy_letter_holes(toy: LoadedGemma, path: Path) -> PackedHoles:
+    """Pack a hole for every pair of letters; each comes from a source of its own."""
+    lines = [(f"={a}", f"{a}+{b}", f"{b};\n") for a in "kqvz" for b in "kqvz"]
     ids = (
         HoleIds(
             prefix=toy.text.context(prefix, ""),
@@ -194,7 +186,7 @@ def toy(folder: Path) -> LoadedGemma:
 @pytest.fixture(scope="module")
 def holes(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> PackedHoles:
     path = tmp_path_factory.mktemp("letters") / "holes.safetensors"
-    return toy_letter_holes(load_toy(folder), path, toy_letters())
+    return toy_letter_holes(load_toy(folder), path)
 
 
 def loaded(model: str) -> Filler:

@@ -1,7 +1,6 @@
 """``intarsia api`` as a process and with the real engine; a client that leaves cancels."""
 
 import asyncio
-import contextlib
 import json
 import subprocess
 import sys
@@ -17,9 +16,10 @@ from api_desk import StartApi, serving
 from intarsia.engine.ipc.address import Address
 
 
-@contextlib.contextmanager
-def api_process() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+@pytest.fixture
+def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Run the command; yield its address, and its process."""
+    start_engine(text="a + b")
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "intarsia.cli", "api", "--port", "0"],
         stderr=subprocess.PIPE,
@@ -32,13 +32,6 @@ def api_process() -> Iterator[tuple[str, subprocess.Popen[str]]]:
         process.kill()
         process.wait()
         process.stderr.close()
-
-
-@pytest.fixture
-def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    start_engine(text="a + b")
-    with api_process() as running:
-        yield running
 
 
 def ask(url: str, fields: dict[str, Any]) -> Any:

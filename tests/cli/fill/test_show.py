@@ -14,22 +14,7 @@ def check(source: str, fill: str, expected: str, lexer: str = "python") -> None:
     assert shown == dedent(expected).strip("\n").split("\n")
 
 
-def test_several_lines_move_what_is_below():
-    check(
-        "if a:\n    «»\nend\n",
-        "b()\n    c()",
-        """
-              1 │ if a:
-        -     2 │     ░░░
-        +     2 │     b()
-        +     3 │     c()
-              4 │ end
-              5 │
-        """,
-    )
-
-
-def test_tabs_and_line_ends_are_shown_plainly():
+def test_several_lines_move_what_is_below_and_tabs_and_line_ends_are_shown_plainly():
     check(
         "if a {\r\n\t«»\r\n}\r\n",
         "b()\r\n\tc()",

@@ -49,17 +49,6 @@ def test_json_has_the_edits_best_first_and_counts_from_one(start_engine, texts):
     assert new.read_bytes() == AFTER.encode()
 
 
-def test_people_are_shown_a_difference(start_engine, texts):
-    start_engine(next_edits=RULES)
-    new, old = texts
-    result = run("next", new, "--before", old)
-    assert result.exit_code == 0, result.stderr
-    assert f"{new}:6:1" in result.stdout
-    assert "-     6 │ print(area(3, 4))" in result.stdout
-    assert "+     6 │ print(size(3, 4))" in result.stdout
-    assert "sure · 12.0 nats likelier" in result.stdout
-
-
 def test_uses_of_a_renamed_name_need_no_engine(texts):
     new, old = texts
     new.write_bytes(BEFORE.replace("def area", "def size").encode())

@@ -14,10 +14,6 @@ RULES = {
 Edit = Callable[..., Neovim]
 
 
-def paste(nvim: Neovim, text: str) -> None:
-    nvim.run("vim.api.nvim_paste(...)", text, False, -1)
-
-
 def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> None:
     nvim = edit("a = old\nb = old\nc = old\n")
     nvim.keys("A<BS>")
@@ -28,7 +24,8 @@ def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> 
     nvim.keys("<Esc>uA")
     nvim.is_silent("undone or redone")
     nvim.keys("<CR>")
-    paste(nvim, "for it in items:\n    print(it, one)")
+    pasted = "for it in items:\n    print(it, one)"
+    nvim.run("vim.api.nvim_paste(...)", pasted, False, -1)
     nvim.is_silent("text was just pasted here")
     nvim.keys("<Esc>:%s/old/new/<CR>ggA")
     nvim.is_silent("as a formatter does")

@@ -102,10 +102,6 @@ def test_a_file_without_a_place_gets_nothing() -> None:
     assert import_edits("x", [binding_of("os||os")], 0, language) == ()
 
 
-def test_other_languages_get_nothing() -> None:
-    assert import_edits("x", [binding_of("a|b")], 0, language_for_id("ruby")) == ()
-
-
 USES = tomllib.loads((Path(__file__).parent / "unbound.toml").read_text(encoding="utf-8"))["case"]
 
 
@@ -130,5 +126,6 @@ def test_a_text_that_is_too_long_is_not_looked_at() -> None:
     assert unbound_names(text, 0, 4, language_for_id("python")) == ()
 
 
-def test_other_languages_have_no_unbound_names() -> None:
+def test_other_languages_have_no_unbound_names_and_get_nothing() -> None:
     assert unbound_names("Foo.bar", 0, 7, language_for_id("ruby")) == ()
+    assert import_edits("x", [binding_of("a|b")], 0, language_for_id("ruby")) == ()

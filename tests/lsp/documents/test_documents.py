@@ -1,6 +1,5 @@
 """Text sync: after any edits the server's text is the client's, at the cost of one text."""
 
-import logging
 import random
 import threading
 from collections.abc import Sequence
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from lsprotocol.types import Position
 from open_documents import at, changed
 from reference_text import ENCODINGS, slowly_changed
 
@@ -22,9 +20,6 @@ from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP, parse_if_long, 
 from intarsia.lsp.documents.positions import (
     PositionEncoding,
     joined,
-    line_starts,
-    offset_at,
-    position_at,
 )
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
@@ -85,19 +80,6 @@ def test_half_a_character_is_known_until_the_other_half_comes() -> None:
         )
 
 
-def test_change_and_close_of_an_unopened_document_are_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    documents = Documents()
-    with caplog.at_level(logging.WARNING):
-        documents.change(changed(URI, 2))
-        documents.close(URI)
-    assert [record.message.split(":")[0] for record in caplog.records] == [
-        "ignored a change of a document that is not open",
-        "ignored the closing of a document that is not open",
-    ]
-
-
 Change = types.TextDocumentContentChangeEvent
 
 
@@ -106,17 +88,13 @@ def partial(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
     return types.TextDocumentContentChangePartial(range=span, text=text)
 
 
-def whole(text: str) -> Change:
-    return types.TextDocumentContentChangeWholeDocument(text=text)
-
-
 texts = st.text(alphabet="ab\n\r\x0c\u2028ß日😀\ud83d\ude00", max_size=24)
 places = st.tuples(st.integers(0, 12), st.integers(0, 12))
 changes = st.lists(
     st.one_of(
         st.builds(partial, places, places, texts),
         st.builds(partial, places, places, st.just("")),
-        st.builds(whole, texts),
+        st.builds(types.TextDocumentContentChangeWholeDocument, text=texts),
     ),
     max_size=12,
 )
@@ -217,20 +195,6 @@ def test_many_insertions_at_the_end_leave_few_chunks(character: str) -> None:
     assert len(chunks._chunks) <= 2
 
 
-def test_lines_end_at_lf_crlf_and_cr_only() -> None:
-    text = "a\nb\r\nc\rd\x0ce\u2028f\x85g"
-    assert list(line_starts(text)) == [0, 2, 5, 7]
-
-
-@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 9), ("utf-16", 6), ("utf-32", 5)])
-def test_characters_are_counted_in_the_agreed_units(encoding: str, character: int) -> None:
-    text = "x = 1\nß = 😀!\n"
-    offset = text.index("!")
-    position = Position(1, character)
-    assert offset_at(text, line_starts(text), position, encoding) == offset
-    assert position_at(text, line_starts(text), offset, encoding) == position
-
-
 PYTHON = language_for_id("python")
 SHORT = "def f(): ...\n"
 LONG = SHORT * (MAX_CHARS_ON_LOOP // len(SHORT) + 1)
@@ -267,14 +231,11 @@ async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(
 
     to_thread = long_texts.asyncio.to_thread
     monkeypatch.setattr(long_texts.asyncio, "to_thread", in_thread)
-    actions = await code_action(server, selected_lines(0, 3))
-    assert [it.title for it in actions or ()][-1] == "Fill all 3 holes in the selection (intarsia)"
-    assert threads and threading.main_thread() not in threads
-
-
-def selected_lines(first: int, last: int) -> types.CodeActionParams:
-    return types.CodeActionParams(
+    selected = types.CodeActionParams(
         text_document=types.TextDocumentIdentifier(URI),
-        range=types.Range(types.Position(first, 0), types.Position(last, 0)),
+        range=types.Range(types.Position(0, 0), types.Position(3, 0)),
         context=types.CodeActionContext(diagnostics=[]),
     )
+    actions = await code_action(server, selected)
+    assert [it.title for it in actions or ()][-1] == "Fill all 3 holes in the selection (intarsia)"
+    assert threads and threading.main_thread() not in threads

@@ -45,11 +45,6 @@ def without_resolve() -> types.InitializeParams:
     return who
 
 
-def minimal() -> types.InitializeParams:
-    """An editor that says nothing of itself."""
-    return types.InitializeParams(capabilities=types.ClientCapabilities())
-
-
 @pytest.mark.parametrize(
     ("where", "is_automatic", "only", "offered"),
     [
@@ -186,7 +181,8 @@ async def test_a_client_that_cannot_resolve_gets_the_command(runtime: Address) -
 
 
 async def test_a_client_without_code_action_literals_gets_commands(runtime: Address) -> None:
-    async with page(runtime, TEXT, who=minimal(), **QUIET) as user:
+    who = types.InitializeParams(capabilities=types.ClientCapabilities())
+    async with page(runtime, TEXT, who=who, **QUIET) as user:
         actions = await code_actions(user.client, user.uri, lines(0, 3))
         assert [type(action) for action in actions] == [types.Command] * 3
 

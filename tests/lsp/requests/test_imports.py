@@ -10,7 +10,6 @@ from client_edits import Applied, apply_edits, run_edit, text_edits
 from editor_clients import Page, neovim, page, vscode
 from engine_watch import until
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from intarsia.engine.ipc.address import Address
 
@@ -201,12 +200,3 @@ async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(
     async with opened(tmp_path, runtime, who) as user:
         (item,) = await user.items(*CURSOR)
         assert (item.insert_text, item.command) == ("np.zeros(3)", None)
-
-
-async def test_bad_arguments_are_refused(runtime: Address) -> None:
-    async with page(runtime, "", text="x") as user:
-        for argument in ({}, {"textDocument": {"uri": "a"}}, 7):
-            with pytest.raises(JsonRpcException, match=r"intarsia\.addImports"):
-                await user.client.workspace_execute_command_async(
-                    types.ExecuteCommandParams("intarsia.addImports", [argument])
-                )

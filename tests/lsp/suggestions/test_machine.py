@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -27,10 +28,6 @@ def test_it_is_read_again_only_after_a_while() -> None:
     assert not power.is_on_battery()
 
 
-def fails() -> None:
-    raise OSError("no such file")
-
-
 @pytest.mark.parametrize(
     ("read", "is_on_battery"),
     [
@@ -38,7 +35,7 @@ def fails() -> None:
         (lambda: SimpleNamespace(power_plugged=True), False),
         (lambda: SimpleNamespace(power_plugged=None), False),
         (lambda: SimpleNamespace(power_plugged=False), True),
-        (fails, False),
+        (Mock(side_effect=OSError("no such file")), False),
     ],
 )
 def test_what_the_system_says(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import engine_watch
 import psutil
 import pytest
 
@@ -58,12 +59,6 @@ async def until(client: IndexClient, holds: Callable[[Statistics], bool]) -> Sta
         while not (found := await client.statistics(timeout_s=20)) or not holds(found):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return found
-
-
-async def until_true(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 another process has no event to wait for
-            await asyncio.sleep(0.02)
 
 
 def is_ready(statistics: Statistics) -> bool:
@@ -241,7 +236,7 @@ async def test_a_process_that_fails_is_given_up_with_one_reason(
 ):
     said: list[str] = []
     async with running(root, log=said.append, command=command, delays_s=delays_s) as client:
-        await until_true(lambda: bool(client.fault))
+        await engine_watch.until(lambda: bool(client.fault), 60)
         assert len(said) == 1 and reason in said[0]
         assert await client.choose(place_in(root / "car.py", CAR), timeout_s=1) is None
         client.open_roots([RootSettings(path=str(root))])
@@ -252,22 +247,12 @@ async def test_a_process_that_hangs_is_noticed_and_ended(root: Path):
     said: list[str] = []
     command = (*PYTHON, "import time; time.sleep(600)")
     async with running(root, log=said.append, command=command, delays_s=(), hang_s=0.2) as client:
-        await until_true(lambda: client.is_running)
+        await engine_watch.until(lambda: client.is_running, 60)
         place = place_in(root / "car.py", CAR)
         assert await client.choose(place, timeout_s=0.3) is None
         assert await client.choose(place, timeout_s=5) is None
-        await until_true(lambda: bool(client.fault))
+        await engine_watch.until(lambda: bool(client.fault), 60)
         assert len(said) == 1
-
-
-async def test_closing_ends_all_processes(root: Path):
-    async with running(root) as client:
-        await until(client, is_ready)
-        started = index_processes()
-        assert started
-    _, alive = psutil.wait_procs(started, timeout=20)
-    assert not alive
-    assert index_processes() == []
 
 
 async def test_the_processes_have_a_low_priority(root: Path):

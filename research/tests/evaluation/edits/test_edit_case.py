@@ -1,7 +1,6 @@
 """Cases and runs of edits as files: what is written is read; runs are compared."""
 
 import gzip
-import io
 import json
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import msgspec
 import pytest
 from edit_runs import ScriptedFinder, edit_case, hunk, in_turn, place, rows_of, write_edit_set
 from msgspec import structs
-from rich.console import Console
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.compare_edits import compare_edits
@@ -22,7 +20,6 @@ from intarsia_research.evaluation.edits.edit_case import (
 )
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRun, read_edit_run
 from intarsia_research.evaluation.record import read_run, run_is_of, write_saved
-from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
 
 BEFORE = "a = 1\nb = a\nc = a\n"
 HUNKS = (
@@ -109,13 +106,6 @@ async def run_of(*answers: list) -> EditRun:
     return recording.as_run()
 
 
-def shown(*tables) -> str:
-    console = Console(file=io.StringIO(), width=140)
-    for table in tables:
-        console.print(table)
-    return console.file.getvalue()
-
-
 async def test_a_saved_run_is_read_as_it_was(tmp_path: Path) -> None:
     run = await run_of([RIGHT], [WRONG], [], [WRONG])
     write_saved(run, tmp_path / "run.json")
@@ -150,11 +140,6 @@ async def test_two_runs_are_compared_case_by_case() -> None:
         ("a", True, "odd\n"),
         ("b", False, ""),
     ]
-    words = shown(
-        comparison_table(found, "one", "two", cases="cases"), discordant_table(found, "one", "two")
-    )
-    assert "4 cases in common" in words
-    assert "sure: exact" in words and "1 / 1" in words and "(nothing)" in words
 
 
 async def test_only_cases_with_the_same_edit_are_compared() -> None:

@@ -6,7 +6,6 @@ import pytest
 from project_archives import Archives
 from small_packages import tar_bytes
 
-from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.member_holes import is_member_of_another_file
 from intarsia_research.evaluation.sets.package_cases import MEMBERS
 from intarsia_research.holes.package_index import indexed_package
@@ -69,13 +68,10 @@ def archives(tmp_path: Path) -> Archives:
     return archives
 
 
-def drawn(case: Case) -> str:
-    return f"{case.prefix.rpartition(chr(10))[2].strip()}|{case.truth}"
-
-
 def test_holes_begin_after_a_receiver_whose_class_is_in_another_file(archives: Archives) -> None:
     cases = archives.cases()
-    assert sorted(map(drawn, cases)) == [
+    drawn = [f"{it.prefix.rpartition(chr(10))[2].strip()}|{it.truth}" for it in cases]
+    assert sorted(drawn) == [
         "const sum = cart.|total();",
         "session.|close_all()",
         "session.|renew(1.0)",
