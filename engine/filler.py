@@ -45,10 +45,7 @@ class Filler(Protocol):
         """
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Suspend the running fill, so that another one can run within this context.
-
-        Afterwards the suspended fill finds its context and its hole unchanged.
-        """
+        """Suspend the running fill within this context; it then finds all as it was."""
 
     def cached_tokens(self) -> int:
         """Return the number of context tokens in the KV caches."""

@@ -143,7 +143,7 @@ def load_backbone(
         raise ModelError(f"{folder.name} cannot be trained: only Llama's and Qwen's shapes can")
     on_device = choose_device("auto")
     shape, tokenizer = read_shape(folder.config), read_fim_tokenizer(folder.path)
-    if tokenizer.is_suffix_first:
+    if tokenizer.marks.is_suffix_first:
         raise ModelError(f"{folder.name} cannot be trained: its prompts begin with the suffix")
     weights = read_weights(
         folder.weights,

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.decoding.tokens import HoleRequest, HoleTokens, OnRound
+from intarsia.engine.diffusion.acceptance import EndPosition
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import (
     Denoised,
@@ -23,7 +24,6 @@ from intarsia.engine.diffusion.denoise import (
 from intarsia.engine.diffusion.policies import masked_policy
 from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.diffusion.renewal import Remask
-from intarsia.engine.diffusion.stopping import EndPosition
 from intarsia.engine.fill_control import FillControl
 
 

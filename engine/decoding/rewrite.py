@@ -119,10 +119,7 @@ class BranchVerifier(Verifier, Protocol):
         """Return logits (vocab,) of the hole's first token."""
 
     def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
-        """Return logits (tokens, vocab) after each token of each branch.
-
-        A branch continues the held tokens. It does not see other branches and is not held.
-        """
+        """Return logits (tokens, vocab) after each token of each branch, apart from each other."""
 
     def rewind(self) -> None:
         """Forget all tokens of the hole."""
@@ -166,10 +163,7 @@ def rewrite(
     control: FillControl,
     on_round: OnRound | None,
 ) -> HoleTokens:
-    """Rewrite a draft after the open context; a deadline leaves the rest of it unchanged.
-
-    At least one pass is made. Raises Cancelled between two passes.
-    """
+    """Rewrite a draft, in a pass or more; a deadline leaves the rest. Raises Cancelled."""
     run_filler = RunFiller(
         end_ids=sorted(request.end_ids),
         suffix_ids=list(request.suffix_ids[: policy.num_ahead]),

@@ -3,7 +3,7 @@
 Both happen in the same forward pass. Frozen rows verify the last proposal. After each possible
 outcome (0, 1, … all proposed tokens accepted) mask rows of a canvas already draft what comes next,
 as in TiDAR (arXiv 2511.08923) and with gated masks as in arXiv 2507.11851. Earlier text is proposed
-by prompt lookup decoding (``proposer.py``).
+by prompt lookup decoding.
 
 The text equals the backbone's own greedy text; only the number of forward passes differs. Knows
 ids, no text.
@@ -16,9 +16,10 @@ from typing import Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.proposer import DraftSources, Proposer
 from intarsia.engine.decoding.speculation_policy import (
+    DraftSources,
     Proposal,
+    Proposer,
     SpeculationPolicy,
     accept_draft,
     share_masks,
@@ -109,10 +110,7 @@ def _verify_and_draft(
     policy: SpeculationPolicy,
     hole: HoleRequest,
 ) -> tuple[HoleTokens, Proposal]:
-    """Make one pass; return the text with the tokens that it commits, and its next proposal.
-
-    It commits the accepted tokens of the proposal and the backbone's own token after these.
-    """
+    """Make one pass; return the text with the tokens that it commits, and its next proposal."""
     is_whole = bool(proposal.ids) and hole.num_until_end([*text.ids, *proposal.ids]) is not None
     masks = share_masks(
         proposal.confidences,

@@ -1,7 +1,4 @@
-"""The canvas: the token ids of one block in its present noisy state (xt).
-
-A canvas is a frozen value that each denoising step replaces. Knows no text, models or steps.
-"""
+"""The canvas: the token ids of one block in its present noisy state (xt). Each step replaces it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

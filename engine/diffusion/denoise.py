@@ -15,11 +15,10 @@ from typing import Literal, Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.diffusion.acceptance import Accept
+from intarsia.engine.diffusion.acceptance import Accept, Stop
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.prediction import Draft, Sample, WriteDraft, read_logits
 from intarsia.engine.diffusion.renewal import Renew
-from intarsia.engine.diffusion.stopping import Stop
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 OnStep: TypeAlias = Callable[[int, TokenCanvas, Draft], None]

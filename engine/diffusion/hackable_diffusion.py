@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import torch
 from torch import Generator, Tensor
 
+from intarsia.engine.diffusion.acceptance import AllAccepted, EndPosition, is_before_end
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import ConstantTemperature
 from intarsia.engine.diffusion.prediction import Draft, Prediction, draft_accepted, take_likeliest
-from intarsia.engine.diffusion.stopping import AllAccepted, EndPosition, is_before_end
 
 _GREEDY = 1e-3  # the library only samples: at this temperature it takes the likeliest token
 

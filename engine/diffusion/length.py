@@ -9,7 +9,6 @@ Not measured on released weights.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -20,14 +19,6 @@ from intarsia.engine.diffusion.denoise import Predict
 from intarsia.engine.fill_control import FillControl
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LengthChoice:
-    """The chosen length, and the forward passes that choosing took."""
-
-    num_tokens: int
-    num_forwards: int
-
-
 @torch.inference_mode()
 def choose_length(
     predict: Predict,
@@ -35,10 +26,10 @@ def choose_length(
     canvas_of: Callable[[int], TokenCanvas],
     *,
     control: FillControl,
-) -> LengthChoice:
-    """Return the best of the lengths tried before the deadline. Raises Cancelled between passes."""
+) -> tuple[int, int]:
+    """Return the best length tried before the deadline, and the passes. Raises Cancelled."""
     if len(candidates) == 1:
-        return LengthChoice(num_tokens=candidates[0], num_forwards=0)
+        return candidates[0], 0
     surprises: dict[int, float] = {}
     for length in candidates:
         control.checkpoint()
@@ -47,7 +38,7 @@ def choose_length(
         if control.is_late:
             break
     first_best = min(surprises, key=lambda length: surprises[length])
-    return LengthChoice(num_tokens=first_best, num_forwards=len(surprises))
+    return first_best, len(surprises)
 
 
 def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:

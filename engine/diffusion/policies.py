@@ -8,6 +8,11 @@ import torch
 from intarsia.engine.diffusion.acceptance import (
     AcceptAmongFree,
     AcceptFromLeft,
+    AllAccepted,
+    EndPosition,
+    StableAndConfident,
+    Stop,
+    no_end,
 )
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.prediction import (
@@ -17,13 +22,6 @@ from intarsia.engine.diffusion.prediction import (
     take_likeliest,
 )
 from intarsia.engine.diffusion.renewal import Remask, Renoise
-from intarsia.engine.diffusion.stopping import (
-    AllAccepted,
-    EndPosition,
-    StableAndConfident,
-    Stop,
-    no_end,
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

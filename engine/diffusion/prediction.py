@@ -90,10 +90,7 @@ def draft_likeliest(
 def draft_accepted(
     before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
 ) -> Draft:
-    """Keep accepted tokens, take the likeliest token elsewhere (masked diffusion).
-
-    A token keeps the confidence and entropy under which it was accepted.
-    """
+    """Keep accepted tokens as they were; take the likeliest elsewhere (masked diffusion)."""
     is_known = after.is_fixed | after.is_accepted
     ids = torch.where(is_known, after.ids, prediction.likeliest)
     confidences, entropies = prediction.confidence_of(ids), prediction.entropies

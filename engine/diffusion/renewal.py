@@ -82,10 +82,7 @@ def num_noised(num_tokens: int, noise: float) -> int:
 def least_sure(
     log_probabilities: Tensor, noise: float, *, temperature: float, generator: torch.Generator
 ) -> set[int]:
-    """Return the positions of the least likely tokens (log_probabilities: (length,)).
-
-    Above ``temperature`` 0, Gumbel noise of that scale is added to the log-probabilities.
-    """
+    """Return the least likely tokens' positions, after Gumbel noise of scale ``temperature``."""
     ranks = log_probabilities + temperature * gumbel(len(log_probabilities), generator)
     count = num_noised(len(log_probabilities), noise)
     return set(ranks.argsort(stable=True)[:count].tolist())

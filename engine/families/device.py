@@ -26,10 +26,7 @@ def choose_device(requested: Device) -> torch.device:
 
 
 def choose_dtype(requested: Dtype, device: torch.device) -> torch.dtype:
-    """Return the format of activations: bfloat16 if the hardware multiplies it, else float32.
-
-    On a CPU without such instructions bfloat16 is emulated and slower than float32.
-    """
+    """Return bfloat16 where the hardware multiplies it, else float32: emulated, it is slower."""
     if requested in ("bfloat16", "float32"):
         return torch.bfloat16 if requested == "bfloat16" else torch.float32
     if device.type == "cuda":

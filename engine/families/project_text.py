@@ -53,10 +53,7 @@ def last_that_fit(
     *,
     max_tokens: int,
 ) -> list[list[int]]:
-    """Return the ids of the last chunks that fit together into ``max_tokens``, in order.
-
-    The last chunks are the most useful ones. A chunk is never cut.
-    """
+    """Return the ids of the last chunks, which are most useful, that fit into ``max_tokens``."""
     kept: list[list[int]] = []
     for chunk in reversed(chunks):
         if len(chunk.text) > _MAX_CHARS_PER_TOKEN * max_tokens:

@@ -48,10 +48,7 @@ def _first_end(text: str, mark: str, max_open: int | None) -> int | None:
 
 
 def _is_loop(text: str) -> bool:
-    """Whether the text ends with ``LOOP_ROUNDS`` rounds of the same characters, words among them.
-
-    Rows of signs and tables of numbers are no loops.
-    """
+    """Whether the text ends with ``LOOP_ROUNDS`` equal rounds, with words among them."""
     for num_chars in _LOOP_CHARS:
         loop = text[-LOOP_ROUNDS * num_chars :]
         if len(loop) < LOOP_ROUNDS * num_chars:

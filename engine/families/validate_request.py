@@ -1,7 +1,4 @@
-"""Check the fields of a request, and bound its text: a fill costs no more than its context may.
-
-Clients send a window that fits. Whatever is sent, only the text nearest the hole is read.
-"""
+"""Check the fields of a request, and bound its text to what is nearest the hole."""
 
 from msgspec.structs import replace
 
@@ -20,10 +17,7 @@ _STEPS = 8  # of the bound: a prefix that grows is cut at the same place for a w
 
 
 def bounded(request: Fill, *, max_context_tokens: int) -> Fill:
-    """Return the request with as much text around the hole as a context can hold.
-
-    Raises ValueError for a draft or stop texts that are too long to be meant.
-    """
+    """Return the request with as much text as a context can hold. Raises ValueError."""
     _require_lengths(request)
     most = MAX_CHARS_PER_TOKEN * max_context_tokens
     prefix, given, suffix = request.prefix, request.given, request.suffix

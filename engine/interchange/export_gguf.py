@@ -64,10 +64,7 @@ def source_of(model: str, on_progress: Progress) -> Path:
 
 
 def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel:
-    """Write the model with its tunings, and the tokenizer and metadata of ``source``.
-
-    Raises ModelError for a model that does not fit, OutputError for the disk.
-    """
+    """Write the model with its tunings, the rest as ``source``. Raises ModelError, OutputError."""
     require_new(target)
     dtype, shape, reader = stored_dtype(model), read_shape(model.config), open_gguf(source)
     num_bytes = require_memory_for(model)

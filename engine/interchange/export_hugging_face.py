@@ -52,10 +52,7 @@ class ExportedModel:
 
 
 def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
-    """Write the model with its tunings, in the number format that it is stored in.
-
-    Raises ModelError for a model that does not fit, OutputError for the disk.
-    """
+    """Write the model with its tunings, as stored. Raises ModelError, OutputError."""
     require_new(target)
     if model.family == "masked_causal" and is_run_by_transformers(model.config):
         raise ModelError(f"{model.name} is already in Hugging Face's form: use {model.path}")
@@ -161,7 +158,7 @@ def _write_tokenizer_settings(model: ModelFolder, shape: BackboneShape, folder: 
     others = configured if isinstance(configured, list) else [configured]
     ends = [end, *(token for token in others if token not in (None, end))]
     _write_json(folder / "generation_config.json", {"eos_token_id": ends, "pad_token_id": end})
-    end_token = tokenizer.end_token
+    end_token = tokenizer.marks.end
     _write_json(
         folder / "tokenizer_config.json",
         {

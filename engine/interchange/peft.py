@@ -107,10 +107,7 @@ class ImportedLora:
 
 
 def import_peft(lora: Path, model: ModelFolder, target: Path) -> ImportedLora:
-    """Write the LoRA of a folder as a tuning for this model.
-
-    Raises ModelError for a LoRA that is not plain or does not fit, OutputError for the disk.
-    """
+    """Write a folder's LoRA as a tuning. Raises ModelError for another or odd one, OutputError."""
     config, matrices = read_peft_config(lora), tunable_matrices(model)
     changes = {
         module: without_idle_ranks(scaled(pair, config.scale_of(module) / SCALE))

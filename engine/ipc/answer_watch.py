@@ -1,7 +1,4 @@
-"""Notices an engine that hangs: where an answer is overdue, it asks the engine for its status.
-
-Nothing is sent while all answers come in time. Knows no sockets.
-"""
+"""Notices an engine that hangs: where an answer is overdue, it asks for its status. No sockets."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -80,24 +80,15 @@ class EngineClient:
         return connection.welcome if connection is not None and connection.is_open else None
 
     async def fill(self, request: Fill, on_step: OnStep | None = None) -> Filled:
-        """Return the engine's answer; an engine is started if none runs.
-
-        ``request.id`` is replaced. ``on_step`` gets the steps if ``request.watch`` is set.
-        """
+        """Return the answer; an engine is started if none runs. ``on_step`` gets watched steps."""
         return await self._ask(replace(request, id=next(self._ids)), Filled, on_step)
 
     async def find_next_edits(self, request: FindNextEdits) -> NextEdits:
-        """Return what an edit has made unlikely, corrected; ``request.id`` is replaced.
-
-        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
-        """
+        """Return what an edit made unlikely. Raises ``FillFailed`` if the model cannot score."""
         return await self._ask(replace(request, id=next(self._ids)), NextEdits)
 
     async def score_texts(self, request: ScoreTexts) -> TextScores:
-        """Return how much likelier texts are than the present one; ``request.id`` is replaced.
-
-        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
-        """
+        """Return what texts gain over the present one. Raises ``FillFailed``, as above."""
         return await self._ask(replace(request, id=next(self._ids)), TextScores)
 
     def prefetch(self, place: Prefetch) -> None:

@@ -1,7 +1,4 @@
-"""One open connection to an engine: sends requests and gives each answer to its request, by id.
-
-Knows neither how an engine is started nor when to connect again.
-"""
+"""One open connection to an engine: sends requests and gives each answer to its request, by id."""
 
 import asyncio
 import contextlib
@@ -115,10 +112,7 @@ class Connection:
             del self._open[request.id]
 
     def send_unanswered(self, message: Prefetch | AheadReport) -> None:
-        """Send what has no answer, unless it is too long for a frame.
-
-        It is not sent to an engine that reads nothing: it would wait in memory with all others.
-        """
+        """Send what has no answer, unless it is too long, or would wait for a hung engine."""
         if self._writer.transport.get_write_buffer_size() < MAX_UNREAD_BYTES:
             with contextlib.suppress(ProtocolError):
                 self._writer.write(to_frame(message))

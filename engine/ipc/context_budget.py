@@ -1,7 +1,4 @@
-"""How much code of other files a machine may read before a hole, from how quickly it reads.
-
-Both the language server and ``intarsia doctor`` derive it here.
-"""
+"""How much code of other files a machine may read before a hole, from how quickly it reads."""
 
 READING_S = 0.9
 """Reading all code of other files takes at most about this long, in idle time."""

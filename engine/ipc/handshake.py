@@ -80,23 +80,17 @@ async def connect(
     """Connect to the engine. Raises ``NoEngine``, ``EngineSilent``, ``EngineUnavailable``."""
     stream = await open_stream(address)
     try:
-        welcome = await _greet_in_time(stream, name, address, timeout_s)
+        async with asyncio.timeout(timeout_s):
+            welcome = await _greet(stream, name, address)
+    except TimeoutError as error:
+        stream.writer.close()
+        raise EngineSilent(_not_an_engine(address, "it does not answer")) from error
     except BaseException:
         stream.writer.close()
         raise
     return Connection(
         stream.reader, stream.writer, welcome=welcome, on_load_progress=on_load_progress
     )
-
-
-async def _greet_in_time(
-    stream: EngineStream, name: str, address: Address, timeout_s: float
-) -> Welcome:
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await _greet(stream, name, address)
-    except TimeoutError as error:
-        raise EngineSilent(_not_an_engine(address, "it does not answer")) from error
 
 
 async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:

@@ -137,10 +137,7 @@ class Link:
         return await self._start(self._launch)
 
     async def _greet(self) -> Connection:
-        """Connect to an engine that runs. One that is silent twice is ended, if we may start one.
-
-        Raises ``NoEngine``, also after that, or ``EngineUnavailable``.
-        """
+        """Connect; end an engine silent twice, if we may start one. Raises as ``connect`` does."""
         try:
             return await self._connect_within(GREETING_S)
         except EngineSilent:
@@ -163,10 +160,7 @@ class Link:
         )
 
     async def _end_stuck(self, process: psutil.Process, *, is_silent: bool) -> bool:
-        """End an engine that hangs, so that the next one can be started, after a delay.
-
-        Return False for one that is spared: it may only be starved by other programs.
-        """
+        """End an engine that hangs, with back-off; False if it is spared, as perhaps starved."""
         now = time.monotonic()
         self._silent_since = now if self._silent_since is None else self._silent_since
         may_be_starved = is_silent and now - self._silent_since < MAX_BUSY_S

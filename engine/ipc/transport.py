@@ -22,10 +22,6 @@ class ProtocolError(Exception):
     """Bytes that are not a message, or a message that cannot be sent. One line says why."""
 
 
-class FrameTooLarge(ProtocolError):
-    """A frame above ``MAX_FRAME_BYTES``."""
-
-
 def to_frame(message: ClientMessage | EngineMessage) -> bytes:
     """Return the bytes to send for one message. Raises ``ProtocolError``."""
     try:
@@ -44,7 +40,12 @@ async def read_message(reader: asyncio.StreamReader, decode: Callable[[bytes], _
     header += await _read_rest(reader, _LENGTH.size - len(header))
     (length,) = _LENGTH.unpack(header)
     _check_length(length)
-    return _decode(await _read_rest(reader, length), decode)
+    data = await _read_rest(reader, length)
+    try:
+        return decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = " ".join(str(error).split())  # it may quote the peer's own names of fields
+        raise ProtocolError(f"malformed message: {reason[:_MAX_REASON_CHARS]}") from error
 
 
 async def _read_rest(reader: asyncio.StreamReader, length: int) -> bytes:
@@ -54,20 +55,8 @@ async def _read_rest(reader: asyncio.StreamReader, length: int) -> bytes:
         raise ProtocolError("the stream ended within a frame") from error
 
 
-def _decode(data: bytes, decode: Callable[[bytes], _M]) -> _M:
-    try:
-        return decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"malformed message: {_in_one_line(error)}") from error
-
-
-def _in_one_line(error: Exception) -> str:
-    """Return a reason for the log. It may quote the peer's own names of fields."""
-    return " ".join(str(error).split())[:_MAX_REASON_CHARS]
-
-
 def _check_length(length: int) -> None:
     if length > MAX_FRAME_BYTES:
-        raise FrameTooLarge(
+        raise ProtocolError(
             f"a frame has {length} bytes, {MAX_FRAME_BYTES} are allowed: send less text"
         )

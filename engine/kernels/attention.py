@@ -1,7 +1,4 @@
-"""Attention over the KV cache, and what writes the cache: phases that threads share.
-
-Queries, keys and scores are float32; the cache holds bfloat16.
-"""
+"""Attention in float32 over the bfloat16 KV cache, and what writes it: phases of threads."""
 
 import numpy as np
 from numba import njit

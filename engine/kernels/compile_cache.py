@@ -24,7 +24,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps, loads
 
-from intarsia.engine.cache.seal import SealedFiles, open_seals
+from intarsia.engine.cache.own_file import SealedFiles, open_seals
 from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.kernels.forward import run_layers, run_output
 from intarsia.engine.kernels.int8_matrix import quantize_columns
@@ -181,10 +181,7 @@ def run_compiled(work: Callable[[], Result]) -> Result:
 
 
 def open_files(folder: Path) -> SealedFiles:
-    """Return the files of kept kernels, none if a process died of these.
-
-    Raises OSError where the folder is not the user's alone, or cannot be written.
-    """
+    """Return the kept kernels, none if a process died of these. Raises OSError."""
     seals = open_seals()
     if seals is None:
         raise PermissionError("there is no folder for the key that seals them")

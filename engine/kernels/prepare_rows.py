@@ -1,7 +1,4 @@
-"""Quantize the rows that the next matrix multiplies: normalized, gated, or as attention left them.
-
-Each function is one phase, which threads share in units of ``ROWS_PER_UNIT`` rows.
-"""
+"""Quantize the rows that are multiplied next: normalized, gated, or as attention left them."""
 
 from typing import Any
 

@@ -232,10 +232,7 @@ def downloaded_file(model: CatalogModel) -> Path:
 
 
 def fetch(model: CatalogModel, on_progress: Progress) -> Path:
-    """Return the verified file of a catalog model. One process downloads it while others wait.
-
-    A file that was damaged on the disk is replaced. Raises ModelError.
-    """
+    """Return the verified file, fetched by one process at a time if need be. Raises ModelError."""
     target = downloaded_file(model)
     with plain_disk_faults(cache_folder()):
         require_own_folder(target.parent)

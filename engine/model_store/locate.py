@@ -140,10 +140,7 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
 
 
 def _gguf_folder(path: Path, on_progress: Progress) -> Path:
-    """Return the conversion of the user's own file, made if missing.
-
-    Its key is the file's path, size and time: a digest of the content would take long.
-    """
+    """Return the conversion of the user's own file, known by path, size and time, or make it."""
     if path.suffix != ".gguf":
         raise ModelError(f"{path} is not a .gguf file: give a model's folder or a .gguf file")
     stat = path.stat()

@@ -1,7 +1,4 @@
-"""The Filler of a remote engine: asks a server, and says in one reason why it gave no answer.
-
-Runs on the engine's worker thread, as every Filler does. Holds no model and imports no torch.
-"""
+"""The Filler of a remote engine, on the worker thread. Holds no model and imports no torch."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -196,10 +193,7 @@ def _notes(server: Server) -> tuple[str, ...]:
 
 
 def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:
-    """Return the filler of the user's remote ``name``. Raises ModelError.
-
-    A server that does not answer now is no error where the user wants the local model instead.
-    """
+    """Return the filler of a remote, down or not if it has a fallback. Raises ModelError."""
     remote = find_remote(name)
     on_progress(f"asking {remote.address.shown}", None)
     filler = RemoteFiller(remote, max_context_tokens=config.max_context_tokens)

@@ -142,10 +142,7 @@ class UsualTimes:
         return left_s > max(WORTH_S, SHORTER * usual_s)
 
     def is_much_longer(self, waiting: Hashable, running: Hashable) -> bool:
-        """Tell whether the fills of a waiting client usually run much longer than another's.
-
-        Then even a running fill that is long for once, at a new place, is not suspended for them.
-        """
+        """Tell whether a waiting client's fills usually run much longer than another's."""
         waiting_s, running_s = self.of(waiting), self.of(running)
         if waiting_s is None or running_s is None:
             return False

@@ -91,10 +91,7 @@ class Lifetime:
 
 
 def was_replaced(*, by: str) -> bool:
-    """Tell whether a client's build shows that the program of this engine was upgraded.
-
-    Two installations of one version, side by side, share the engine that runs.
-    """
+    """Tell whether a client's build shows an upgrade of this engine, not another one beside it."""
     return is_newer(by, than=build_id()) or build_on_disk() != build_id()
 
 
@@ -233,10 +230,7 @@ class Service:
         )
 
     def _resident_bytes(self) -> int:
-        """Return the memory in use, the last known where the system tells none.
-
-        It opens a file for it, and a status is answered even if no more can be opened.
-        """
+        """Return the memory in use, the last known where the system opens no more files to tell."""
         with contextlib.suppress(OSError, psutil.Error):
             self._last_resident_bytes = self._process.memory_info().rss
         return self._last_resident_bytes

@@ -305,10 +305,7 @@ class Worker:
         may_go_first: Callable[[Job], bool] = any_job,
         max_suspended: int = MAX_SUSPENDED,
     ) -> bool:
-        """Suspend a running job while one waiting foreground fill of the same model runs.
-
-        Return whether one ran: none does if too many are suspended, or if the job is cancelled.
-        """
+        """Suspend a job while one waiting fill of its model runs; return whether there was one."""
 
         def is_allowed(other: Job) -> bool:
             """No model is loaded within a fill, and background fills wait for its end."""

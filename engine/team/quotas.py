@@ -1,7 +1,4 @@
-"""How much one user may ask of a team's engine, and how much may wait: then requests are refused.
-
-A refused client knows when to try again. Knows no HTTP, and takes the time as an argument.
-"""
+"""How much a user may ask of a team's engine, and how much may wait, else when to try again."""
 
 from dataclasses import dataclass
 

@@ -40,14 +40,6 @@ from intarsia.engine.team.metrics import TeamMetrics
 from intarsia.engine.team.quotas import Quotas, TeamLimits
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OwnedContexts:
-    """How many context tokens the KV caches hold: of one user, and of all together."""
-
-    of_user: int
-    of_all: int
-
-
 class OwnersFiller(FillsOnly):
     """A Filler that passes each request on to the filler of the request's owner.
 
@@ -58,10 +50,11 @@ class OwnersFiller(FillsOnly):
 
     who = "a team's engine"
 
-    def __init__(self, model: Filler, limits: OwnedContexts) -> None:
+    def __init__(self, model: Filler, *, of_user: int, of_all: int) -> None:
+        """``of_user``, ``of_all``: the most context tokens of one user, and of all together."""
         self.info = model.info
         self._model = model  # fills nothing itself
-        self._limits = limits
+        self._of_user, self._of_all = of_user, of_all
         self._of: dict[str, Filler] = {}  # the user served last comes last
         self._running: list[str] = []  # owners; all but the last are suspended
 
@@ -107,7 +100,7 @@ class OwnersFiller(FillsOnly):
         """Hold the filler of a user while it works; then forget what there is no room for."""
         filler = self._of.pop(owner, None)
         if filler is None:
-            filler = self._model.for_another_owner(cache_tokens=self._limits.of_user)
+            filler = self._model.for_another_owner(cache_tokens=self._of_user)
         self._of[owner] = filler
         self._running.append(owner)
         try:
@@ -118,7 +111,7 @@ class OwnersFiller(FillsOnly):
 
     def _make_room(self) -> None:
         for owner in list(self._of)[:-1]:
-            if self.cached_tokens() <= self._limits.of_all:
+            if self.cached_tokens() <= self._of_all:
                 return
             if owner not in self._running:
                 del self._of[owner]
@@ -199,8 +192,7 @@ def team_engine(
     spin_briefly()
     keep_few_kernels()
     of_user = min(options.user_cache_tokens, config.cache_tokens)
-    limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
-    owners = _Owners(limits=limits, load_filler=load_filler)
+    owners = _Owners(of_user=of_user, load_filler=load_filler)
     worker = Worker(ModelSlot(config, owners.load, _log_progress))
     return TeamEngine(
         worker=worker,
@@ -223,13 +215,13 @@ def start(engine: TeamEngine) -> Future[Answer]:
 class _Owners:
     """Loads the model for many users; ``filler`` is the loaded one."""
 
-    limits: OwnedContexts
+    of_user: int  # the most context tokens of one
     load_filler: LoadFiller
     filler: OwnersFiller | None = None
 
     def load(self, config: EngineConfig, model: str, on_progress: Progress) -> Filler:
         loaded = self.load_filler(config, model, on_progress)
-        self.filler = OwnersFiller(loaded, self.limits)
+        self.filler = OwnersFiller(loaded, of_user=self.of_user, of_all=config.cache_tokens)
         return self.filler
 
     def num_users(self) -> int:

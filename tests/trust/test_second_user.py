@@ -11,8 +11,7 @@ import pytest
 from second_user import as_root, as_second_user, shared_folder
 from toy_gguf import ToyGguf, toy_model, write_gguf
 
-from intarsia.engine.cache.own_file import OwnFileError, read_own_file
-from intarsia.engine.cache.seal import open_seals
+from intarsia.engine.cache.own_file import OwnFileError, open_seals, read_own_file
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import Address, prepare_directory
 from intarsia.engine.ipc.errors import EngineUnavailable

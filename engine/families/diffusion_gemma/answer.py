@@ -1,7 +1,4 @@
-"""Turn the tokens of a hole into its text: apply end tokens, stop texts and limits.
-
-Shared by our own model and a server that holds one. Imports no torch.
-"""
+"""Turn the tokens of a hole into its text: apply end tokens, stop texts and limits. No torch."""
 
 from dataclasses import dataclass, field
 from statistics import fmean

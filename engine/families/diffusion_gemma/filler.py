@@ -130,10 +130,7 @@ class DiffusionGemmaFiller(FillsOnly):
         """Do nothing: contexts stay in memory."""
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
-        """Read the context of a hole before it is requested. Raises Cancelled.
-
-        One context is held, so the file's own window is not read before it.
-        """
+        """Read the one context that is held before it is requested. Raises Cancelled."""
         self._backbone.prefill(self._reader.read(fill_at(place)).context, control)
 
     def prefill_tokens_per_s(self) -> float | None:
@@ -154,25 +151,22 @@ class DiffusionGemmaFiller(FillsOnly):
         return [None if i in is_noised else token for i, token in enumerate(hole.draft)]
 
     def _plan(self, task: _FillTask) -> tuple[tuple[HoleLayout, ...], int]:
-        """Choose the hole's length; return its canvases and the forward passes that this took.
-
-        A draft has its length already, and another seed is its alternative.
-        """
+        """Choose the hole's length, unless it has a draft; return its canvases and the passes."""
         if task.start:
             return self._reader.lay_out(task.hole, len(task.start)), 0
         max_tokens = task.hole.request.max_tokens
         # without a suffix to meet, the model itself ends the text
         lengths = candidate_lengths(max_tokens) if task.hole.suffix else (max_tokens,)
-        choice = choose_length(
+        length, num_forwards = choose_length(
             self._backbone.predict,
             lengths,
             lambda length: self._noisy(task, self._reader.lay_out(task.hole, length)[0]),
             control=task.control,
         )
-        first, *rest = self._reader.lay_out(task.hole, choice.num_tokens)
+        first, *rest = self._reader.lay_out(task.hole, length)
         if task.hole.request.alternative == 0:
-            return (first, *rest), choice.num_forwards
-        return (self._with_alternative(task, first), *rest), choice.num_forwards + 1
+            return (first, *rest), num_forwards
+        return (self._with_alternative(task, first), *rest), num_forwards + 1
 
     def _with_alternative(self, task: _FillTask, layout: HoleLayout) -> HoleLayout:
         """Give the hole the k-th next likely first token, found by one forward pass."""

@@ -1,7 +1,4 @@
-"""The Filler of the masked-causal family: one fill turns text into ids, decodes, returns text.
-
-Runs on the engine's worker thread. Knows neither sockets nor how a hole is decoded.
-"""
+"""The Filler of the masked-causal family: one fill turns text into ids, decodes, returns text."""
 
 import time
 from collections.abc import Sequence
@@ -145,10 +142,7 @@ class MaskedCausalFiller:
         return self._context.cached_tokens()
 
     def prepare(self, control: FillControl) -> None:
-        """Read the context up to a nearer boundary if the last request was far after its own.
-
-        A user who types on will need it. Raises Cancelled between two chunks.
-        """
+        """Read up to a nearer boundary if the last hole was far after its own. Raises Cancelled."""
         to_prepare = self._reader.boundary_to_prepare()
         if to_prepare is None:
             return
@@ -156,10 +150,7 @@ class MaskedCausalFiller:
         self._reader.remember(to_prepare)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
-        """Read the context of a hole before it is requested. Raises Cancelled between chunks.
-
-        The file's own window comes first, unless most of what follows other files is read already.
-        """
+        """Read a hole's context, its own window first unless the rest is read. Raises Cancelled."""
         request = fill_at(place if has_chunks(place.project) else replace(place, project=None))
         task = self._project.read(request, control)
         self._open(task)
@@ -174,10 +165,7 @@ class MaskedCausalFiller:
         return self._next_edits.find(request, control)
 
     def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
-        """Return how much likelier texts are at a place than the present one.
-
-        Raises Cancelled between two passes over at most ``SHORT_CHUNK`` tokens.
-        """
+        """Return how much likelier texts are than the present one. Raises Cancelled."""
         return self._scorer.score(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:

@@ -1,7 +1,4 @@
-"""Where the text of a hole ends, told from its token ids, and the tokens that a client gets of it.
-
-Shared by all that decode holes with a fill-in-the-middle tokenizer. Knows no model and no torch.
-"""
+"""Where a hole's text ends, told from its ids, and its tokens for a client. No model, no torch."""
 
 from collections.abc import Sequence
 from math import prod

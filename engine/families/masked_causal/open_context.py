@@ -226,10 +226,7 @@ class OpenContext:
         self.keep_hole([])
 
     def reopen(self, length: int) -> None:
-        """Shorten the open context to its first ``length`` tokens and forget the hole.
-
-        If these were copied from another context, the last one is read again.
-        """
+        """Shorten the open context to ``length`` tokens with a known end; forget the hole."""
         self.cache.crop(length)
         self.length = length
         if not self._is_end_known(length):

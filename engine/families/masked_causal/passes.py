@@ -47,10 +47,7 @@ class SpeculativePasses:
         )
 
     def keep(self, num_tokens: int) -> None:
-        """Keep the keys and values of the first tokens of the last pass.
-
-        Each one's hidden state is kept too: once the user has typed it, a context ends there.
-        """
+        """Keep the first tokens of the last pass; a context may end at any of these."""
         cache = self._context.cache
         for token, hidden in zip(self._last_tokens[:num_tokens], self._last_hidden, strict=False):
             cache.commit([token])

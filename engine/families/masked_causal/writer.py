@@ -1,7 +1,4 @@
-"""Decode the hole of one task on a causal backbone, by the way that its request asks for.
-
-``hole_text.py`` knows where a text ends, and which tokens of it a client gets.
-"""
+"""Decode the hole of one task on a causal backbone, by the way that its request asks for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +7,11 @@ from statistics import fmean
 import torch
 
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
-from intarsia.engine.decoding.proposer import DraftSources
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
     AUTOREGRESSIVE,
     NO_PROPOSAL,
+    DraftSources,
     SpeculationPolicy,
 )
 from intarsia.engine.decoding.speculative import decode_speculatively
@@ -73,10 +70,7 @@ class HoleWriter:
     def write_warm(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None
     ) -> HoleTokens:
-        """Decode from a warm start; the text is the same as without one.
-
-        The answer is remembered for later starts, as far as it got, even if it is cancelled.
-        """
+        """Decode from a warm start, to the same text; remember the answer, cancelled or not."""
         written: HoleTokens | None = None
 
         def note(hole: HoleTokens) -> None:
@@ -196,10 +190,7 @@ class HoleWriter:
         )
 
     def _predict_first(self, task: FillTask, rank: int) -> tuple[list[ScoredToken], int]:
-        """Return the first tokens of a hole, and the forward passes made.
-
-        These continue the half-typed bytes: one token, unless several short ones are needed.
-        """
+        """Return a hole's first tokens, which continue half-typed bytes, and the passes made."""
         first: list[ScoredToken] = []
         rest, num_forwards = task.healed, 0
         while not first or rest:
@@ -214,10 +205,7 @@ class HoleWriter:
 
 
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:
-    """Return the ``rank``-th next likely of the allowed tokens (empty: of all tokens).
-
-    Its confidence and entropy are those of the distribution over the allowed tokens.
-    """
+    """Return the ``rank``-th next likely of the allowed tokens (none: all), scored among these."""
     if not allowed:
         chosen = int(logits.topk(rank + 1).indices[-1])
         return score_tokens(logits[None], [chosen])[0]

@@ -25,9 +25,8 @@ from intarsia.engine.cache.folder import (
     require_own_folder,
     require_space,
 )
-from intarsia.engine.cache.own_file import sha256_of
+from intarsia.engine.cache.own_file import SEAL_BYTES, Seals, open_seals, sha256_of
 from intarsia.engine.cache.progress import Progress, exclusive
-from intarsia.engine.cache.seal import SEAL_BYTES, Seals, open_seals
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.gguf.read import (
     FUSED_FORMAT,

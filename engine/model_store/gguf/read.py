@@ -1,7 +1,4 @@
-"""Read all of a GGUF file but its weights: config, tokenizer, and the tensors to write.
-
-The file may be damaged in any way. Whatever is wrong with it is told as one ModelError.
-"""
+"""Read all of a GGUF file but its weights. Whatever is wrong with it is told as one ModelError."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

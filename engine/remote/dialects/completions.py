@@ -1,7 +1,4 @@
-"""What servers with an OpenAI-like ``/v1/completions`` share: the request, and its events.
-
-Each of these servers adds fields of its own. Those are here that at least two of our dialects use.
-"""
+"""What servers with an OpenAI-like ``/v1/completions`` share: the request, and its events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias

@@ -32,6 +32,10 @@ class _Timings(msgspec.Struct):
     cache_n: int = 0
     prompt_ms: float = 0.0
 
+    def reading(self) -> Reading:
+        ms = max(self.prompt_ms, 0.0)
+        return Reading(num_read=self.prompt_n, num_reused=self.cache_n, ms=ms)
+
 
 class _Fault(msgspec.Struct):
     message: str = ""
@@ -115,7 +119,7 @@ class LlamaCpp:
             tokens=tuple(_new_tokens(event.tokens, event.completion_probabilities)),
             stop=_STOPS.get(event.stop_type, "limit") if event.stop else None,
             is_last=event.stop,
-            reading=_reading(event.timings),
+            reading=None if event.timings is None else event.timings.reading(),
             model=event.model,
         )
 
@@ -147,11 +151,3 @@ def _new_tokens(ids: Sequence[int], scored: Sequence[_Token]) -> Sequence[NewTok
 
 def _log_p(token: _Token) -> float:
     return _LEAST_LOG_P if token.logprob is None else token.logprob
-
-
-def _reading(timings: _Timings | None) -> Reading | None:
-    if timings is None:
-        return None
-    return Reading(
-        num_read=timings.prompt_n, num_reused=timings.cache_n, ms=max(timings.prompt_ms, 0.0)
-    )

@@ -70,7 +70,13 @@ def discover(remote: Remote, watch: Watch) -> Server:
     if system == "llama.cpp":
         return _llama_cpp(remote, row, watch)
     if system in ("vLLM", "unknown") and (release := _nim_release(remote, watch)) is not None:
-        return _nim(remote, row, release, watch)
+        ask_json(remote, "/v1/health/ready", watch)  # a fault while its model is loading
+        return Server(
+            system="NIM",
+            model=text_of(row.get("id")),
+            context_tokens=whole_of(row.get("max_model_len")),
+            version=release,
+        )
     if system in ("Ollama", "LM Studio"):
         require_one_model(remote, rows)
         ask = ollama_model if system == "Ollama" else lm_studio_model
@@ -81,7 +87,12 @@ def discover(remote: Remote, watch: Watch) -> Server:
         model=text_of(row.get("id")) if is_only or remote.model else None,
         context_tokens=whole_of(row.get("max_model_len")),
     )
-    return _with_canvas(remote, server, watch) if system == "vLLM" else server
+    if system != "vLLM":
+        return server
+    tokens = served_canvas(remote, remote.model or server.model or "", watch)
+    if tokens is None:
+        return server
+    return replace(server, system="vLLM with DiffusionGemma", canvas_tokens=tokens)
 
 
 def _models(remote: Remote, watch: Watch) -> Any:
@@ -134,25 +145,6 @@ def _nim_release(remote: Remote, watch: Watch) -> str | None:
     except RemoteError:
         return None
     return text_of(answer.get("release")) if "api" in answer else None
-
-
-def _nim(remote: Remote, row: dict[str, Any], release: str, watch: Watch) -> Server:
-    """Return what a NIM says of itself. Raises RemoteError while its model is loading."""
-    ask_json(remote, "/v1/health/ready", watch)
-    return Server(
-        system="NIM",
-        model=text_of(row.get("id")),
-        context_tokens=whole_of(row.get("max_model_len")),
-        version=release,
-    )
-
-
-def _with_canvas(remote: Remote, server: Server, watch: Watch) -> Server:
-    """Return the server with the length of its canvas, if its model has one."""
-    canvas_tokens = served_canvas(remote, remote.model or server.model or "", watch)
-    if canvas_tokens is None:
-        return server
-    return replace(server, system="vLLM with DiffusionGemma", canvas_tokens=canvas_tokens)
 
 
 def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
@@ -214,10 +206,7 @@ def names_of(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def ollama_model(remote: Remote, model: str, watch: Watch) -> Server:
-    """Return what Ollama says of a model. Raises RemoteError if it runs at another company.
-
-    Ollama's cloud models are listed and asked as those on the user's machine are.
-    """
+    """Return what Ollama says of a model. Raises RemoteError for a model in its cloud."""
     shown = table_of(ask_json(remote, "/api/show", watch, {"model": model}))
     if host := text_of(shown.get("remote_host")):
         raise RemoteError(

@@ -47,10 +47,7 @@ class CanvasAnswer:
         )
 
     def surprise(self, layout: HoleLayout) -> float:
-        """Return the mean surprise (nats) at the first given tokens after the hole.
-
-        Raises UnusableAnswer where the server did not report their probabilities.
-        """
+        """Return the mean surprise (nats) after the hole. Raises UnusableAnswer."""
         surprises = []
         for position, expected in scored_ids(layout).items():
             found = [one for one in self.tokens[position].likeliest if one.id == expected]

@@ -96,10 +96,7 @@ class CanvasSession(FillingSession):
         )
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
-        """Have the server read the context of a hole. Raises RemoteError, Cancelled, ValueError.
-
-        The file's own window comes first, unless most of what follows other files is read already.
-        """
+        """Have the server read a hole's context, its own window first unless the rest is read."""
         task = self._chosen(request)
         self._read(task, control)
         if request.project is not None and not task.num_project:

@@ -32,10 +32,7 @@ from intarsia.engine.remote.http.exchange import unusable
 
 @dataclass(kw_only=True, slots=True)
 class WrittenIds(Written):
-    """The hole's ids, each with its probability and the entropy at its place in nats.
-
-    The entropies count the reported tokens, and the rest of the distribution as one.
-    """
+    """The hole's ids, their probabilities, and entropies of reported tokens and one rest (nats)."""
 
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)

@@ -113,10 +113,7 @@ class ServerLink:
 
 
 def pieces(remote: Remote, path: str, answer: Answer, form: AnswerForm) -> Iterator[bytes]:
-    """Yield the data of each event, each line that is not blank, or the whole body.
-
-    Raises RemoteError for another status than success, and for an answer of another form.
-    """
+    """Yield an answer's events, lines, or all of it. Raises RemoteError for any other answer."""
     require_success(remote, path, answer)
     match form:
         case "events":

@@ -1,7 +1,4 @@
-"""An open remote with a causal model: a server that was asked what it is, and what it has read.
-
-It takes token ids, or else our own prompt as text, checked for marks of the user's code.
-"""
+"""An open remote with a causal model, and what it has read. It takes token ids, or else text."""
 
 import time
 from dataclasses import replace
@@ -143,10 +140,7 @@ class IdsSession(_CausalSession):
         )
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
-        """Have the server read the context of a hole. Raises RemoteError, Cancelled, ValueError.
-
-        The file's own window comes first, unless most of what follows other files is read already.
-        """
+        """Have the server read a hole's context, its own window first unless the rest is read."""
         task = self._opened(request, control)
         self._context.read(task.context, control.checkpoint, whole=True)
         if task.request.project != request.project:

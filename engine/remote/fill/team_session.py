@@ -1,7 +1,4 @@
-"""An open remote that is a team's engine of ours: it is asked as our own engine is.
-
-Nothing is lost on the way: drafts, several candidates and code of other files go with the request.
-"""
+"""An open remote that is a team's engine of ours: it is asked, without loss, as our own is."""
 
 import time
 from collections.abc import Callable, Iterator

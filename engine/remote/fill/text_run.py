@@ -35,10 +35,7 @@ class PromptText:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def render(self, ids: Sequence[int], word: str = "") -> str:
-        """Return the text that the model's own tokenizer reads as these ids.
-
-        Raises ValueError where text of the user, with the ``word`` that follows, has a mark.
-        """
+        """Return the text of these ids. Raises ValueError for a mark of the user's or ``word``."""
         begin = list(self._text.begin_ids)
         rest = ids[len(begin) :] if list(ids[: len(begin)]) == begin else ids
         parts: list[str] = []

@@ -37,10 +37,7 @@ class HttpConnection:
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEADER_BYTES)
 
     def ask(self, request: h11.Request, content: bytes) -> h11.Response:
-        """Send a request and return the head of its answer.
-
-        Raises OSError, BrokenAnswer, and what the watch raises: then the connection is closed.
-        """
+        """Send a request, return its head. Raises OSError, BrokenAnswer, and closes it."""
         try:
             return self._ask(request, content)
         except BaseException:
@@ -137,10 +134,7 @@ class KeptConnections:
         return None
 
     def keep(self, connection: HttpConnection, *, has_said_all: bool) -> None:
-        """Keep a connection if its last answer is whole, or has only its end still to come.
-
-        Any other one is closed, which cancels what the server does, and so is one too many.
-        """
+        """Keep a connection that has room and is about to be free; close, so cancel, any other."""
         if len(self._kept) < MAX_KEPT and (has_said_all or connection.can_go_on()):
             self._kept.append((self._clock(), connection))
         else:

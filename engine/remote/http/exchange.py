@@ -137,10 +137,7 @@ def _answered(
     watch: Watch,
     kept: KeptConnections | None,
 ) -> tuple[HttpConnection, h11.Response]:
-    """Send a request on a kept connection, else on a new one; return the head of its answer.
-
-    The server may have ended a kept one just now: a new one then replaces it.
-    """
+    """Send a request on a kept connection, or if that has ended on a new one; return the head."""
     connection = None if kept is None else kept.take(watch)
     if connection is not None:
         try:

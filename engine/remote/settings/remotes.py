@@ -197,10 +197,7 @@ def _path(table: Mapping[str, Any], key: str, where: str) -> Path | None:
 
 
 def read_private_file(path: Path, *, is_secret: bool) -> str:
-    """Return the text of a file that only the user may write, or read too if ``is_secret``.
-
-    Raises FileNotFoundError, and ModelError for any other file.
-    """
+    """Return the text of a file of the user's alone. Raises FileNotFoundError, ModelError."""
     return read_own_file(path, is_private=is_secret, max_bytes=_MAX_BYTES)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.engine.cache.seal import SealedFiles, Seals, open_seals
+from intarsia.engine.cache.own_file import SealedFiles, Seals, open_seals
 
 CONTENT = bytes(range(256)) * 40
 on_unix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")

@@ -11,8 +11,12 @@ from cancel_when import cancelling
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.proposer import DraftSources, PromptLookup
-from intarsia.engine.decoding.speculation_policy import SpeculationPolicy, share_masks
+from intarsia.engine.decoding.speculation_policy import (
+    DraftSources,
+    PromptLookup,
+    SpeculationPolicy,
+    share_masks,
+)
 from intarsia.engine.decoding.speculative import Verification, decode_speculatively
 from intarsia.engine.decoding.tokens import EndRule, HoleRequest, HoleTokens, ScoredToken
 from intarsia.engine.errors import Cancelled

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.engine.cache.seal import SealedFiles, open_seals
+from intarsia.engine.cache.own_file import SealedFiles, open_seals
 from intarsia.engine.kernels.compile_cache import first_run, has_crashed, open_files
 
 _QUANTIZE = """

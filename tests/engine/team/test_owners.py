@@ -12,7 +12,7 @@ from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import EditExample, Fill, FindNextEdits, Prefetch
-from intarsia.engine.team.serve import OwnedContexts, OwnersFiller
+from intarsia.engine.team.serve import OwnersFiller
 
 PREFIX = "import os\n\n\ndef first(value):\n    return value\n\n\ndef second(" * 4
 SUFFIX = "):\n    return first(1)\n" * 4
@@ -25,7 +25,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Filler:
 
 
 def owners(model: Filler, *, of_user: int = 4_096, of_all: int = 8_192) -> OwnersFiller:
-    return OwnersFiller(model, OwnedContexts(of_user=of_user, of_all=of_all))
+    return OwnersFiller(model, of_user=of_user, of_all=of_all)
 
 
 def hole(owner: str, prefix: str = PREFIX, **fields: object) -> Fill:

@@ -23,7 +23,7 @@ from intarsia.engine.team.app import TeamEngine
 from intarsia.engine.team.keys import TeamKeys, line_of, new_key
 from intarsia.engine.team.metrics import TeamMetrics
 from intarsia.engine.team.quotas import Quotas, TeamLimits
-from intarsia.engine.team.serve import OwnedContexts, OwnersFiller, TeamOptions, http_config
+from intarsia.engine.team.serve import OwnersFiller, TeamOptions, http_config
 
 MODEL = "rules"
 
@@ -69,7 +69,7 @@ def team_server(
     path = folder / "keys"
     path.write_text("".join(line_of(user, key) for user, key in key_of.items()))
     path.chmod(0o600)
-    owners = OwnersFiller(filler, OwnedContexts(of_user=1_000, of_all=4_000))
+    owners = OwnersFiller(filler, of_user=1_000, of_all=4_000)
     worker = Worker(ModelSlot(EngineConfig(model=MODEL), always(owners), lambda *_: None))
     quotas = Quotas(limits or TeamLimits())
     engine = TeamEngine(

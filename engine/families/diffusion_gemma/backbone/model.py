@@ -90,10 +90,7 @@ class DiffusionGemmaBackbone:
 
     @torch.inference_mode()
     def prefill(self, context: Sequence[int], control: FillControl = NO_CONTROL) -> Prefilled:
-        """Hold the keys and values of this context; compute what the last one does not share.
-
-        Raises Cancelled between two chunks; finished chunks are kept.
-        """
+        """Hold a context; compute what the last does not share. Raises Cancelled between chunks."""
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
         num_shared = common_prefix_length(self._context, context)
@@ -119,10 +116,7 @@ class DiffusionGemmaBackbone:
 
     @torch.inference_mode()
     def predict_many(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (canvases, length, vocab) of canvases (canvases, length).
-
-        Each follows the context; none sees another. ``self_conditioning`` has the logits' shape.
-        """
+        """Return logits (canvases, length, vocab); each canvas sees the context alone."""
         if self_conditioning is not None:
             self_conditioning = self_conditioning.to(self._model.dtype)
         logits: Tensor = self._model(

@@ -70,10 +70,7 @@ class HoleLayout:
 def lay_out(
     given: Ids, num_free: int, suffix: Ids, *, sizes: CanvasSizes, end_id: int, pad_id: int
 ) -> tuple[HoleLayout, ...]:
-    """Return the canvases of one hole; only the last one shows the suffix.
-
-    Without a suffix the last canvas is free to its end, and the model itself ends the text.
-    """
+    """Return the canvases of one hole; only the last one shows the suffix, or else is free."""
     canvases = []
     num_shown = min(len(suffix), sizes.max_suffix)
     while len(given) + num_free + num_shown > sizes.canvas_length:

@@ -1,7 +1,4 @@
-"""Turn a request into token ids: the context to read, and what the canvas shows.
-
-Shared by our own model and a server that holds one. Imports no torch.
-"""
+"""Turn a request into token ids: the context to read, and what the canvas shows. No torch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

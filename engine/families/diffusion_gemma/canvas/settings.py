@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from intarsia.engine.diffusion.acceptance import StableAndConfident
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, uniform_state_policy
 from intarsia.engine.diffusion.prediction import take_likeliest
-from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.ipc.messages import Fill
 
 
@@ -23,10 +23,7 @@ class DenoisingSettings:
     confidence_threshold: float = 0.005
 
     def policy(self, request: Fill, *, vocab_size: int) -> DenoisingPolicy:
-        """Return the policy of one request. Raises ValueError for a field out of its range.
-
-        A draft skips the part of the schedule above its noise: with 0.5, the first half.
-        """
+        """Return a request's policy; a draft skips noisier steps. Raises ValueError for a field."""
         policy = self._whole_policy(request, vocab_size)
         return _begun_at(policy, request.noise) if request.draft else policy
 

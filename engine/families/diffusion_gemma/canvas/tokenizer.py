@@ -60,10 +60,7 @@ class GemmaTokenizer:
         return ids
 
     def context(self, prefix: str, far_suffix: str, project: ProjectText = NO_FILES) -> list[int]:
-        """Return the ids for the encoder; ``far_suffix`` is empty if the canvas shows all of it.
-
-        Other files come first, because they change least.
-        """
+        """Return the ids for the encoder: other files, which change least, come first."""
         before = _BEFORE_SUFFIX + far_suffix + _BEFORE_PREFIX if far_suffix else ""
         return [
             self.special.begin,

@@ -210,11 +210,7 @@ def require_low_bit(kind: LowBit, device: torch.device) -> None:
 
 @torch.no_grad()
 def quantize_gemma(model: Any, kind: LowBit, device: torch.device) -> None:
-    """Replace the large matrices of a loaded model.
-
-    Each is moved to the device, quantized and freed at once, so the device never holds the model in
-    both formats. Raises MemoryError, torch.OutOfMemoryError.
-    """
+    """Replace a model's large matrices, one by one: the device never holds both formats."""
     decoder, encoder = model.model.decoder.layers, model.model.encoder.language_model.layers
     for twins in zip(decoder, encoder, strict=True):
         experts = _experts(twins[0].experts, kind, device)

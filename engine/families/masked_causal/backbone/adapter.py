@@ -52,10 +52,7 @@ def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
 def low_rank_layers(
     tensors: Mapping[str, Tensor], shape: BackboneShape, name: str
 ) -> tuple[LowRankLayer, ...]:
-    """Return the pairs of all layers from an adapter's tensors.
-
-    ``name`` is the adapter's name in errors. Raises ModelError where the pairs do not fit.
-    """
+    """Return the pairs of all layers from tensors of the file ``name``. Raises ModelError."""
     sizes = part_sizes(shape)
 
     def pair(part: str, layer: int) -> LowRank:
@@ -138,10 +135,7 @@ def _unit_norm(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Embeddings:
-    """Both matrices, and what the adapter adds to them.
-
-    Where they are mapped from a file they take little memory: only rows that are used are read.
-    """
+    """Both matrices, perhaps mapped from a file, and what the adapter adds to them."""
 
     embed: Tensor  # (vocab, hidden)
     output: Tensor  # (vocab, hidden)

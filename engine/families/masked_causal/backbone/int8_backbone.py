@@ -233,10 +233,7 @@ class Int8Backbone(CausalBackbone):
 
 
 def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
-    """Return the rows from ``first`` on, in the same memory.
-
-    ``start`` still counts the tokens before all rows, and int8 rows are written from the first on.
-    """
+    """Return the rows from ``first`` on, in the same memory; ``start`` stays as it is."""
     rows, buffers = whole
     return RowsAndBuffers(
         rows._replace(

@@ -1,8 +1,4 @@
-"""The KV cache of one context: keys and values of its tokens as frozen rows.
-
-A pass writes its rows after the context and attends to them. ``commit`` keeps the first rows; the
-next pass overwrites the rest.
-"""
+"""The KV cache of one context: a pass writes rows after it, and ``commit`` keeps the first ones."""
 
 import torch
 from torch import Tensor

@@ -1,7 +1,4 @@
-"""Build the rows of a forward pass: their token ids, positions and attention masks.
-
-``start`` is the number of context tokens before the rows. Knows no model.
-"""
+"""Build the rows of a pass, which follow ``start`` tokens: ids, positions, attention masks."""
 
 from collections.abc import Sequence
 

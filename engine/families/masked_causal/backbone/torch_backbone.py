@@ -114,10 +114,7 @@ class AdaptedLinear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedLinear:
-    """A matrix with the adapter's down matrix as its last rows, for weights that are copied.
-
-    A product of few numbers takes about as long as one of thousands, so one product is faster.
-    """
+    """A copied matrix with the adapter's down matrix as last rows: one product is faster."""
 
     matrix: Matrix  # (out + rank, in)
     num_out: int

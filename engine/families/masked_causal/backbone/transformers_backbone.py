@@ -64,10 +64,7 @@ class TransformersBackbone(CausalBackbone):
         return logits / getattr(self._model.config, "logits_scaling", 1.0)  # Granite
 
     def _masks(self, rows: Rows, cache: KvCache) -> Tensor | dict[str, Tensor]:
-        """Return what is added to the scores (1, 1, rows, context + rows): -inf where masked.
-
-        A model with layers of two kinds gets one for each kind.
-        """
+        """Return what is added to scores (1, 1, rows, context + rows), for each kind of layer."""
         config = self._model.config
         window = getattr(config, "sliding_window", None)
         if hasattr(config, "layer_types"):
@@ -120,10 +117,7 @@ def load_transformers_backbone(
     adapter: Path | None,
     mask_id: int,
 ) -> tuple[TransformersBackbone, str]:
-    """Return the backbone, and the name of its number format for the user.
-
-    Raises ModelError where something is missing, too large, or not for such a model.
-    """
+    """Return the backbone, and the name of its number format. Raises ModelError."""
     _require_plain(folder, configured, adapter)
     dtype = choose_dtype(configured, device)
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number

@@ -1,8 +1,4 @@
-"""Read the weights of a causal backbone from safetensors files.
-
-Files in intarsia's own fused layout are mapped into memory; in Hugging Face's layout, matrices are
-fused when they are read.
-"""
+"""Read a causal backbone's weights from safetensors: mapped in our layout, else fused."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

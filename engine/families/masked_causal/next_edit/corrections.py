@@ -146,10 +146,7 @@ class Rewriter:
     def log_probability(
         self, cache: KvCache, prompt: Sequence[int], ids: Sequence[int], control: FillControl
     ) -> float:
-        """Return how likely ids and then an end mark follow the prompt after a cache, in nats.
-
-        The cache is written to. Raises Cancelled between two passes.
-        """
+        """Return how likely ids, then an end mark, follow the prompt, in nats. Raises Cancelled."""
         read = self.read(cache, prompt, control)
         rows = torch.cat([read, *read_on(self._backbone, cache, ids, control)])
         likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
@@ -182,10 +179,7 @@ class Rewriter:
 
 
 def _follow(draft: Sequence[int], at: int, token: int) -> tuple[int, bool]:
-    """Return where the draft goes on after a token, and whether the token is the draft's own.
-
-    A token that is not in the draft soon takes the place of one in it.
-    """
+    """Return where the draft goes on after a token, and whether the token is the draft's own."""
     for index in range(at, min(len(draft), at + _AFTER_CHANGE)):
         if draft[index] == token:
             return index + 1, index == at

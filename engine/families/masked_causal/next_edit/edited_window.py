@@ -216,8 +216,5 @@ def window_below(text: FimTokenizer, window: str) -> list[int]:
 
 
 def window_above(text: FimTokenizer, window: str, edit_and_below: str) -> list[int]:
-    """Return the ids of a window above an edit, with the edit before it.
-
-    A causal model scores a line by what precedes it, so the edit is read first, as a suffix is.
-    """
+    """Return the ids of a window above an edit, which is read before it, as a suffix is."""
     return [*text.context([], text.encode(edit_and_below)), *text.encode(window)]

@@ -235,10 +235,7 @@ class _Lines:
 
 
 def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:
-    """Tell whether a place is so clear that no more is read before it is corrected.
-
-    The lines after it, which a correction and its gain need, must be there.
-    """
+    """Tell whether a place is clear enough, with the lines after it, to be corrected now."""
     if not drops or drops[0].drop < NEAR_DROP:
         return False
     return drops[0].line in window.lines[:-_LINES_AFTER_NEAR]

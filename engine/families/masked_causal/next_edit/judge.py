@@ -81,21 +81,12 @@ _SUFFIX_BYTES = 800  # more than these tokens have
 _WORD = re.compile(rb"\w")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChangedText:
-    """The part of new lines that the old ones do not have, in whole words."""
-
-    given: bytes  # before it
-    new: bytes
-    suffix: bytes  # after it
-
-
-def changed_text(old: bytes, new: bytes) -> ChangedText:
-    """Return the change between two texts."""
+def changed_text(old: bytes, new: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return what new lines have in whole words that old ones lack, between before and after."""
     start = _num_shared(old, new)
     num_after = _num_shared(old[start:][::-1], new[start:][::-1])
     end = len(new) - num_after
-    return ChangedText(given=new[:start], new=new[start:end], suffix=new[end:])
+    return new[:start], new[start:end], new[end:]
 
 
 def _num_shared(first: bytes, second: bytes) -> int:
@@ -122,13 +113,14 @@ def is_filled_alike(
     The fill may go on with the text after the change, as one to the end of the line would. Raises
     Cancelled between two chunks.
     """
-    change = changed_text(window.text[replacement.start : replacement.end], replacement.new)
-    if not change.new.strip() or replacement.start >= len(window.text):
+    old = window.text[replacement.start : replacement.end]
+    before, changed, after = changed_text(old, replacement.new)
+    if not changed.strip() or replacement.start >= len(window.text):
         return False  # a fill has nothing to say about a deletion
     first = window.token_at(replacement.start)
-    given = window.text[window.start_of(first) : replacement.start] + change.given
-    suffix = change.suffix + window.text[replacement.end :][:_SUFFIX_BYTES]
-    middle = text.encode((given + change.new).decode("utf-8", "replace"))
+    given = window.text[window.start_of(first) : replacement.start] + before
+    suffix = after + window.text[replacement.end :][:_SUFFIX_BYTES]
+    middle = text.encode((given + changed).decode("utf-8", "replace"))
     num_given = _num_within(middle, len(given), text)
     marks = text.mark_ids()
     shown = text.encode(suffix.decode("utf-8", "replace"))[:_MAX_SUFFIX]

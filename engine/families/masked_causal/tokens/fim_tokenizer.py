@@ -83,9 +83,9 @@ class FimTokenizer:
         # A special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
-        self._marks = marks
+        self.marks = marks
         self.repository = repository
-        self._begin = list(begin)
+        self.begin_ids = list(begin)
         self._bytes = [bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
         added = tokenizer.get_added_tokens_decoder()
         self.end_ids = frozenset(i for i, token in added.items() if token.special)
@@ -103,21 +103,6 @@ class FimTokenizer:
         """The number of ids, special ones included."""
         return len(self._bytes)
 
-    @property
-    def is_suffix_first(self) -> bool:
-        """Whether the suffix comes first in a prompt."""
-        return self._marks.is_suffix_first
-
-    @property
-    def end_token(self) -> str:
-        """The token that the model writes at the end of its middle."""
-        return self._marks.end
-
-    @property
-    def begin_ids(self) -> Sequence[int]:
-        """The ids that begin every text of the model: its own tokenizer adds them."""
-        return self._begin
-
     def special_tokens(self) -> dict[int, str]:
         """Return the texts of the special tokens, which act where another tokenizer meets them."""
         added = self._tokenizer.get_added_tokens_decoder()
@@ -125,7 +110,7 @@ class FimTokenizer:
 
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
-        marks = self._marks
+        marks = self.marks
         return FimIds(
             before_prefix=self.mark_id(marks.before_prefix),
             before_suffix=self.mark_id(marks.before_suffix),
@@ -136,7 +121,7 @@ class FimTokenizer:
 
     def fim_marks(self) -> dict[str, int]:
         """Return the marks of a prompt and their ids."""
-        marks = self._marks
+        marks = self.marks
         names = (marks.before_prefix, marks.before_suffix, marks.before_middle)
         return {name: self.mark_id(name) for name in names}
 
@@ -170,16 +155,16 @@ class FimTokenizer:
         self, prefix: Sequence[int], suffix: Sequence[int], project: ProjectIds = NO_PROJECT
     ) -> list[int]:
         """Return the prompt up to the middle; a fill continues it."""
-        marks = self._marks
+        marks = self.marks
         before = [self.mark_id(marks.before_prefix), *project.in_prefix, *prefix]
         after = [self.mark_id(marks.before_suffix), *(suffix or self.encode(_EMPTY_SUFFIX))]
         parts = (after, before) if marks.is_suffix_first else (before, after)
         middle = [self.mark_id(marks.before_middle)] if marks.is_middle_marked else []
-        return [*self._begin, *project.before_mark, *parts[0], *parts[1], *middle]
+        return [*self.begin_ids, *project.before_mark, *parts[0], *parts[1], *middle]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
-        marks = self._marks
+        marks = self.marks
         start = context.index(self.mark_id(marks.before_suffix))
         if not marks.is_suffix_first:
             middle = context.index(self.mark_id(marks.before_middle))

@@ -6,10 +6,10 @@ import pytest
 import torch
 from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
+from intarsia.engine.diffusion.acceptance import StableAndConfident
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.backbone.model import (
     DiffusionGemmaBackbone,
     fold_heads,

@@ -16,8 +16,7 @@ from toy_causal_fill import greedy, greedy_fill, run_fill
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
-from intarsia.engine.decoding.proposer import DraftSources
-from intarsia.engine.decoding.speculation_policy import SpeculationPolicy
+from intarsia.engine.decoding.speculation_policy import DraftSources, SpeculationPolicy
 from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleRequest, HoleTokens, score_tokens
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
