@@ -5,7 +5,6 @@ a character, pygls' text would differ from the client's. pygls also leaves reque
 are out of order or have bad parameters; here every request is answered.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any, Protocol, TypeAlias
@@ -37,6 +36,8 @@ class ServerWithSession(Protocol):
     session: Session
     own_commands: Mapping[str, RunCommand]
 
+    def end_reading(self) -> None: ...
+
 
 class IntarsiaProtocol(LanguageServerProtocol):
     """Reads and writes messages, and calls the handlers."""
@@ -44,7 +45,6 @@ class IntarsiaProtocol(LanguageServerProtocol):
     _server: ServerWithSession  # type: ignore[assignment]
 
     is_ending = False  # the client has requested the shutdown
-    _closing: asyncio.Future[None]
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         method, params = data.get("method"), data.get("params")
@@ -70,11 +70,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
         method = getattr(message, "method", None)
         refusal = None if method is None else self._refusal(method)
         if self.is_ending and method == types.EXIT:
-            # The client may not have waited for the answer to its shutdown.
-            self._closing = asyncio.ensure_future(self._server.session.close())
-            self._closing.add_done_callback(
-                lambda _: super(IntarsiaProtocol, self).handle_message(message)
-            )
+            self._server.end_reading()  # pygls would exit while the shutdown still runs
         elif refusal is None or method == types.EXIT:
             self.is_ending |= method == types.SHUTDOWN
             super().handle_message(message)
@@ -91,6 +87,16 @@ class IntarsiaProtocol(LanguageServerProtocol):
         if method != types.INITIALIZE and not is_initialized:
             return JsonRpcServerNotInitialized(message="the server is not initialized yet")
         return None
+
+    def _run_generator(self, future: Any, *, gen: Any, result_future: Any) -> None:
+        """Go on with a handler, but for one that the end of the server has cancelled.
+
+        pygls would raise the cancellation into the event loop, which prints it.
+        """
+        if future is not None and future.cancelled():
+            result_future.cancel()
+        else:
+            super()._run_generator(future, gen=gen, result_future=result_future)
 
     def _serialize_message(self, data: Any) -> Any:
         """Serialize our extensions of LSP, which are msgspec structs."""

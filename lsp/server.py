@@ -67,7 +67,7 @@ class IntarsiaServer(LanguageServer):
 
         def end() -> None:
             if self._stop_event is not None and not self._stop_event.is_set():
-                self._stop_event.set()
+                self.end_reading()
                 serving.cancel()
 
         def client_gone() -> None:
@@ -82,10 +82,10 @@ class IntarsiaServer(LanguageServer):
             output.close()
 
     async def serve(self, reader: "AsyncReader") -> None:
-        """Answer the messages of one client. Raises SystemExit at ``exit``.
+        """Answer the messages of one client. Raises SystemExit at an ``exit`` without ``shutdown``.
 
-        A client that has gone without ``shutdown`` has its session closed, too. Without this, tasks
-        would be cancelled at any point, as in the start of a process.
+        Its session is closed in any case. Without this, tasks would be cancelled at any point, as
+        in the start of a process.
         """
         self._stop_event = Event()
         try:
@@ -95,6 +95,11 @@ class IntarsiaServer(LanguageServer):
         finally:
             self._stop_event.set()
             await self.session.close()
+
+    def end_reading(self) -> None:
+        """Take no further message; what serves the client ends the session."""
+        if self._stop_event is not None:
+            self._stop_event.set()
 
     @property
     def position_encoding(self) -> PositionEncoding:

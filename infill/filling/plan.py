@@ -157,13 +157,20 @@ def plan_placeholder(
 
 
 def plan_at_cursor(
-    text: str, cursor: int, language: Language, options: FillOptions, earlier: Sequence[Window] = ()
+    text: str,
+    cursor: int,
+    language: Language,
+    options: FillOptions,
+    earlier: Sequence[Window] = (),
+    *,
+    is_word_whole: bool = False,
 ) -> FillPlan | NoSuggestion:
     """Plan a fill of the hole at the cursor, if there is one: a line or its rest, or a body.
 
     ``earlier`` are windows that were shown of this text or its older versions, the newest first.
+    ``is_word_whole``: no letter may follow the word before the cursor.
     """
-    opened = open_at_cursor(text, cursor, language)
+    opened = open_at_cursor(text, cursor, language, is_word_whole=is_word_whole)
     if isinstance(opened, NoSuggestion):
         return opened
     plan = plan_fill(opened.shown, opened.hole, language, options, earlier)

@@ -7,10 +7,10 @@ the line ends that give the fill lines of its own are put around the fill.
     ‸return x            →   ◌⏎return x              ‸ is the cursor
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intarsia.infill.holes.hole import MAX_LINES, Hole, find_hole
-from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.holes.token_healing import given_start, is_word_character
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_at, line_end, line_start, newline_of
@@ -45,14 +45,19 @@ class OpenHole:
     after: str = ""
 
 
-def open_at_cursor(text: str, cursor: int, language: Language) -> OpenHole | NoSuggestion:
+def open_at_cursor(
+    text: str, cursor: int, language: Language, *, is_word_whole: bool = False
+) -> OpenHole | NoSuggestion:
     """Return the hole at a cursor. Before code that begins there, it is a new line of its own.
 
-    Raises ValueError if the cursor is outside the text.
+    ``is_word_whole``: the word before the cursor was chosen, and no letter may follow. Raises
+    ValueError if the cursor is outside the text.
     """
     hole = find_hole(text, cursor, language)
     if isinstance(hole, NoSuggestion):
         return hole
+    if is_word_whole and is_word_character(text[hole.start - 1 : hole.start] or " "):
+        hole = replace(hole, given_start=hole.start)
     start, after = hole.start, ""
     blank = text[line_start(text, start) : start].removeprefix(BYTE_ORDER_MARK)
     rest = text[start : line_end(text, start)].strip()

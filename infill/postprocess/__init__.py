@@ -30,6 +30,7 @@ from intarsia.infill.postprocess.drop import (
 from intarsia.infill.postprocess.fix_indentation import fix_indentation
 from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end, trim_blank
 from intarsia.infill.postprocess.parse_errors import reject_broken, shorten_broken_line
+from intarsia.infill.postprocess.text_checks import reject_longer_word
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 
@@ -42,6 +43,7 @@ FILTERS: tuple[Filter, ...] = (
     drop_special_tokens,
     cut_at_hidden_character,
     drop_code_fence,
+    reject_longer_word,
     drop_leading_blank_lines,
     cut_to_max_lines,
     cut_repetition,

@@ -7,6 +7,7 @@ import re
 
 from intarsia.infill.holes.token_healing import is_word_character
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import Balance, balance_of
 from intarsia.infill.syntax.quotes import open_quote
 
@@ -44,6 +45,15 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
         return False
     is_in_word = is_word_character(context.line_before[-1:] or " ")
     return not is_in_word and is_word_character(fill[-1:] or " ")
+
+
+def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
+    is_whole = context.hole.given_start == context.hole.start
+    is_in_word = is_word_character(context.line_before[-1:] or " ")
+    if is_whole and is_in_word and is_word_character(fill[:1] or " "):
+        return NoSuggestion(reason="the word chosen in the menu would become longer")
+    return fill
 
 
 def balance_with(fill: str, context: CleaningContext) -> Balance:

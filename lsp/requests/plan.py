@@ -65,6 +65,7 @@ def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
         language_of(snapshot.document),
         options_of(session.settings, session.settings.deadline_ms),
         session.windows.of(snapshot.document.uri),
+        is_word_whole=snapshot.selected is not None,
     )
 
 
@@ -128,6 +129,7 @@ def _plan_first(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPl
         language_of(snapshot.document),
         replace(options, budget=budget),
         earlier,
+        is_word_whole=snapshot.selected is not None,
     )
 
 

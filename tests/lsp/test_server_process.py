@@ -34,7 +34,7 @@ async def test_a_server_that_has_served_has_mapped_no_torch(runtime: Address) ->
 async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 
     monkeypatch.setattr("intarsia.lsp.requests.plan.plan_at_cursor", fail)

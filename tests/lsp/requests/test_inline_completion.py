@@ -123,6 +123,14 @@ async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) 
         assert (item.insert_text, item.range) == ("path.join(a)", word)
 
 
+async def test_the_word_selected_in_the_menu_is_not_lengthened(runtime: Address) -> None:
+    word = types.Range(types.Position(0, 7), types.Position(0, 9))
+    selected = types.SelectedCompletionInfo(range=word, text="path")
+    async with page(runtime, "x = os.pa\n", text="thlib(a)") as user:
+        assert await user.shown(0, 9, selected=selected) == []
+        assert await user.shown(0, 9) == ["thlib(a)"]
+
+
 async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -> None:
     rules = {"rules": [("# \u2028\nwanted =", "1")], "text": "wrong"}
     async with page(runtime, "\x0c# \u2028\n", **rules) as user:
