@@ -11,7 +11,7 @@ from extension_log import ExtensionLog
 from playwright.sync_api import Browser, expect
 from small_extension import write_extension
 from sources import SUM
-from test_vscode_context import LEDGER, OTHERS, USE
+from test_vscode_context import EVERYTHING, LEDGER, OTHERS, USE
 from windows import Windows, own_windows
 
 from conftest import PATIENT
@@ -51,7 +51,7 @@ FILES = {"/project/sum.py": SUM.replace("║", ""), "/project/.env.sh": "KEY=\n"
 def test_extension_server_engine_and_index_run_on_the_side_of_the_files(
     windows: Windows, real_engine_runtime: Address
 ) -> None:
-    window = windows.open(USE, others=OTHERS)
+    window = windows.open(USE, others=OTHERS, settings=EVERYTHING)
     shown = window.page.locator(f'.monaco-editor[data-uri$="/{window.file.name}"]').first
     expect(shown).to_have_attribute("data-uri", f"{windows.server.remote}{window.file}")
     window.type(".")
@@ -82,7 +82,7 @@ def test_a_virtual_folder_gets_suggestions_from_the_document_alone(
         window.press("Control+Home", "ArrowDown", "ArrowDown", "End")
         window.type(" ")
         window.expect_ghost_text("left + right")
-        seen = window.expect_the_model_sees("No code of other files")
+        seen = window.expect_the_model_sees("Other files are not read here")
         assert "def add(left, right)" in seen
         window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
         secret = windows.open_virtual(workspace, f"{SCHEME}:/project/.env.sh")

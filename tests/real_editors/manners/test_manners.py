@@ -39,8 +39,11 @@ def test_nothing_right_after_undo(windows: Windows) -> None:
     assert window.ghost_text_within(QUIET_MS) == ""
 
 
-def test_nothing_over_the_menu_of_completions(windows: Windows) -> None:
-    window = windows.open(SUM.replace("║", " ║"), settings={"editor.wordBasedSuggestions": "all"})
+def test_nothing_over_the_menu_of_completions_where_the_user_wants_nothing(
+    windows: Windows,
+) -> None:
+    settings = {"editor.quickSuggestions": False, "intarsia.overMenu": False}
+    window = windows.open(SUM.replace("║", " ║"), settings=settings)
     window.press("Control+Space")
     menu = window.page.locator(".suggest-widget.visible")
     expect(menu).to_be_visible()
@@ -53,7 +56,8 @@ def test_nothing_over_the_menu_of_completions(windows: Windows) -> None:
 
 def test_nothing_in_an_open_snippet(windows: Windows) -> None:
     source = "function printAll(items) {\n  ║\n}\n\nprintAll([1, 2, 3]);\n"
-    window = windows.open(source, "print.js", settings={"editor.suggestOnTriggerCharacters": False})
+    settings = {"editor.suggestOnTriggerCharacters": False, "editor.quickSuggestions": False}
+    window = windows.open(source, "print.js", settings=settings)
     window.command("Snippets: Insert Snippet")
     window.page.get_by_placeholder("Select a snippet").fill("forof")
     window.choose("forof")

@@ -63,7 +63,7 @@ def typed(windows: Windows) -> VSCodeWindow:
     expect(window.page.get_by_text("Initializing TS/JS")).to_have_count(0, timeout=SERVER_MS)
     window.press(*["Backspace"] * len("area"))
     window.type("size")
-    window.expect_drawn("⇥ next edit")
+    window.expect_drawn("⇥ next edit⇥")
     return window
 
 
@@ -81,7 +81,7 @@ def until(holds: Callable[[], bool], otherwise: Callable[[], str]) -> None:
 def test_a_key_renames_in_all_files_and_one_undo_takes_it_back(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere")
+    window.expect_drawn("sizeF2 renames everywhere⇥")
     window.press("F2")
     window.expect_drawn("")
     window.expect_saved(RENAMED)
@@ -97,7 +97,7 @@ def test_a_key_renames_in_all_files_and_one_undo_takes_it_back(windows: Windows)
 def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere")
+    window.expect_drawn("sizeF2 renames everywhere⇥")
     window.command("Intarsia: Apply All Next Edits")
     expect(window.page.locator(".quick-input-list .monaco-list-row.focused")).to_contain_text(
         "Rename area to size everywhere"
@@ -110,9 +110,9 @@ def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
 def test_the_list_is_the_second_choice(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere")
+    window.expect_drawn("sizeF2 renames everywhere⇥")
     window.command("Intarsia: Apply All Next Edits")
-    window.choose("Apply 1 next edit of this file")
+    window.choose("Apply 2 next edits of this file")
     window.expect_drawn("size")
     window.press("Enter")
     window.expect_saved(TYPED.replace("area(1", "size(1"))
