@@ -14,13 +14,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from functools import cache
-from typing import Any
 from unittest.mock import patch
 
 import rule_engine
 from cattrs import Converter
 from faults.engine_faults import FAULTS
-from lsprotocol import types
 from pygls.io_ import run_async
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient
@@ -109,17 +107,10 @@ async def _connect(client: LanguageClient, read: _Pipe, written: _Pipe) -> None:
 async def _serve(server: IntarsiaServer, read: _Pipe, written: _Pipe) -> None:
     _SERVER.set(server)
     server.protocol.set_writer(written)
-    handle = server.protocol.handle_message
-
-    def handle_here(message: Any) -> None:
-        if getattr(message, "method", None) == types.EXIT:
-            read.close()  # the server would end the process
-        else:
-            handle(message)
-
     try:
-        with patch.object(server.protocol, "handle_message", handle_here):
-            await server.serve(read.reader)
+        await server.serve(read.reader)
+    except SystemExit:
+        pass  # as at each ``exit``
     finally:
         server.shutdown()  # type: ignore[no-untyped-call]
         written.close()
