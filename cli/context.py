@@ -5,7 +5,6 @@ It is the same plan that a suggestion uses, and the same choice of code of other
 
 import asyncio
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -35,23 +34,12 @@ ESTIMATED_TOKENS_PER_S = 600.0
 """The default model on two cores (docs/results.md): about 1.7 s for 1,000 tokens."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReadingSpeed:
-    """Tokens that are read in a second, measured by a running engine or estimated."""
-
-    tokens_per_s: float
-    is_measured: bool
-
-
-def reading_speed() -> ReadingSpeed:
-    """Return the speed that the running engine has measured; none is started to measure it."""
+def reading_speed() -> float | None:
+    """Return the tokens a second that the running engine has measured; none is started for it."""
     try:
-        measured = asyncio.run(ask_status()).prefill_tokens_per_s
+        return asyncio.run(ask_status()).prefill_tokens_per_s
     except (NoEngine, EngineError):
-        measured = None
-    if measured is None:
-        return ReadingSpeed(tokens_per_s=ESTIMATED_TOKENS_PER_S, is_measured=False)
-    return ReadingSpeed(tokens_per_s=measured, is_measured=True)
+        return None
 
 
 class SeenChunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,18 +76,6 @@ class SeenContext(msgspec.Struct, frozen=True, kw_only=True):
     choose_ms: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProjectChunks:
-    """Chunks of the project that a file is in, and what finding them took."""
-
-    root: Path
-    chunks: tuple[Chunk, ...]
-    num_indexed: int
-    is_complete: bool
-    index_ms: float
-    choose_ms: float
-
-
 def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     """Return the plan of a suggestion at the cursor. Raise CliError if there would be none."""
     plan = plan_at_cursor(source.text, cursor, language, FillOptions())
@@ -108,45 +84,37 @@ def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     return plan
 
 
-def choose_of(plan: FillPlan, project: FileProject, speed: ReadingSpeed) -> ProjectChunks:
-    """Choose chunks for a file, as many as a suggestion would get."""
-    began = time.monotonic()
-    chunks = project.choose(plan, speed.tokens_per_s if speed.is_measured else None)
-    return ProjectChunks(
-        root=project.root,
-        chunks=chunks,
-        num_indexed=project.index.counts().num_files,
-        is_complete=project.is_complete,
-        index_ms=project.index_ms,
-        choose_ms=1_000 * (time.monotonic() - began),
-    )
-
-
 def seen_context(
-    source: SourceFile, plan: FillPlan, project: ProjectChunks | None, speed: ReadingSpeed
+    source: SourceFile, plan: FillPlan, project: FileProject | None, measured: float | None
 ) -> SeenContext:
-    """Return all that the model would see; without a project only the file's own window."""
-    canvas = plan.canvas
-    chunks = tuple(map(_seen, project.chunks)) if project else ()
+    """Return all that the model would see; without a project only the file's own window.
+
+    It has as much of other files as a suggestion would get at the ``measured`` speed.
+    """
+    canvas, began = plan.canvas, time.monotonic()
+    chunks = tuple(map(_seen, project.choose(plan, measured) if project else ()))
+    choose_ms = 1_000 * (time.monotonic() - began)
     project_tokens = sum(one.tokens for one in chunks)
     window_tokens = num_tokens(canvas.prefix + canvas.given + canvas.suffix)
+    tokens_per_s = ESTIMATED_TOKENS_PER_S if measured is None else measured
+    own_path = source.name if source.path is None else source.path.name
     return SeenContext(
         file=source.name,
         repository=project.root.name if project else None,
-        path=_path_in(source, project),
+        path=project.path if project else own_path,
         chunks=chunks,
         suffix=canvas.suffix,
         prefix=canvas.prefix,
         given=canvas.given,
         project_tokens=project_tokens,
         window_tokens=window_tokens,
-        seconds=(project_tokens + window_tokens) / speed.tokens_per_s,
-        tokens_per_s=speed.tokens_per_s,
-        is_speed_measured=speed.is_measured,
-        num_indexed=project.num_indexed if project else 0,
+        seconds=(project_tokens + window_tokens) / tokens_per_s,
+        tokens_per_s=tokens_per_s,
+        is_speed_measured=measured is not None,
+        num_indexed=project.index.counts().num_files if project else 0,
         is_index_complete=project.is_complete if project else True,
         index_ms=project.index_ms if project else 0.0,
-        choose_ms=project.choose_ms if project else 0.0,
+        choose_ms=choose_ms if project else 0.0,
     )
 
 
@@ -163,14 +131,6 @@ def _seen(chunk: Chunk) -> SeenChunk:
         text=chunk.text,
         tokens=num_tokens(f"{chunk.path}\n{chunk.text}\n"),
     )
-
-
-def _path_in(source: SourceFile, project: ProjectChunks | None) -> str:
-    if source.path is None:
-        return source.name
-    if project is None:
-        return source.path.name
-    return source.path.resolve().relative_to(project.root).as_posix()
 
 
 @click.command("context")
@@ -208,40 +168,34 @@ def command(
     """
     source = read_source(file)
     plan = plan_of(source, language or language_for_path(source.name), offset_of(source.text, at))
-    speed, project = reading_speed(), None
-    if source.path is not None and not no_project:
-        with open_project(source.path, _root_of(source.path, root)) as opened:
-            project = choose_of(plan, opened, speed) if opened else None
-    seen = seen_context(source, plan, project, speed)
+    measured, path = reading_speed(), None if no_project else source.path
+    if path and root and not path.resolve().is_relative_to(root.resolve()):
+        raise CliError(f"{path} is not in {root}: give a --root that it is in")
+    with open_project(path, root) as project:
+        seen = seen_context(source, plan, project, measured)
     if as_json:
         click.echo(msgspec.json.encode(seen).decode())
     else:
-        show_context(output(), seen, has_project=project is not None)
+        show_context(output(), seen)
     return ExitCode.OK
-
-
-def _root_of(file: Path, root: Path | None) -> Path | None:
-    if root is not None and not file.resolve().is_relative_to(root.resolve()):
-        raise CliError(f"{file} is not in {root}: give a --root that it is in")
-    return root
 
 
 _HEADING = "bold"
 _REASON = "dim"
 
 
-def show_context(console: Console, seen: SeenContext, *, has_project: bool) -> None:
+def show_context(console: Console, seen: SeenContext) -> None:
     """Print the parts in the order of reading: other files, suffix, prefix, given text."""
     for chunk in seen.chunks:
         label = f"{chunk.kind.replace('_', ' ')}, about {chunk.tokens} tokens"
         _part(console, f"{chunk.path} ({label})", chunk.text, chunk.reason)
-    if has_project and not seen.chunks:
+    if seen.repository is not None and not seen.chunks:
         console.print(Text("no code of other files: none was found that helps here", style=_REASON))
     _part(console, f"{seen.path}: after the hole", seen.suffix)
     _part(console, f"{seen.path}: before the hole", seen.prefix)
     if seen.given:
         _part(console, "already there, the fill continues it", seen.given)
-    for line in _costs(seen, has_project=has_project):
+    for line in _costs(seen):
         console.print(Text(line, style=_REASON), soft_wrap=True)
 
 
@@ -253,17 +207,17 @@ def _part(console: Console, heading: str, text: str, reason: str = "") -> None:
     console.print(Text(displayable(text)), soft_wrap=True)
 
 
-def _costs(seen: SeenContext, *, has_project: bool) -> list[str]:
+def _costs(seen: SeenContext) -> list[str]:
     source = "measured" if seen.is_speed_measured else "estimated: no engine has measured it yet"
     parts = f"{seen.window_tokens} of this file"
-    if has_project:
+    if seen.repository is not None:
         parts = f"{seen.project_tokens} of other files in {seen.repository}, {parts}"
     lines = [
         f"about {seen.project_tokens + seen.window_tokens} tokens: {parts}",
         f"{seen.seconds:.1f} s to read all of it once, at {seen.tokens_per_s:.0f} tokens a second "
         f"({source})",
     ]
-    if has_project:
+    if seen.repository is not None:
         lines.append(
             f"{seen.num_indexed} files indexed; {seen.index_ms:.0f} ms to bring the index up to "
             f"date, {seen.choose_ms:.0f} ms to choose"

@@ -44,8 +44,7 @@ def command(watch: bool, **options: Any) -> ExitCode:
     console = output()
     filled = asyncio.run(_fill_samples(console, FillOptions(**options), watch=watch))
     console.print(_summary(filled))
-    failed = [one for one in filled if one.filling.refusal]
-    return ExitCode.NOTHING if failed else ExitCode.OK
+    return ExitCode.NOTHING if any(it.refusal for _, it in filled) else ExitCode.OK
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,17 +73,9 @@ def read_samples() -> Sequence[Sample]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FilledSample:
-    """A sample and the result for its hole."""
-
-    sample: Sample
-    filling: FilledPlace
-
-
 async def _fill_samples(
     console: Console, options: FillOptions, *, watch: bool
-) -> Sequence[FilledSample]:
+) -> Sequence[tuple[Sample, FilledPlace]]:
     done = []
     with WaitingView(notices(), watch=watch) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
@@ -97,7 +88,7 @@ async def _fill_samples(
                 async for filling in fill_in_order(context, sample.text, places):
                     view.hide()
                     _show(console, sample, filling)
-                    done.append(FilledSample(sample=sample, filling=filling))
+                    done.append((sample, filling))
     return done
 
 
@@ -107,15 +98,15 @@ def _show(console: Console, sample: Sample, filling: FilledPlace) -> None:
     console.print()
 
 
-def _summary(done: Sequence[FilledSample]) -> Table:
+def _summary(done: Sequence[tuple[Sample, FilledPlace]]) -> Table:
     table = Table(box=SIMPLE_HEAD)
     table.add_column("file")
     table.add_column("hole")
     for name in ("tokens", "forward passes", "ms"):
         table.add_column(name, justify="right")
     table.add_column("filled")
-    for one in done:
-        table.add_row(one.sample.file, one.sample.shows, *_figures(one.filling))
+    for sample, filling in done:
+        table.add_row(sample.file, sample.shows, *_figures(filling))
     return table
 
 

@@ -5,11 +5,9 @@ are context managers that leave nothing on the terminal, and show nothing where 
 terminal.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -27,7 +25,7 @@ if TYPE_CHECKING:  # downloads show a bar too, and need no grammars
     from intarsia.infill.holes.hole import Hole
 
 
-class _View(AbstractContextManager[Any]):
+class _View(ABC):
     """Something on the terminal that is hidden when its block ends."""
 
     def __enter__(self) -> Self:
@@ -37,12 +35,7 @@ class _View(AbstractContextManager[Any]):
     def hide(self) -> None:
         """Remove it from the terminal."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.hide()
 
 

@@ -1,6 +1,7 @@
 """The options of a fill on the command line, shared by several commands."""
 
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -13,11 +14,9 @@ from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, Language, language_
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def fill_options(command: _F) -> _F:
-    """Add the options of a fill; their parameter names are the fields of FillOptions."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def with_options(*options: Callable[[Any], Any]) -> Callable[[_F], _F]:
+    """Return a decorator that adds several options, in their order in the help."""
+    return lambda command: reduce(lambda decorated, add: add(decorated), reversed(options), command)
 
 
 def absolute_model(ctx: click.Context, _: click.Parameter, model: str | None) -> str | None:
@@ -42,7 +41,7 @@ model_option = click.option(
     help="A catalog name, a folder or a hub id.  [default: the loaded model]",
 )
 
-_OPTIONS = (
+fill_options = with_options(
     model_option,
     click.option(
         "--decoding",
@@ -74,6 +73,7 @@ _OPTIONS = (
         help="Return the best complete answer after N milliseconds.",
     ),
 )
+"""Their parameter names are the fields of FillOptions."""
 
 
 def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> Language | None:

@@ -9,7 +9,7 @@ Grammars are named here but not loaded.
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
 BlockStyle = Literal["indent", "closed", "none"]
 """How a block ends: by indentation, by a closing text at the header's column, or unknown."""
@@ -35,7 +35,7 @@ class Language:
     block_style: BlockStyle = "none"
     openers: str = ""  # a line that ends with one of these characters opens a block
     header: str | None = None  # a line above the cursor that opens a block without such a character
-    closed_header: str | None = None  # the same while the cursor is still at the line's end
+    closed_header: str | None = None  # another while the cursor is still at the line's end
     flush_header: str | None = None  # headers that allow their body at their own column
     are_pairs_blocks: bool = False  # "{}" on one line is a block, never a value
     has_macros: bool = False  # the grammar cannot parse every correct file
@@ -75,14 +75,18 @@ ECMASCRIPT_IDS = ("javascript", "javascriptreact", "typescript", "typescriptreac
 _BRACES = Language(
     id="", block_style="closed", openers="{", flush_header=_FLUSH_SWITCH, ends=("*/",)
 )
-_JAVASCRIPT = replace(
-    _BRACES,
-    id="javascript",
+
+
+def _braces(id: str, **fields: Any) -> Language:
+    """Return the row of a language with braces; its grammar has its name if none is given."""
+    return replace(_BRACES, id=id, **{"grammar": Grammar(module=f"tree_sitter_{id}"), **fields})
+
+
+_JAVASCRIPT = _braces(
+    "javascript",
     aliases=("js",),
     extensions=(".js", ".mjs", ".cjs"),
-    grammar=Grammar(module="tree_sitter_javascript"),
     header=_TAG_HEADER,
-    closed_header=_TAG_HEADER,
 )
 
 LANGUAGES: tuple[Language, ...] = (
@@ -93,14 +97,12 @@ LANGUAGES: tuple[Language, ...] = (
         grammar=Grammar(module="tree_sitter_python"),
         block_style="indent",
         header=_PYTHON_HEADER,
-        closed_header=_PYTHON_HEADER,
         ends=('"""', "'''", "def _(): pass"),
     ),
     _JAVASCRIPT,
     replace(_JAVASCRIPT, id="javascriptreact", aliases=("jsx",), extensions=(".jsx",)),
-    replace(
-        _BRACES,
-        id="typescript",
+    _braces(
+        "typescript",
         aliases=("ts",),
         extensions=(".ts", ".mts", ".cts"),
         grammar=Grammar(module="tree_sitter_typescript", function="language_typescript"),
@@ -112,161 +114,125 @@ LANGUAGES: tuple[Language, ...] = (
         extensions=(".tsx",),
         grammar=Grammar(module="tree_sitter_typescript", function="language_tsx"),
     ),
-    replace(_BRACES, id="java", extensions=(".java",), grammar=Grammar(module="tree_sitter_java")),
-    replace(
-        _BRACES,
-        id="c",
+    _braces("java", extensions=(".java",)),
+    _braces(
+        "c",
         extensions=(".c",),
-        grammar=Grammar(module="tree_sitter_c"),
         flush_header=r"\bswitch\b|\bextern\s+\"C\"",
         ends=("*/", "#endif"),
         has_macros=True,
     ),
-    replace(
-        _BRACES,
-        id="cpp",
+    _braces(
+        "cpp",
         aliases=("c++", "cuda-cpp"),
         # A .h may hold either; the C++ grammar reads C, and not the other way round.
         extensions=(".cpp", ".cc", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".cu", ".cuh"),
-        grammar=Grammar(module="tree_sitter_cpp"),
         flush_header=r"\b(?:switch|namespace|class|struct)\b|\bextern\s+\"C\"",
         ends=("*/", "#endif"),
         has_macros=True,
     ),
-    replace(
-        _BRACES,
-        id="csharp",
+    _braces(
+        "csharp",
         aliases=("cs", "c#"),
         extensions=(".cs", ".csx"),
         grammar=Grammar(module="tree_sitter_c_sharp"),
         ends=("*/", "#endif", "#endregion"),
     ),
-    replace(
-        _BRACES,
-        id="go",
+    _braces(
+        "go",
         aliases=("golang",),
         extensions=(".go",),
-        grammar=Grammar(module="tree_sitter_go"),
         flush_header=r"\b(?:switch|select)\b",
     ),
-    replace(
-        _BRACES,
-        id="rust",
+    _braces(
+        "rust",
         aliases=("rs",),
         extensions=(".rs",),
-        grammar=Grammar(module="tree_sitter_rust"),
         flush_header=None,
     ),
-    replace(
-        _BRACES,
-        id="ruby",
+    _braces(
+        "ruby",
         aliases=("rb",),
         extensions=(".rb", ".rake", ".gemspec", ".ru"),
         filenames=("Gemfile", "Rakefile"),
-        grammar=Grammar(module="tree_sitter_ruby"),
         header=_RUBY_HEADER,
         closed_header=_RUBY_CLOSED,
         flush_header=r"\bcase\b",
         ends=("end", "=end"),
     ),
-    replace(
-        _BRACES,
-        id="php",
+    _braces(
+        "php",
         extensions=(".php", ".phtml"),
         grammar=Grammar(module="tree_sitter_php", function="language_php"),
         header=_PHP_HEADER,
-        closed_header=_PHP_HEADER,
     ),
-    replace(
-        _BRACES,
-        id="shellscript",
+    _braces(
+        "shellscript",
         aliases=("bash", "ksh", "sh", "zsh"),
         extensions=(".sh", ".bash", ".zsh", ".ksh"),
         filenames=(".bashrc", ".bash_profile", ".profile", ".zshrc"),
         grammar=Grammar(module="tree_sitter_bash"),
         header=_BASH_HEADER,
-        closed_header=_BASH_HEADER,
         flush_header=r"^\s*case\b",
         ends=("fi", "done", "esac"),
     ),
-    replace(
-        _BRACES,
-        id="html",
+    _braces(
+        "html",
         extensions=(".html", ".htm", ".xhtml"),
-        grammar=Grammar(module="tree_sitter_html"),
         header=_TAG_HEADER,
-        closed_header=_TAG_HEADER,
         flush_header=None,
         ends=("-->",),
     ),
-    replace(
-        _BRACES,
-        id="css",
+    _braces(
+        "css",
         extensions=(".css",),
-        grammar=Grammar(module="tree_sitter_css"),
         are_pairs_blocks=True,
         flush_header=None,
     ),
-    replace(
-        _BRACES,
-        id="json",
+    _braces(
+        "json",
         aliases=("jsonc",),
         extensions=(".json", ".jsonc", ".webmanifest"),
-        grammar=Grammar(module="tree_sitter_json"),
         openers="{[",
         are_pairs_blocks=True,
         flush_header=None,
     ),
-    replace(
-        _BRACES,
-        id="kotlin",
+    _braces(
+        "kotlin",
         aliases=("kt",),
         extensions=(".kt", ".kts"),
-        grammar=Grammar(module="tree_sitter_kotlin"),
         flush_header=None,
     ),
-    replace(
-        _BRACES,
-        id="swift",
+    _braces(
+        "swift",
         extensions=(".swift",),
-        grammar=Grammar(module="tree_sitter_swift"),
         ends=("*/", "#endif"),
     ),
-    replace(
-        _BRACES,
-        id="scala",
+    _braces(
+        "scala",
         extensions=(".scala", ".sc", ".sbt"),
-        grammar=Grammar(module="tree_sitter_scala"),
         flush_header=None,
     ),
-    replace(_BRACES, id="dart", extensions=(".dart",), grammar=Grammar(module="tree_sitter_dart")),
-    replace(
-        _BRACES,
-        id="zig",
+    _braces("dart", extensions=(".dart",)),
+    _braces(
+        "zig",
         extensions=(".zig", ".zon"),
-        grammar=Grammar(module="tree_sitter_zig"),
         flush_header=None,
         ends=(),
     ),
-    replace(
-        _BRACES,
-        id="lua",
+    _braces(
+        "lua",
         extensions=(".lua", ".rockspec"),
-        grammar=Grammar(module="tree_sitter_lua"),
         header=_LUA_HEADER,
-        closed_header=_LUA_HEADER,
         flush_header=None,
         ends=("end", "]]"),
     ),
-    replace(
-        _BRACES,
-        id="elixir",
+    _braces(
+        "elixir",
         aliases=("ex",),
         extensions=(".ex", ".exs"),
-        grammar=Grammar(module="tree_sitter_elixir"),
         openers="{[",
         header=_ELIXIR_HEADER,
-        closed_header=_ELIXIR_HEADER,
         flush_header=None,
         ends=("end", '"""'),
     ),
@@ -288,7 +254,6 @@ LANGUAGES: tuple[Language, ...] = (
         grammar=Grammar(module="tree_sitter_yaml"),
         block_style="indent",
         header=_YAML_HEADER,
-        closed_header=_YAML_HEADER,
     ),
     Language(
         id="toml",

@@ -1,7 +1,7 @@
 """Replacements of parts of a text, and how they move the text after them."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -33,9 +33,12 @@ class Moves:
         """Return how far an offset outside all replacements moves."""
         return self._growths[bisect_right(self._ends, offset)]
 
-    def before(self, replacement: Replacement) -> int:
-        """Return how far a replacement itself moves, by those before it."""
-        return self.at(replacement.end) - replacement.growth
+
+def inserted_ranges(replacements: Sequence[Replacement]) -> list[tuple[int, int]]:
+    """Return where the new texts are once all replacements are made, in their order."""
+    moves = Moves(replacements)
+    starts = [it.start + moves.at(it.end) - it.growth for it in replacements]
+    return [(at, at + len(it.new)) for at, it in zip(starts, replacements, strict=True)]
 
 
 def with_replaced(text: str, replacements: Iterable[Replacement]) -> str:

@@ -18,8 +18,9 @@ from intarsia.infill.syntax.parse import parse
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.files.secret_text import holds_key, holds_secret
+from intarsia.workspace.files.seen import Seen
 from intarsia.workspace.files.source_text import NotRead, read_source, why_not_source
-from intarsia.workspace.files.walk import FoundFile, Walk
+from intarsia.workspace.files.walk import Walk
 
 MIN_FILES = 10
 MIN_BYTES = 20_000
@@ -105,7 +106,7 @@ def read_repository(root: Path, *, seed: int, exclude: Sequence[str] = ()) -> Re
     )
 
 
-def _walk(root: Path, exclude: Sequence[str]) -> Iterator[FoundFile]:
+def _walk(root: Path, exclude: Sequence[str]) -> Iterator[Seen]:
     settings = RootSettings(path=root.as_posix(), exclude=tuple(exclude))
     walk = Walk(FileRules(settings, lambda name: language_for_path(name).id not in NOT_TAUGHT))
     while not walk.is_done:
@@ -116,7 +117,7 @@ def _draw_key(path: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}:{path}".encode("utf-8", "surrogateescape")).digest()
 
 
-def _read(root: Path, path: str, found: FoundFile) -> SourceFile | str:
+def _read(root: Path, path: str, found: Seen) -> SourceFile | str:
     """Return a file, or the reason why it is left out."""
     if not _OF_OTHERS.isdisjoint(PurePosixPath(path).parts[:-1]):
         return "of others"

@@ -7,16 +7,14 @@ from typing import Any
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.fill.job import FilledFile, FillJob, RepairJob, run_job, run_repair, with_imports
-from intarsia.cli.fill.show import report_filling, show_filling, to_json
+from intarsia.cli.fill.job import FilledFile, FillJob, run_job, run_repair, with_imports
 from intarsia.cli.fill.source_file import SourceFile, read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.options import fill_options, language_option
 from intarsia.cli.project import open_project
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import displayable, output
+from intarsia.cli.terminal import displayable
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.languages import Language, language_for_path
 
 
@@ -56,38 +54,20 @@ def command(
     if write:
         require_writable(source)
     language = language or language_for_path(source.name)
-
-    asked = FillOptions(**options, is_background=True)
-
-    def report(filling: FilledPlace) -> None:
-        if as_json:
-            filled = report_filling(source.name, source.text, filling, asked.decoding)
-            click.echo(to_json(filled))
-        else:
-            show_filling(output(), source.name, source.text, filling, language)
-
     with open_project(None if no_project else source.path) as project:
-        if where.repair is not None:
-            repair = RepairJob(
-                source=source,
-                language=language,
-                at=where.repair,
-                options=asked,
-                as_json=as_json,
-                project=project,
-            )
-            repaired = asyncio.run(run_repair(repair))
-            filled = None if repaired is None else FilledFile(text=repaired)
-            return _end(source, filled, write=write)
         job = FillJob(
             source=source,
             language=language,
             where=where,
-            options=asked,
+            options=FillOptions(**options, is_background=True),
             is_watched=watch,
-            report=report,
+            as_json=as_json,
             project=project,
         )
+        if where.repair is not None:
+            repaired = asyncio.run(run_repair(job, where.repair))
+            filled = None if repaired is None else FilledFile(text=repaired)
+            return _end(source, filled, write=write)
         fillings = asyncio.run(run_job(job))
         if any(filling.refusal for filling in fillings):
             return ExitCode.NOTHING

@@ -1,6 +1,6 @@
 """Run one ``intarsia fill``: fill places in order, fill all holes, or rewrite a range."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import click
@@ -8,7 +8,7 @@ from rich.text import Text
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.positions import Position, offset_of, position_of, range_of
-from intarsia.cli.fill.show import Change, FillReport, draw_change, lexer_of, to_json
+from intarsia.cli.fill.show import FillReport, draw_change, report_filling, show_filling, to_json
 from intarsia.cli.fill.source_file import SourceFile
 from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, selection_at, selections_at
 from intarsia.cli.live_view import WaitingView
@@ -29,7 +29,7 @@ from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals_at import Found, find_proposals
-from intarsia.infill.replacement import Moves, with_replaced
+from intarsia.infill.replacement import inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.imports.finder import ImportFinder
 
@@ -51,12 +51,10 @@ def with_imports(
     """
     text = fillings[-1].result
     changes = [it.replacement for it in fillings if it.replacement is not None]
-    moves = Moves(changes)
-    starts = [(it.start + moves.before(it), len(it.new)) for it in changes]
     names = [
         name
-        for start, length in starts
-        for name in unbound_names(text, start, start + length, language)
+        for start, end in inserted_ranges(changes)
+        for name in unbound_names(text, start, end, language)
     ]
     return _with_names(project, language, text, names) if names else FilledFile(text=text)
 
@@ -77,20 +75,21 @@ def _with_names(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RepairJob:
-    """Which error to repair, and how to show the result."""
+class FillJob:
+    """What to fill or to repair, and how; each result is printed at once, as JSON if wanted."""
 
     source: SourceFile
     language: Language
-    at: Position
+    where: Where
     options: FillOptions
+    is_watched: bool
     as_json: bool
     project: FileProject | None
 
 
-async def run_repair(job: RepairJob) -> str | None:
+async def run_repair(job: FillJob, at: Position) -> str | None:
     """Show the repair, or why there is none. Return the repaired text, None without a repair."""
-    text, offset = job.source.text, offset_of(job.source.text, job.at)
+    text, offset = job.source.text, offset_of(job.source.text, at)
     found = find_proposals(text, offset, offset, job.language)
     repair = found if isinstance(found, NoSuggestion) else await _find(job, found)
     if job.as_json:
@@ -100,7 +99,7 @@ async def run_repair(job: RepairJob) -> str | None:
     return None if isinstance(repair, NoSuggestion) else with_replaced(text, [repair.replacement])
 
 
-async def _find(job: RepairJob, found: Found) -> Repair | NoSuggestion:
+async def _find(job: FillJob, found: Found) -> Repair | NoSuggestion:
     with WaitingView(notices(), watch=False) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
             asking = Asking(
@@ -122,7 +121,7 @@ def _finder(client: EngineClient, project: FileProject | None) -> FindProject | 
     return find
 
 
-def _report(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> FillReport:
+def _report(job: FillJob, offset: int, repair: Repair | NoSuggestion) -> FillReport:
     name, text = job.source.name, job.source.text
     if isinstance(repair, NoSuggestion):
         return FillReport(file=name, reason=repair.reason, range=range_of(text, offset, offset))
@@ -131,7 +130,7 @@ def _report(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> FillR
     return FillReport(file=name, text=change.new, range=where, kind="repair")
 
 
-def _show(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> None:
+def _show(job: FillJob, offset: int, repair: Repair | NoSuggestion) -> None:
     text, console = job.source.text, output()
     at = offset if isinstance(repair, NoSuggestion) else repair.replacement.start
     title = f"{displayable(job.source.name)}:{position_of(text, at)}"
@@ -139,25 +138,9 @@ def _show(job: RepairJob, offset: int, repair: Repair | NoSuggestion) -> None:
     if isinstance(repair, NoSuggestion):
         console.print(Text(f"no repair: {repair.reason}", style="yellow"), soft_wrap=True)
         return
-    change = repair.replacement
-    lexer = lexer_of(job.language)
-    drawn = Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
-    console.print(draw_change(drawn), soft_wrap=True)
+    console.print(draw_change(text, repair.replacement, job.language), soft_wrap=True)
     words = f"{description_of(text, repair)} · likelier by {repair.gain:.1f} nats"
     console.print(Text(displayable(words), style="dim"), soft_wrap=True)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FillJob:
-    """What to fill and how. ``report`` is called for each place as soon as it is filled."""
-
-    source: SourceFile
-    language: Language
-    where: Where
-    options: FillOptions
-    is_watched: bool
-    report: Callable[[FilledPlace], None]
-    project: FileProject | None
 
 
 async def run_job(job: FillJob) -> list[FilledPlace]:
@@ -175,9 +158,17 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
             )
             async for filling in _fillings(job, holes, context, view):
                 view.hide()
-                job.report(filling)
+                _show_filling(job, filling)
                 fillings.append(filling)
     return fillings
+
+
+def _show_filling(job: FillJob, filling: FilledPlace) -> None:
+    name, text = job.source.name, job.source.text
+    if job.as_json:
+        click.echo(to_json(report_filling(name, text, filling, job.options.decoding)))
+    else:
+        show_filling(output(), name, text, filling, job.language)
 
 
 async def _fillings(

@@ -4,12 +4,13 @@ Columns count characters; lines end at LF, CRLF or CR, as in editors.
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from intarsia.cli.errors import CliError
+from intarsia.infill.syntax.lines import line_end, line_starts
 
 _POSITION = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -57,7 +58,14 @@ def parse_range(word: str) -> Range:
 
 def offset_of(text: str, position: Position) -> int:
     """Return the offset of a position. Raise CliError if it is outside the text."""
-    start, end = _line_bounds(text, position.line)
+    starts = line_starts(text)
+    if position.line > len(starts):
+        raise CliError(
+            f"line {position.line} is outside the text, which has {len(starts)} "
+            f"{'line' if len(starts) == 1 else 'lines'}: give a line from 1 to {len(starts)}"
+        )
+    start = starts[position.line - 1]
+    end = line_end(text, start)
     if position.column > end - start + 1:
         raise CliError(
             f"{position} is outside the text: line {position.line} has columns 1 to "
@@ -68,29 +76,11 @@ def offset_of(text: str, position: Position) -> int:
 
 def position_of(text: str, offset: int) -> Position:
     """Return the position of an offset."""
-    line, start = 1, 0
-    for match in _LINE_END.finditer(text):
-        if match.end() > offset:
-            break
-        line, start = line + 1, match.end()
-    return Position(line=line, column=offset - start + 1)
+    starts = line_starts(text)
+    line = bisect_right(starts, offset)
+    return Position(line=line, column=offset - starts[line - 1] + 1)
 
 
 def range_of(text: str, start: int, end: int) -> Range:
     """Return the range between two offsets."""
     return Range(start=position_of(text, start), end=position_of(text, end))
-
-
-def _line_bounds(text: str, line: int) -> tuple[int, int]:
-    """Return the start and the end of a line, without its line end. Raise CliError."""
-    number, start = 1, 0
-    for match in _LINE_END.finditer(text):
-        if number == line:
-            return start, match.start()
-        number, start = number + 1, match.end()
-    if number < line:
-        raise CliError(
-            f"line {line} is outside the text, which has {number} "
-            f"{'line' if number == 1 else 'lines'}: give a line from 1 to {number}"
-        )
-    return start, len(text)

@@ -43,17 +43,6 @@ _LEXERS = {
 """Lexer names that differ from the language id."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
-    """``text[start:end]`` becomes ``fill``; ``lexer`` names the language for the colours."""
-
-    text: str
-    start: int
-    end: int
-    fill: str
-    lexer: str
-
-
 def show_filling(
     console: Console, file: str, text: str, filling: FilledPlace, language: Language
 ) -> None:
@@ -61,28 +50,12 @@ def show_filling(
     where = position_of(text, filling.where[0])
     console.print(Text(f"{displayable(file)}:{where}", style="bold"), soft_wrap=True)
     if filling.refusal is not None:
-        console.print(_refusal(filling.refusal), soft_wrap=True)
+        refusal = f"no suggestion: {filling.refusal.reason}"
+        console.print(Text(refusal, style="yellow"), soft_wrap=True)
     if filling.change is not None:
-        console.print(_drawn(filling.text, filling.change, language), soft_wrap=True)
+        console.print(draw_change(filling.text, filling.change, language), soft_wrap=True)
     if isinstance(filling.outcome, FillResult):
         console.print(_cost(filling.outcome.filled), soft_wrap=True)
-
-
-def _refusal(refusal: NoSuggestion) -> Text:
-    return Text(f"no suggestion: {refusal.reason}", style="yellow")
-
-
-def _drawn(text: str, change: Replacement, language: Language) -> Text:
-    return draw_change(
-        Change(
-            text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer_of(language)
-        )
-    )
-
-
-def lexer_of(language: Language) -> str:
-    """Return the name of the lexer that colours a language."""
-    return _LEXERS.get(language.id, language.id)
 
 
 def _cost(filled: Filled) -> Text:
@@ -98,13 +71,13 @@ def _cost(filled: Filled) -> Text:
     return Text(" · ".join(parts), style="dim")
 
 
-def draw_change(change: Change) -> Text:
+def draw_change(text: str, change: Replacement, language: Language) -> Text:
     """Return the lines around the hole: with the hole (``-``), and with the fill (``+``)."""
-    around = _surroundings(change)
+    around, lexer = _surroundings(text, change), _LEXERS.get(language.id, language.id)
     num_above, num_below = len(around.above), len(around.below)
-    line = position_of(change.text, change.start).line
-    old = _paint(change.lexer, around, *_old(change))
-    new = _paint(change.lexer, around, displayable(change.fill), _FILL)
+    line = position_of(text, change.start).line
+    old = _paint(lexer, around, *_old(text, change))
+    new = _paint(lexer, around, displayable(change.new), _FILL)
     first_below = len(new) - num_below
     return Text("\n").join(
         [
@@ -126,9 +99,9 @@ class _Surroundings:
     below: Sequence[str]
 
 
-def _surroundings(change: Change) -> _Surroundings:
-    before = change.text[max(0, change.start - _MAX_CONTEXT_CHARS) : change.start]
-    after = change.text[change.end : change.end + _MAX_CONTEXT_CHARS]
+def _surroundings(text: str, change: Replacement) -> _Surroundings:
+    before = text[max(0, change.start - _MAX_CONTEXT_CHARS) : change.start]
+    after = text[change.end : change.end + _MAX_CONTEXT_CHARS]
     *above, lead = displayable(before).split("\n")[-_NUM_CONTEXT_LINES - 1 :]
     rest, *below = displayable(after).split("\n")[: _NUM_CONTEXT_LINES + 1]
     return _Surroundings(
@@ -139,10 +112,10 @@ def _surroundings(change: Change) -> _Surroundings:
     )
 
 
-def _old(change: Change) -> tuple[str, Style]:
+def _old(text: str, change: Replacement) -> tuple[str, Style]:
     if change.start == change.end:
         return _HOLE_MARK, _HOLE
-    lines = displayable(change.text[change.start : change.end]).split("\n")
+    lines = displayable(text[change.start : change.end]).split("\n")
     left_out = ["…"] if len(lines) > _MAX_OLD_LINES else []
     return "\n".join([*map(_clip, lines[:_MAX_OLD_LINES]), *left_out]), _CUT
 

@@ -8,12 +8,11 @@ import click
 
 from intarsia.cli.errors import CliError
 from intarsia.cli.fill.positions import Position, Range, offset_of, parse_position, parse_range
+from intarsia.cli.options import with_options
 from intarsia.infill.filling.outcome import Cursor, Selection
 from intarsia.infill.holes.hole import check_disjoint, hole_for_range
 from intarsia.infill.languages import Language
 from intarsia.lsp.settings import Settings
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 DEFAULT_NOISE = Settings().rewrite_noise
 
@@ -30,13 +29,6 @@ class Where:
     rewrite: Range | None
     noise: float | None
     repair: Position | None
-
-
-def place_options(command: _F) -> _F:
-    """Add the options; their parameter names are the fields of Where."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def read_where(options: dict[str, Any]) -> Where:
@@ -102,7 +94,7 @@ def _parsed(parse: Callable[[str], _P], value: str) -> _P:
         raise click.BadParameter(str(error)) from error
 
 
-_OPTIONS = (
+place_options = with_options(
     click.option(
         "--at",
         metavar="LINE:COL",
@@ -152,3 +144,4 @@ _OPTIONS = (
         help="Repair the error at this line by a small edit that parses and is likelier.",
     ),
 )
+"""Their parameter names are the fields of Where."""

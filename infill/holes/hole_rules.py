@@ -6,8 +6,10 @@ in tree-sitter's query language; no grammar is loaded here.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+
+from intarsia.infill.languages import ECMASCRIPT_IDS
 
 STUB_EXTENSIONS = (".pyi",)
 """Files of declarations, where an empty body is no hole."""
@@ -38,14 +40,12 @@ class HoleRules:
     - ``@meant``: a body that is empty on purpose.
     """
 
-    language_ids: tuple[str, ...]
     query: str
     anywhere: re.Pattern[str] | None = None  # the text that ``@anywhere`` must have
     names: frozenset[str] = frozenset()  # functions that are often empty on purpose
 
 
 _JAVASCRIPT = HoleRules(
-    language_ids=("javascript", "javascriptreact", "typescript", "typescriptreact"),
     query="""
         (function_declaration body: (statement_block) @named) @owner
         (generator_function_declaration body: (statement_block) @named) @owner
@@ -57,7 +57,6 @@ _JAVASCRIPT = HoleRules(
     names=frozenset({"constructor"}),
 )
 _C = HoleRules(
-    language_ids=("c",),
     query="""
         (function_definition type: (_) body: (compound_statement) @named) @owner
         (function_definition body: (compound_statement) @function) @owner
@@ -65,9 +64,8 @@ _C = HoleRules(
     """,
 )
 
-RULES: tuple[HoleRules, ...] = (
-    HoleRules(
-        language_ids=("python",),
+RULES: Mapping[str, HoleRules] = {
+    "python": HoleRules(
         query="""
             (function_definition body: (block) @named) @owner
             (block) @block
@@ -85,9 +83,8 @@ RULES: tuple[HoleRules, ...] = (
               (#match? @bases "Protocol"))
         """,
     ),
-    _JAVASCRIPT,
-    HoleRules(
-        language_ids=("java",),
+    **dict.fromkeys(ECMASCRIPT_IDS, _JAVASCRIPT),
+    "java": HoleRules(
         query="""
             (method_declaration body: (block) @named) @owner
             (constructor_declaration body: (constructor_body) @function) @owner
@@ -95,14 +92,12 @@ RULES: tuple[HoleRules, ...] = (
             [(block) (constructor_body)] @block
         """,
     ),
-    _C,
-    replace(
+    "c": _C,
+    "cpp": replace(
         _C,
-        language_ids=("cpp",),
         query=_C.query + "(lambda_expression body: (compound_statement) @function) @owner",
     ),
-    HoleRules(
-        language_ids=("csharp",),
+    "csharp": HoleRules(
         query="""
             (method_declaration body: (block) @named) @owner
             (local_function_statement body: (block) @named) @owner
@@ -114,8 +109,7 @@ RULES: tuple[HoleRules, ...] = (
         """,
         anywhere=NOT_IMPLEMENTED,
     ),
-    HoleRules(
-        language_ids=("go",),
+    "go": HoleRules(
         query="""
             (function_declaration body: (block) @named) @owner
             (method_declaration body: (block) @named) @owner
@@ -123,8 +117,7 @@ RULES: tuple[HoleRules, ...] = (
             (block) @block
         """,
     ),
-    HoleRules(
-        language_ids=("rust",),
+    "rust": HoleRules(
         query="""
             (function_item body: (block) @named) @owner
             (closure_expression body: (block) @function) @owner
@@ -134,8 +127,7 @@ RULES: tuple[HoleRules, ...] = (
         """,
         anywhere=re.compile(r"(?s)(?:(?:std|core)::)?(?:todo|unimplemented)!.*"),
     ),
-    HoleRules(
-        language_ids=("ruby",),
+    "ruby": HoleRules(
         query="""
             (method) @named @owner
             (singleton_method) @named @owner
@@ -143,8 +135,7 @@ RULES: tuple[HoleRules, ...] = (
         """,
         names=frozenset({"initialize"}),
     ),
-    HoleRules(
-        language_ids=("php",),
+    "php": HoleRules(
         query="""
             (function_definition body: (compound_statement) @named) @owner
             (method_declaration body: (compound_statement) @named) @owner
@@ -153,15 +144,13 @@ RULES: tuple[HoleRules, ...] = (
         """,
         names=frozenset({"__construct", "__destruct"}),
     ),
-    HoleRules(
-        language_ids=("shellscript",),
+    "shellscript": HoleRules(
         query="""
             (function_definition body: (compound_statement) @named) @owner
             (compound_statement) @block
         """,
     ),
-    HoleRules(
-        language_ids=("kotlin",),
+    "kotlin": HoleRules(
         query="""
             (function_declaration (function_body (block) @named)) @owner
             (secondary_constructor (block) @function) @owner
@@ -170,16 +159,14 @@ RULES: tuple[HoleRules, ...] = (
         """,
         anywhere=re.compile(r"(?s)TODO\s*\(.*\)"),
     ),
-    HoleRules(
-        language_ids=("swift",),
+    "swift": HoleRules(
         query="""
             (function_declaration body: (function_body) @named) @owner
             (init_declaration body: (function_body) @function) @owner
             (function_body) @block
         """,
     ),
-    HoleRules(
-        language_ids=("scala",),
+    "scala": HoleRules(
         query="""
             (function_definition body: (block) @named) @owner
             (block) @block
@@ -187,30 +174,26 @@ RULES: tuple[HoleRules, ...] = (
         """,
         anywhere=re.compile(r"\?\?\?"),
     ),
-    HoleRules(
-        language_ids=("dart",),
+    "dart": HoleRules(
         query="""
             (function_body (block) @named) @owner
             (block) @block
         """,
     ),
-    HoleRules(
-        language_ids=("zig",),
+    "zig": HoleRules(
         query="""
             (function_declaration body: (block) @named) @owner
             (block) @block
         """,
     ),
-    HoleRules(
-        language_ids=("lua",),
+    "lua": HoleRules(
         query="""
             (function_declaration) @named @owner
             (function_definition) @function @owner
             [(function_declaration) (function_definition)] @block
         """,
     ),
-    HoleRules(
-        language_ids=("elixir",),
+    "elixir": HoleRules(
         query="""
             (call
               target: (identifier) @_keyword
@@ -219,15 +202,10 @@ RULES: tuple[HoleRules, ...] = (
             (do_block) @block
         """,
     ),
-)
+}
+"""By the language's id; in one without a row only the user's marks can be found."""
 
 
 def is_stub(path: str) -> bool:
     """Whether the file's name says that it holds only declarations."""
     return path.lower().endswith(STUB_EXTENSIONS)
-
-
-@cache
-def rules_by_id() -> dict[str, HoleRules]:
-    """Return the rows by language; in one without a row only the user's marks can be found."""
-    return {name: row for row in RULES for name in row.language_ids}

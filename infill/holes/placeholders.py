@@ -12,7 +12,7 @@ from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, TODO, HoleRules, rules_by_id
+from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, RULES, TODO, HoleRules
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
@@ -115,7 +115,7 @@ class _Captures:
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
-    rules = rules_by_id().get(syntax.language.id)
+    rules = RULES.get(syntax.language.id)
     if rules is None:
         return
     captures = _capture(syntax, rules)

@@ -2,32 +2,32 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from intarsia.infill.imports.binding import ImportBinding
+import tree_sitter
+
+from intarsia.infill.imports.binding import ImportBinding, package_name, shown
 from intarsia.infill.imports.ecmascript_imports import place_ecmascript
-from intarsia.infill.imports.go_imports import place_go
-from intarsia.infill.imports.import_lines import num_alike
-from intarsia.infill.imports.java_imports import place_java
-from intarsia.infill.imports.one_import import adds_one_import
+from intarsia.infill.imports.import_lines import (
+    ImportLine,
+    Order,
+    adds_one_import,
+    after_line,
+    before_line,
+    head_end,
+    import_line,
+    num_alike,
+    place_line,
+)
 from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language
 from intarsia.infill.replacement import Replacement, with_replaced
-from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.lines import newline_of
+from intarsia.infill.syntax.nodes import node_text, num_errors
 from intarsia.infill.syntax.parse import Syntax, parse
-
-_Place: TypeAlias = Callable[[Syntax, ImportBinding, int], Replacement | None]
-
-_PLACES: Mapping[str, _Place] = {
-    "python": place_python,
-    **dict.fromkeys(ECMASCRIPT_IDS, place_ecmascript),
-    "go": place_go,
-    "java": place_java,
-    "rust": place_rust,
-}
 
 
 def import_edits(
@@ -74,3 +74,115 @@ def _line_edits(old: str, new: str) -> tuple[Replacement, ...]:
         for tag, first, last, low, high in matcher.get_opcodes()
         if tag != "equal"
     )
+
+
+def _by_path(line: ImportLine) -> Any:
+    return "/".join(line.path)
+
+
+_GO_ORDERS: Sequence[Order] = (_by_path,)
+
+
+def place_go(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
+    """Return the splice that adds an import, None for a file without a package clause."""
+    text, root = syntax.text, syntax.tree.root_node
+    nodes = [it for it in root.named_children if it.type == "import_declaration"]
+    nodes = [it for it in nodes if b'"C"' not in (it.text or b"")]
+    lists = [
+        child for it in nodes for child in it.named_children if child.type == "import_spec_list"
+    ]
+    spec = _spec(binding)
+    if lists:
+        lines = [_go_line(syntax, it) for it in lists[0].named_children if it.type == "import_spec"]
+        if not lines:
+            newline = newline_of(text)
+            start, end = (syntax.offset_at(it) for it in lists[0].byte_range)
+            return Replacement(start=start, end=end, new=f"({newline}\t{spec}{newline})")
+        return place_line(text, lines, _new_go_line(binding), f"\t{spec}", _GO_ORDERS)
+    if len(nodes) > 1:
+        return after_line(text, syntax.offset_at(nodes[-1].end_byte), f"import {spec}")
+    if nodes:
+        return _as_block(syntax, nodes[0], binding)
+    package = next((it for it in root.named_children if it.type == "package_clause"), None)
+    if package is None:
+        return None
+    return after_line(text, syntax.offset_at(package.end_byte), f"import {spec}", num_ends=2)
+
+
+def _as_block(syntax: Syntax, node: tree_sitter.Node, binding: ImportBinding) -> Replacement | None:
+    """Make a block of a single import and the new one."""
+    spec = next((it for it in node.named_children if it.type == "import_spec"), None)
+    if spec is None:
+        return None
+    newline = newline_of(syntax.text)
+    old, new = _go_line(syntax, spec), _new_go_line(binding)
+    both = sorted(
+        [(old, node_text(spec)), (new, _spec(binding))],
+        key=lambda it: (it[0].category, _by_path(it[0])),
+    )
+    gap = newline if old.category != new.category else ""
+    body = f"\t{both[0][1]}{newline}{gap}\t{both[1][1]}{newline}"
+    return Replacement(start=old.start, end=old.end, new=f"({newline}{body})")
+
+
+def _go_line(syntax: Syntax, spec: tree_sitter.Node) -> ImportLine:
+    path = spec.child_by_field_name("path")
+    module = "" if path is None else node_text(path).strip('"`')
+    return import_line(syntax, spec, module.split("/"), _go_category(module))
+
+
+def _new_go_line(binding: ImportBinding) -> ImportLine:
+    module = binding.module
+    return ImportLine(path=tuple(module.split("/")), category=_go_category(module))
+
+
+def _go_category(module: str) -> int:
+    """Return 0 for the standard library: only its paths have no dot in their first part."""
+    return int("." in module.split("/", maxsplit=1)[0])
+
+
+def _spec(binding: ImportBinding) -> str:
+    is_named = binding.local == package_name(binding.module)
+    return f'"{binding.module}"' if is_named else f'{binding.local} "{binding.module}"'
+
+
+_JAVA_ORDERS: Sequence[Order] = (
+    lambda line: ".".join(line.path),
+    lambda line: line.path,
+    lambda line: ".".join(line.path).lower(),
+)
+
+
+def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
+    """Return the splice that adds an import."""
+    text, root = syntax.text, syntax.tree.root_node
+    is_static = binding.form == "static"
+    path = f"{binding.module}.{binding.name}"
+    statement = f"{shown(binding, 'java')};"
+    lines = [
+        _java_line(syntax, it) for it in root.named_children if it.type == "import_declaration"
+    ]
+    if lines:
+        new = ImportLine(path=tuple(path.split(".")), category=int(is_static))
+        return place_line(text, lines, new, statement, _JAVA_ORDERS)
+    package = next((it for it in root.named_children if it.type == "package_declaration"), None)
+    if package is not None:
+        return after_line(text, syntax.offset_at(package.end_byte), statement, num_ends=2)
+    return before_line(text, head_end(syntax), statement, num_ends=2)
+
+
+def _java_line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
+    words = node_text(node).removeprefix("import").strip(" ;").split()
+    path = words[-1].split(".") if words else ()
+    return import_line(syntax, node, path, int(words[:1] == ["static"]))
+
+
+_Place: TypeAlias = Callable[[Syntax, ImportBinding, int], Replacement | None]
+
+_PLACES: Mapping[str, _Place] = {
+    "python": place_python,
+    **dict.fromkeys(ECMASCRIPT_IDS, place_ecmascript),
+    "go": place_go,
+    "java": place_java,
+    "rust": place_rust,
+}

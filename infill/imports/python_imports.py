@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import tree_sitter
 
-from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.imports.import_lines import (
     ImportLine,
     Order,
@@ -44,7 +44,7 @@ def place_python(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement
     same = [node for node in nodes if _is_from(node, binding)]
     if len(same) == 1 and binding.name and (names := same[0].children_by_field_name("name")):
         return _merged(syntax, same[0], names, binding, nodes)
-    statement = _statement(binding)
+    statement = shown(binding, "python")
     lines = [_line(syntax, node) for node in nodes]
     if lines:
         module, is_from = binding.module, bool(binding.name)
@@ -138,15 +138,5 @@ def _category(module: str) -> int:
     return _STANDARD if module.split(".", maxsplit=1)[0] in sys.stdlib_module_names else _OTHER
 
 
-def _statement(binding: ImportBinding) -> str:
-    if binding.name:
-        return f"from {binding.module} import {_item(binding)}"
-    if binding.local == binding.module:
-        return f"import {binding.module}"
-    return f"import {binding.module} as {binding.local}"
-
-
 def _item(binding: ImportBinding) -> str:
-    if binding.local == binding.name:
-        return binding.name
-    return f"{binding.name} as {binding.local}"
+    return binding.name + (f" as {binding.local}" if binding.local != binding.name else "")

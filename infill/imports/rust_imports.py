@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import tree_sitter
 
-from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.imports.import_lines import (
     ImportLine,
     Order,
@@ -42,7 +42,7 @@ def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
         if (merged := _merged(syntax, node, binding.module, item)) is not None:
             return merged
     text = syntax.text
-    statement = f"use {binding.module}::{item};"
+    statement = f"{shown(binding, 'rust')};"
     lines = [_line(syntax, node) for node in nodes]
     if lines:
         indent = leading_blank(line_at(text, lines[0].start))

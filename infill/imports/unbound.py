@@ -12,7 +12,7 @@ from itertools import islice
 import tree_sitter
 
 from intarsia.infill.imports.binding import UnboundName, package_name
-from intarsia.infill.imports.one_import import IMPORTS
+from intarsia.infill.imports.import_lines import IMPORTS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.name_rules import RULES, NameRules
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte

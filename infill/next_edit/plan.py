@@ -4,11 +4,9 @@ The window begins where that of an earlier fill or round began, if that is not t
 engine has read it already. It has LF line ends, and its lines are those of the text after the edit.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
@@ -22,7 +20,7 @@ from intarsia.infill.canvas.window import (
 )
 from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, hunks_between, plain_lines
-from intarsia.infill.syntax.lines import line_start, next_line_start
+from intarsia.infill.syntax.lines import line_start, line_starts, next_line_start
 from intarsia.infill.syntax.parse import parse
 
 ABOVE_TOKENS = 500
@@ -32,8 +30,6 @@ HELD_TOKENS = 900
 
 MAX_WINDOW_CHARS = 6_500
 """A window is cut below the last line that fits, but never within the lines that changed last."""
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 Direction: TypeAlias = Literal["below", "above"]
 
@@ -142,10 +138,7 @@ def plan_reading(
 
 def line_offsets(text: str) -> list[int]:
     """Return where each line of ``plain_lines`` starts, and the end of the text."""
-    if "\r" in text:
-        offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
-    else:
-        offsets = list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
+    offsets = line_starts(text)
     return offsets if offsets[-1] == len(text) else [*offsets, len(text)]
 
 

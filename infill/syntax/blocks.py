@@ -79,7 +79,7 @@ def _header_ending_at(
         if not is_above and not _may_open_inline(text, last, offset, language):
             return None
         return _header(text, last, offset, language, closer=PAIRS[text[last]])
-    pattern = language.header if is_above else language.closed_header
+    pattern = language.header if is_above else language.closed_header or language.header
     code = text[_statement_start(text, last) : last + 1]
     if pattern is None or not re.search(pattern, " ".join(code.splitlines())):
         return None

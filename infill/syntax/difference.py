@@ -1,34 +1,29 @@
 """The difference between two versions of a text, as one replaced range."""
 
+from collections.abc import Callable
+
 
 def replaced_range(old: str, new: str) -> tuple[int, int, int]:
     """Return start, end in ``old``, and end in ``new`` of the range that was replaced."""
-    start = _num_common(old, new)
-    tail = _num_common_at_end(old[start:], new[start:])
-    return start, len(old) - tail, len(new) - tail
+    num_old, num_new = len(old), len(new)
+    most = min(num_old, num_new)
+    start = _num_alike(most, lambda low, high: old[low:high] == new[low:high])
+    tail = _num_alike(
+        most - start,
+        lambda low, high: (
+            old[num_old - high : num_old - low] == new[num_new - high : num_new - low]
+        ),
+    )
+    return start, num_old - tail, num_new - tail
 
 
-def _num_common(left: str, right: str) -> int:
-    """Count the characters that both begin with, by bisection: comparing slices is fast."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
+def _num_alike(most: int, is_same: Callable[[int, int], bool]) -> int:
+    """Count the characters that are the same, by bisection: comparing slices is fast."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if is_same(low, middle):
             low = middle
         else:
-            high = middle - 1
-    return low
-
-
-def _num_common_at_end(left: str, right: str) -> int:
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if (
-            left[len(left) - middle : len(left) - low]
-            == right[len(right) - middle : len(right) - low]
-        ):
-            low = middle
-        else:
-            high = middle - 1
+            most = middle - 1
     return low

@@ -1,6 +1,7 @@
 """Lines and columns of a text: arithmetic on offsets. A line ends at LF, CRLF or a single CR."""
 
 import re
+from itertools import accumulate
 
 BYTE_ORDER_MARK = "\ufeff"
 TAB_WIDTH = 8
@@ -17,6 +18,13 @@ def newline_of(text: str) -> str:
     """Return the first line end of the text, LF if it has none."""
     match = _LINE_END.search(text)
     return match.group() if match else "\n"
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset at which each line starts; there is always a first line."""
+    if "\r" in text:
+        return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    return list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
 
 
 def line_start(text: str, offset: int) -> int:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
+from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.positions import (
     PositionEncoding,
-    line_starts,
     offset_at,
     position_at,
     readable,

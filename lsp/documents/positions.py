@@ -10,7 +10,6 @@ character is in the text. It has no form in UTF-8, so nobody else gets it.
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from lsprotocol import types
@@ -18,16 +17,6 @@ from lsprotocol import types
 from intarsia.engine.ipc.plain_json import as_meant
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
-
-_LINE_END = re.compile(r"\r\n|\n|\r")
-
-
-def line_starts(text: str) -> Sequence[int]:
-    """Return the offset at which each line starts; there is always a first line."""
-    if "\r" in text:
-        return [0, *(match.end() for match in _LINE_END.finditer(text))]
-    lengths = (len(line) + 1 for line in text.split("\n")[:-1])
-    return list(accumulate(lengths, initial=0))
 
 
 def offset_at(

@@ -8,23 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
-from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
+from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, Selection
 from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
-from intarsia.infill.replacement import Moves, Replacement, with_replaced
+from intarsia.infill.replacement import Replacement, inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
-from intarsia.lsp.edits.repair import STALE, compute_repair, project_finder
+from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.needed_imports import needed_imports
@@ -80,10 +79,8 @@ async def _imports(
     """Return the edits that import what the fills need; none that would touch a fill."""
     if not filled or not session.settings_of(document).add_imports:
         return ()
-    moves = Moves(filled)
-    starts = [(it.start + moves.before(it), len(it.new)) for it in filled]
     text, language = with_replaced(document.text, filled), language_of(document)
-    inserted = [(start, start + length) for start, length in starts]
+    inserted = inserted_ranges(filled)
     needed = await needed_imports(session.index, document, language, text, inserted)
     edits = import_edits(document.text, needed or (), filled[0].start, language)
     touched = any(
@@ -140,9 +137,8 @@ async def _fill(
     settings, language = session.settings_of(document), language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
     options = replace(options, is_background=True)  # a suggestion while typing goes first
-    ask = _ask_while_current(session, document)
     context = FillContext(
-        ask=ask,
+        ask=fill_while_current(session, document),
         language=language,
         options=options,
         find_project=await project_finder(session, document),
@@ -171,15 +167,3 @@ def _selection(document: Document, arguments: EditArguments) -> Selection:
         return Selection(start=0, end=len(document.text))
     start = document.offset_at(where.start)
     return Selection(start=start, end=max(start, document.offset_at(where.end)))
-
-
-def _ask_while_current(session: Session, document: Document) -> AskEngine:
-    """Return a function that asks the engine as long as the document does not change."""
-
-    async def ask(request: Fill, on_step: OnStep | None = None) -> Filled | NoSuggestion:
-        if session.documents.current(document.uri) is not document:
-            return STALE
-        filled = await session.engine.fill(request, on_step)
-        return filled if session.documents.current(document.uri) is document else STALE
-
-    return ask

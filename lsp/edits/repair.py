@@ -12,7 +12,7 @@ from typing import TypeVar
 from lsprotocol import types
 
 from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ScoreTexts, TextScores
-from intarsia.infill.filling.options import FindProject, OnStep, PlannedHole
+from intarsia.infill.filling.options import AskEngine, FindProject, OnStep, PlannedHole
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
@@ -56,22 +56,32 @@ async def _compute(
     settings = session.settings_of(document)
     options = options_of(settings, settings.invoked_deadline_ms)
 
-    async def fill(request: Fill, on_step: OnStep | None = None) -> Filled | NoSuggestion:
-        return await while_current(lambda: session.engine.fill(request, on_step))
-
     async def scores(request: ScoreTexts) -> TextScores | NoSuggestion:
-        return await while_current(lambda: session.engine.score_texts(request))
-
-    async def while_current(ask: Callable[[], Awaitable[_T]]) -> _T | NoSuggestion:
-        if session.documents.current(document.uri) is not document:
-            return STALE
-        answer = await ask()
-        return answer if session.documents.current(document.uri) is document else STALE
+        return await _while_current(session, document, session.engine.score_texts, request)
 
     options = replace(options, is_background=True)  # a suggestion while typing goes first
     find_project = await project_finder(session, document)
+    fill = fill_while_current(session, document)
     asking = Asking(fill=fill, scores=scores, options=options, find_project=find_project)
     return await find_repair(asking, found)
+
+
+def fill_while_current(session: Session, document: Document) -> AskEngine:
+    """Return a function that asks the engine as long as the document does not change."""
+
+    async def fill(request: Fill, on_step: OnStep | None = None) -> Filled | NoSuggestion:
+        return await _while_current(session, document, session.engine.fill, request, on_step)
+
+    return fill
+
+
+async def _while_current(
+    session: Session, document: Document, ask: Callable[..., Awaitable[_T]], *arguments: object
+) -> _T | NoSuggestion:
+    if session.documents.current(document.uri) is not document:
+        return STALE
+    answer = await ask(*arguments)
+    return answer if session.documents.current(document.uri) is document else STALE
 
 
 async def project_finder(session: Session, document: Document) -> FindProject:

@@ -4,19 +4,16 @@ The list is always incomplete, so that the client asks again as the user types.
 """
 
 import re
-import time
+from functools import partial
 
 from lsprotocol import types
 
-from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
-from intarsia.lsp.requests.look_ahead import look_ahead
-from intarsia.lsp.requests.suggest import SuggestOptions, note_answer, silent_outcome, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -28,29 +25,25 @@ async def completion(
     ls: IntarsiaServer, params: types.CompletionParams
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
-    asked_at = time.monotonic()
     session = ls.session
     uri = params.text_document.uri
     snapshot = take_snapshot(session.documents, uri, params.position)
-    if isinstance(snapshot, NoSuggestion):
-        session.report(uri, RequestOutcome(reason=snapshot.reason))
-        return _incomplete_list([])
-    await session.settings_requests.settled()
-    if _is_automatic(session, params) and (silent := silent_outcome(session, snapshot)):
-        session.report(uri, silent)
-        return _incomplete_list([])
-    options = SuggestOptions(
-        num_candidates=1,
-        debounce_ms=session.manners.debounce_ms(snapshot.document),
-        deadline_ms=session.settings.deadline_ms,
-    )
-    outcome = await session.latest.run(uri, suggest(session, snapshot, options))
+
+    def options(snapshot: Snapshot) -> SuggestOptions:
+        return SuggestOptions(
+            num_candidates=1,
+            debounce_ms=session.manners.debounce_ms(snapshot.document),
+            deadline_ms=session.settings.deadline_ms,
+        )
+
+    is_automatic = partial(_is_automatic, session, params)
+    outcome = await answer(session, uri, snapshot, is_automatic=is_automatic, options=options)
     if outcome is None:
-        return None  # a newer request of this document replaced it
-    session.report(uri, outcome)
-    note_answer(session, snapshot, outcome)
-    look_ahead(session, snapshot, outcome, asked_at=asked_at)
-    return _incomplete_list([_item(snapshot, ghost) for ghost in outcome.ghosts[:1]])
+        return None
+    items = []
+    if isinstance(snapshot, Snapshot):
+        items = [_item(snapshot, ghost) for ghost in outcome.ghosts[:1]]
+    return types.CompletionList(is_incomplete=True, items=items)
 
 
 def _is_automatic(session: Session, params: types.CompletionParams) -> bool:
@@ -98,7 +91,3 @@ def _kind(text: str) -> types.CompletionItemKind:
 def _label(first_line: str, *, has_more: bool) -> str:
     is_cut = has_more or len(first_line) > _MAX_LABEL
     return first_line[:_MAX_LABEL] + ("…" if is_cut else "")
-
-
-def _incomplete_list(items: list[types.CompletionItem]) -> types.CompletionList:
-    return types.CompletionList(is_incomplete=True, items=items)

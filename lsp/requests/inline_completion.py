@@ -4,8 +4,8 @@ An automatic request gets one item, one that the user invoked gets several. Item
 confidence for clients that requested it.
 """
 
-import time
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 from lsprotocol import types
@@ -15,40 +15,30 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.params import DocumentId, Position, read_own
 from intarsia.lsp.requests.ghost_imports import imports_command
-from intarsia.lsp.requests.look_ahead import look_ahead
-from intarsia.lsp.requests.suggest import SuggestOptions, note_answer, silent_outcome, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 
 async def inline_completion(
     ls: IntarsiaServer, params: types.InlineCompletionParams
 ) -> "types.InlineCompletionList | ConfidentList | None":
     """Answer with items, or with null and a reason in the log and in the status."""
-    asked_at = time.monotonic()
     session, context = ls.session, params.context
     uri = params.text_document.uri
     snapshot = take_snapshot(
         session.documents, uri, params.position, context.selected_completion_info
     )
-    if isinstance(snapshot, NoSuggestion):
-        session.report(uri, RequestOutcome(reason=snapshot.reason))
-        return None
-    await session.settings_requests.settled()
     is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
-    if not is_invoked and (silent := silent_outcome(session, snapshot)):
-        session.report(uri, silent)
-        return None
-    options = _options(session, snapshot, is_invoked=is_invoked)
-    outcome = await session.latest.run(uri, suggest(session, snapshot, options))
-    if outcome is None:
-        return None  # a newer request of this document replaced it
-    session.report(uri, outcome)
-    note_answer(session, snapshot, outcome)
-    look_ahead(session, snapshot, outcome, asked_at=asked_at)
-    if not outcome.ghosts:
+    outcome = await answer(
+        session,
+        uri,
+        snapshot,
+        is_automatic=lambda: not is_invoked,
+        options=partial(_options, session, is_invoked=is_invoked),
+    )
+    if isinstance(snapshot, NoSuggestion) or outcome is None or not outcome.ghosts:
         return None
     if session.extensions.confidence:
         return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)

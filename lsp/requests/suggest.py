@@ -6,6 +6,7 @@ Shared by inline completion and completion. Our own errors are logged, and distu
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.requests.ghost_imports import with_imports
+from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -42,6 +44,37 @@ class SuggestOptions:
     deadline_ms: int
     shows_draft: bool = False
     shows_improbable: bool = False  # the user asked: a text is shown however improbable it is
+
+
+async def answer(
+    session: Session,
+    uri: str,
+    snapshot: Snapshot | NoSuggestion,
+    *,
+    is_automatic: Callable[[], bool],
+    options: Callable[[Snapshot], SuggestOptions],
+) -> RequestOutcome | None:
+    """Return what a request is answered with, which is reported and followed up.
+
+    None where a newer request of the document replaced it. The callbacks go by the settings, which
+    are waited for.
+    """
+    asked_at = time.monotonic()
+    outcome: RequestOutcome | None
+    if isinstance(snapshot, NoSuggestion):
+        outcome = RequestOutcome(reason=snapshot.reason)
+        session.report(uri, outcome)
+        return outcome
+    await session.settings_requests.settled()
+    if is_automatic() and (silent := _silent_outcome(session, snapshot)):
+        session.report(uri, silent)
+        return silent
+    outcome = await session.latest.run(uri, suggest(session, snapshot, options(snapshot)))
+    if outcome is not None:
+        session.report(uri, outcome)
+        _note_answer(session, snapshot, outcome)
+        look_ahead(session, snapshot, outcome, asked_at=asked_at)
+    return outcome
 
 
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
@@ -214,7 +247,7 @@ async def _fill(
         return await session.engine.fill(request, on_step)
 
 
-def silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | None:
+def _silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | None:
     """Return the outcome of an automatic request that is to get nothing, else None.
 
     The running request of the document ends then: it was made for another text or cursor.
@@ -232,7 +265,7 @@ def silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | Non
     return RequestOutcome(reason=silence.reason, kind=silence.kind)
 
 
-def note_answer(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+def _note_answer(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
     """Take what a request is answered with: the client shows it."""
     try:
         session.manners.answered(snapshot, outcome.ghosts)

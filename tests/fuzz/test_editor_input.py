@@ -13,9 +13,9 @@ from reference_text import ENCODINGS, slow_offset, slow_position
 from strategies import CHARACTERS, as_sent, changes, joined, json_values, positions, texts
 from text_model import TextModel
 
+from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.positions import (
     PositionEncoding,
-    line_starts,
     offset_at,
     position_at,
 )

@@ -2,8 +2,8 @@
 
 from lsprotocol import types
 
+from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.positions import line_starts
 from intarsia.lsp.documents.snapshot import Snapshot
 
 URI = "file:///a.py"

@@ -24,9 +24,10 @@ from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.syntax.embedded_code import code_at, code_of_language
 from intarsia.infill.syntax.indentation import end_and_next_line
+from intarsia.infill.syntax.lines import line_starts
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
-from intarsia.lsp.documents.positions import line_starts, offset_at, position_at
+from intarsia.lsp.documents.positions import offset_at, position_at
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.files.generated import is_generated_text, is_minified

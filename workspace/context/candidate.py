@@ -8,7 +8,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
@@ -19,7 +19,7 @@ from intarsia.workspace.context.passage import KnownLines, known_lines
 from intarsia.workspace.context.place import Place, extensions_of, in_own_language
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.reader import IndexReader
-from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.files import files_of
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, Import
@@ -38,16 +38,10 @@ class ImportedFiles:
 
     def __init__(self, index: IndexReader, path: str, language: Language) -> None:
         """``path``: of the file that context is chosen for; ``language``: of the code in it."""
-        self._index = index
         self._place, self._language = path, language
-        self._named: dict[str, Mapping[str, None]] = {}
+        self._with_stem = cache(index.files_named)
         self._found: dict[tuple[str, Import], Sequence[str]] = {}
-        self._files = Files(
-            roots=[root] if (root := index.root_of(path)) else [],
-            exists=self._exists,
-            files_in=index.files_in,
-            read=index.read,
-        )
+        self._files = files_of(index, path)
 
     def of(self, path: str, imported: Import) -> Sequence[str]:
         """Return the files that an import in ``path`` means, the likeliest first."""
@@ -74,16 +68,6 @@ class ImportedFiles:
             for file in self._with_stem(posixpath.basename(stem))
             if posixpath.splitext(file)[0].endswith("/" + stem) and file.endswith(endings)
         ]
-
-    def _exists(self, path: str) -> bool:
-        name = path.rpartition("/")[2]
-        return path in self._with_stem(name.rpartition(".")[0] or name)
-
-    def _with_stem(self, stem: str) -> Mapping[str, None]:
-        """Return the paths with a stem, as keys: the rules ask about hundreds of paths."""
-        if stem not in self._named:
-            self._named[stem] = dict.fromkeys(self._index.files_named(stem))
-        return self._named[stem]
 
 
 def is_module_named(path: str, name: str) -> bool:

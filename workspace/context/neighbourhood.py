@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from intarsia.workspace.context.passage import split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.words import identifiers, words_of
 
@@ -22,7 +23,6 @@ MAX_CHARS_EACH_SIDE = 4_000
 _ACCESS = r"(?:\?\.|!\.|\.|->|::)"
 _RECEIVER = re.compile(rf"(super\(\)|(?:[^\W\d]\w*{_ACCESS})*[^\W\d]\w*){_ACCESS}\w*\Z")
 _RAISES = re.compile(r"\b(?:raise|throw|throw new|throws|except|catch|rescue)\s*\(?\s*\w*\Z")
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,8 +39,8 @@ class Neighbourhood:
 def neighbourhood_of(place: Place) -> Neighbourhood:
     """Return the words around a hole."""
     text, offset = place.text, place.offset
-    before = _LINE_END.split(text[max(0, offset - MAX_CHARS_EACH_SIDE) : offset])
-    after = _LINE_END.split(text[offset : offset + MAX_CHARS_EACH_SIDE])
+    before = split_lines(text[max(0, offset - MAX_CHARS_EACH_SIDE) : offset])
+    after = split_lines(text[offset : offset + MAX_CHARS_EACH_SIDE])
     mentions: defaultdict[str, float] = defaultdict(float)
     words: defaultdict[str, float] = defaultdict(float)
     for weight, line in _weighted_lines(before, after):

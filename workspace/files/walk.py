@@ -6,24 +6,15 @@ Links are not followed, so there are no cycles. Depth and number of files are bo
 import heapq
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from intarsia.workspace.files.file_rules import MAX_DEPTH, FileRules
 from intarsia.workspace.files.paths import has_odd_parts
+from intarsia.workspace.files.seen import Seen
 
 MAX_FILES = 50_000
 MAX_FOLDERS = 50_000
 MAX_ENTRIES = 20_000
 """Entries of one folder; a larger folder holds data."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FoundFile:
-    """A file that may be read, as its folder lists it."""
-
-    path: str
-    num_bytes: int
-    mtime_ns: int
 
 
 class Walk:
@@ -42,7 +33,7 @@ class Walk:
     def is_done(self) -> bool:
         return not self._folders or self.num_files >= MAX_FILES
 
-    def step(self) -> Sequence[FoundFile]:
+    def step(self) -> Sequence[Seen]:
         """Return the files of the next folder, none if it cannot be listed."""
         _, folder, depth = heapq.heappop(self._folders)
         if depth > 0 and self._rules.is_tools_folder(folder):
@@ -67,7 +58,7 @@ class Walk:
             self._num_folders += 1
             heapq.heappush(self._folders, (distance(path, self._near), path, depth))
 
-    def _file(self, path: str, entry: "os.DirEntry[str]") -> FoundFile | None:
+    def _file(self, path: str, entry: "os.DirEntry[str]") -> Seen | None:
         is_secret = self._rules.why_not_secret(path) is not None
         if not is_secret and (self._rules.why_not_named(path) or self._rules.why_not_ignored(path)):
             return None
@@ -78,7 +69,7 @@ class Walk:
         if is_secret:
             self.secret_sizes.add(status.st_size)
             return None
-        return FoundFile(path=path, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+        return Seen(path=path, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
 
 
 def distance(folder: str, near: Sequence[str]) -> int:

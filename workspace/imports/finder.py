@@ -31,7 +31,7 @@ from intarsia.workspace.imports.module_names import (
     Written,
 )
 from intarsia.workspace.index.reader import IndexReader
-from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.files import files_of
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import Import
 
@@ -53,16 +53,9 @@ class ImportFinder:
     """Answers for the names of one file. Make a new one for each version of its text."""
 
     def __init__(self, index: IndexReader, path: str, text: str, language: Language) -> None:
-        root = index.root_of(path)
         self._index, self._path, self._text, self._language = index, path, text, language
-        self._stems: dict[str, frozenset[str]] = {}
         self._symbols = extract_symbols(text, language)
-        files = Files(
-            roots=[root] if root else [],
-            exists=self._exists,
-            files_in=index.files_in,
-            read=index.read,
-        )
+        files = files_of(index, path)
         self._around = Surroundings(
             path=path, language=language, imports=self._symbols.imports, files=files
         )
@@ -144,8 +137,9 @@ class ImportFinder:
         if self._language.id == "rust":
             found = self._around.resolve(Import(module=place, line=0))
             return found[0] if found else None
+        exists = self._around.files.exists
         endings = ("", ".py", "/__init__.py", ".pyi", "/__init__.pyi")
-        return next((place + it for it in endings if self._exists(place + it)), None)
+        return next((place + it for it in endings if exists(place + it)), None)
 
     def _bound(self, unbound: UnboundName, chosen: Candidate) -> NeededImport:
         module = self._names.written_for(chosen.place, chosen.written, chosen.name)
@@ -170,13 +164,6 @@ class ImportFinder:
         if any(it.module == binding.module for it in stars):
             return _none(unbound, "the file has it already")
         return NeededImport(name=unbound.name, binding=binding)
-
-    def _exists(self, path: str) -> bool:
-        name = path.rpartition("/")[2]
-        stem = name.rpartition(".")[0] or name
-        if stem not in self._stems:
-            self._stems[stem] = frozenset(self._index.files_named(stem))
-        return path in self._stems[stem]
 
 
 def _none(unbound: UnboundName, reason: str) -> NeededImport:

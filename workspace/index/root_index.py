@@ -23,7 +23,7 @@ from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.files.secret_text import holds_secret
 from intarsia.workspace.files.seen import OPEN_TEXT, Seen
 from intarsia.workspace.files.source_text import NotRead, SourceText, read_source, why_not_source
-from intarsia.workspace.files.walk import FoundFile, Walk, distance
+from intarsia.workspace.files.walk import Walk, distance
 from intarsia.workspace.index.database import move_aside
 from intarsia.workspace.index.parsed_file import ParsedFile, content_digest
 from intarsia.workspace.index.store import Counts, FileRow, Store
@@ -133,16 +133,15 @@ class RootIndex:
     @property
     def is_waiting(self) -> bool:
         """Whether the work waits, for another process that writes or for better times."""
-        return self._must_wait()
+        return time.monotonic() < max(self._waits_until, self._paused_until)
 
     def walk_step(self) -> None:
         """List one more folder."""
         if self._walk is None or self.is_waiting:
             return
         if self._unseen is None:
-            none: dict[str, tuple[int, int]] = {}
-            self._unseen = self.ask(Store.all_files, none)
-            if self._must_wait():  # the question has failed
+            self._unseen = self.ask(Store.all_files, None)
+            if self._unseen is None:  # the question has failed
                 return
         if not self._walk.is_done:
             self._compare(self._walk.step(), self._unseen)
@@ -183,7 +182,7 @@ class RootIndex:
 
     def ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
         """Return the answer of the database, ``default`` if it has none."""
-        if self._is_paused():
+        if time.monotonic() < self._paused_until:
             return default
         try:
             if self._store is None:
@@ -243,7 +242,7 @@ class RootIndex:
             self._queued.add(path)
             heapq.heappush(self._queue, (priority, path))
 
-    def _compare(self, files: Sequence[FoundFile], unseen: dict[str, tuple[int, int]]) -> None:
+    def _compare(self, files: Sequence[Seen], unseen: dict[str, tuple[int, int]]) -> None:
         near = [path.rpartition("/")[0] for path in self._texts]
         for file in files:
             known = unseen.pop(self.inside(file.path), None)
@@ -343,12 +342,6 @@ class RootIndex:
         contents = store.unused_contents(_MAX_FORGOTTEN)
         store.forget_contents(contents)
         self._has_unused = bool(contents)
-
-    def _must_wait(self) -> bool:
-        return time.monotonic() < max(self._waits_until, self._paused_until)
-
-    def _is_paused(self) -> bool:
-        return time.monotonic() < self._paused_until
 
     def _wait(self) -> None:
         """Let another process write first; then look for what is still missing."""

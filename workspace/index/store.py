@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -85,12 +85,16 @@ class Store:
         """Return the age of the open transaction, 0 if there is none."""
         return time.monotonic() - self._begun_at if self._database.in_transaction else 0.0
 
+    def _row(self, query: str, *values: object) -> Any:
+        """Return the first row of an answer, None if there is none."""
+        return self._database.execute(query, values).fetchone()
+
     # files
 
     def file(self, path: str) -> FileRow | None:
-        row = self._database.execute(
-            "SELECT path, num_bytes, mtime_ns, content, reason FROM files WHERE path = ?", (path,)
-        ).fetchone()
+        row = self._row(
+            "SELECT path, num_bytes, mtime_ns, content, reason FROM files WHERE path = ?", path
+        )
         return None if row is None else FileRow(*row)
 
     def all_files(self) -> dict[str, tuple[int, int]]:
@@ -100,10 +104,8 @@ class Store:
 
     def has_below(self, folder: str) -> bool:
         """Tell whether there are known files in a folder, or in a folder of it."""
-        row = self._database.execute(
-            "SELECT 1 FROM files WHERE path > ? AND path < ? LIMIT 1", (f"{folder}/", f"{folder}0")
-        ).fetchone()
-        return row is not None
+        below = "SELECT 1 FROM files WHERE path > ? AND path < ? LIMIT 1"
+        return self._row(below, f"{folder}/", f"{folder}0") is not None
 
     def set_file(self, row: FileRow) -> None:
         self.begin()
@@ -120,9 +122,7 @@ class Store:
 
     def content(self, digest: bytes) -> int | None:
         """Return the number of a content that is known already."""
-        row = self._database.execute(
-            "SELECT id FROM contents WHERE digest = ?", (digest,)
-        ).fetchone()
+        row = self._row("SELECT id FROM contents WHERE digest = ?", digest)
         return None if row is None else int(row[0])
 
     def add_content(self, digest: bytes, num_bytes: int, parsed: ParsedFile) -> int:
@@ -164,8 +164,7 @@ class Store:
         """Delete all rows of these contents, unless a file has them."""
         self.begin()
         for content in contents:
-            used = "SELECT 1 FROM files WHERE content = ? LIMIT 1"
-            if self._database.execute(used, (content,)).fetchone() is None:
+            if self._row("SELECT 1 FROM files WHERE content = ? LIMIT 1", content) is None:
                 self._forget(content)
 
     def unused_contents(self, limit: int) -> list[int]:
@@ -194,9 +193,7 @@ class Store:
         return [content for (content,) in rows]
 
     def _forget(self, content: int) -> None:
-        row = self._database.execute(
-            "SELECT words FROM contents WHERE id = ?", (content,)
-        ).fetchone()
+        row = self._row("SELECT words FROM contents WHERE id = ?", content)
         if row is None:
             return
         passages = self._database.execute(
@@ -294,9 +291,7 @@ class Store:
 
     def num_passages_with(self, word: str) -> int:
         """Return the number of passages that have a word."""
-        row = self._database.execute(
-            "SELECT doc FROM word_counts WHERE term = ?", (word,)
-        ).fetchone()
+        row = self._row("SELECT doc FROM word_counts WHERE term = ?", word)
         return 0 if row is None else int(row[0])
 
     def num_passages(self) -> int:
@@ -321,9 +316,7 @@ class Store:
         return [path for (path,) in rows]
 
     def _load_symbols(self, content: int) -> FileSymbols:
-        row = self._database.execute(
-            "SELECT symbols FROM contents WHERE id = ?", (content,)
-        ).fetchone()
+        row = self._row("SELECT symbols FROM contents WHERE id = ?", content)
         return FileSymbols() if row is None else _decode_symbols(zlib.decompress(row[0]))
 
 

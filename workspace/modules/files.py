@@ -5,6 +5,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from intarsia.workspace.index.reader import IndexReader
 
 MAX_FOLDERS = 40
 """Folders above a file that are looked at."""
@@ -65,6 +68,21 @@ class Files:
         path = posixpath.normpath(path)
         text = self.read(path) if self.is_inside(path) else None
         return text if text is not None and len(text) <= MAX_CONFIG_CHARS else None
+
+
+def files_of(index: IndexReader, path: str) -> Files:
+    """Return the indexed files of the opened folder that a file is in.
+
+    Answers are kept: the rules ask about hundreds of paths.
+    """
+    with_stem = cache(lambda stem: frozenset(index.files_named(stem)))
+
+    def exists(path: str) -> bool:
+        name = path.rpartition("/")[2]
+        return path in with_stem(name.rpartition(".")[0] or name)
+
+    roots = [root] if (root := index.root_of(path)) else []
+    return Files(roots=roots, exists=exists, files_in=index.files_in, read=index.read)
 
 
 _STRING = r'"(?:\\.|[^"\\\n])*"'

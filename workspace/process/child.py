@@ -151,9 +151,9 @@ class IndexChild:
                     self._texts_due = time.monotonic() + TEXT_DELAY_S
                 self._texts[as_posix(event.path)] = event.text
             case ChooseChunks():
-                self._send(self._choose(event))
+                self._answer(event.number, lambda: self._choose(event))
             case FindImports():
-                self._send(self._find_imports(event))
+                self._answer(event.number, lambda: self._find_imports(event))
             case GetStatistics():
                 self._send(self._statistics(event.number))
 
@@ -164,7 +164,14 @@ class IndexChild:
         self._walk_at = time.monotonic() + self._walk_again_s
         self._ready_at = 0.0
 
-    def _choose(self, event: ChooseChunks) -> FromIndex:
+    def _answer(self, number: int, work: Callable[[], FromIndex]) -> None:
+        try:
+            answer = work()
+        except Exception as error:  # noqa: BLE001  one odd file must not end the index
+            answer = Failed(number=number, message=f"{type(error).__name__}: {error}")
+        self._send(answer)
+
+    def _choose(self, event: ChooseChunks) -> Chosen:
         started = time.perf_counter()
         place = Place(
             path=as_posix(event.path),
@@ -178,30 +185,24 @@ class IndexChild:
             ),
         )
         options = ChunkOptions(budget_tokens=event.budget_tokens)
-        try:
-            former = self._chosen.get(place.path)
-            if former is not None and self._has_changed(former):
-                former = None
-            chosen = context_for(self._index, place, options, former)
-            if chosen is not former and self._has_changed(chosen):  # rules are read again by now
-                chosen = context_for(self._index, place, options, None)
-        except Exception as error:  # noqa: BLE001  one odd file must not end the index
-            return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
+        former = self._chosen.get(place.path)
+        if former is not None and self._has_changed(former):
+            former = None
+        chosen = context_for(self._index, place, options, former)
+        if chosen is not former and self._has_changed(chosen):  # rules are read again by now
+            chosen = context_for(self._index, place, options, None)
         self._remember(chosen)
         ms = 1000 * (time.perf_counter() - started)
         chunks = tuple(it for it in chosen.chunks if not it.has_changed())
         return Chosen(number=event.number, chunks=chunks, ms=ms)
 
-    def _find_imports(self, event: FindImports) -> FromIndex:
+    def _find_imports(self, event: FindImports) -> ImportsFound:
         language = language_for(event.language_id, event.path)
         path = as_posix(event.path)
         if not self._index.may_read(path):
             return ImportsFound(number=event.number, found=())
-        try:
-            finder = ImportFinder(self._index, path, event.text, language)
-            found = tuple(finder.find(name) for name in event.names)
-        except Exception as error:  # noqa: BLE001  one odd file must not end the index
-            return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
+        finder = ImportFinder(self._index, path, event.text, language)
+        found = tuple(finder.find(name) for name in event.names)
         is_complete = bool(self._ready_at) and not self._indexer.is_busy
         return ImportsFound(number=event.number, found=found, is_complete=is_complete)
 

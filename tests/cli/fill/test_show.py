@@ -2,15 +2,18 @@
 
 from textwrap import dedent
 
-from intarsia.cli.fill.show import Change, draw_change
+from intarsia.cli.fill.show import draw_change
+from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.infill.replacement import Replacement
 
 
-def check(source: str, fill: str, expected: str, lexer: str = "python") -> None:
+def check(source: str, fill: str, expected: str, language: str = "python") -> None:
     """``source`` has its hole between ``«`` and ``»``."""
     start, end = source.index("«"), source.index("»") - 1
     text = source.replace("«", "").replace("»", "")
-    change = Change(text=text, start=start, end=end, fill=fill, lexer=lexer)
-    shown = [line.rstrip() for line in draw_change(change).plain.split("\n")]
+    change = Replacement(start=start, end=end, new=fill)
+    drawn = draw_change(text, change, language_for_id(language))
+    shown = [line.rstrip() for line in drawn.plain.split("\n")]
     assert shown == dedent(expected).strip("\n").split("\n")
 
 
@@ -26,7 +29,7 @@ def test_several_lines_move_what_is_below_and_tabs_and_line_ends_are_shown_plain
               4 │ }
               5 │
         """,
-        lexer="go",
+        language="go",
     )
 
 
@@ -36,12 +39,13 @@ def test_an_empty_file_has_a_picture():
 
 def test_a_long_line_is_clipped_round_the_hole():
     text = "a" * 1_000_000
-    change = Change(text=text, start=500_000, end=500_000, fill="X", lexer="python")
-    was, now = draw_change(change).plain.split("\n")
+    change = Replacement(start=500_000, end=500_000, new="X")
+    was, now = draw_change(text, change, language_for_id("python")).plain.split("\n")
     assert now == "+     1 │ …" + "a" * 100 + "X" + "a" * 100 + "…"
     assert len(was) < 250
 
 
 def test_control_characters_are_made_visible():
-    change = Change(text="a\x1b[2J", start=0, end=0, fill="\x9b\u202e", lexer="nonsense")
-    assert not {"\x1b", "\x9b", "\u202e"} & set(draw_change(change).plain)
+    change = Replacement(start=0, end=0, new="\x9b\u202e")
+    drawn = draw_change("a\x1b[2J", change, PLAIN_TEXT)
+    assert not {"\x1b", "\x9b", "\u202e"} & set(drawn.plain)

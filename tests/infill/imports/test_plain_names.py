@@ -4,7 +4,7 @@ import pytest
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding, ImportForm
-from intarsia.infill.imports.one_import import adds_one_import
+from intarsia.infill.imports.import_lines import adds_one_import
 from intarsia.infill.imports.plain_names import MAX_CHARS, is_plain
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.parse import parse_afresh

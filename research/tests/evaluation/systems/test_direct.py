@@ -17,8 +17,8 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.syntax.lines import splits_line_end
-from intarsia.lsp.documents.positions import line_starts, position_at
+from intarsia.infill.syntax.lines import line_starts, splits_line_end
+from intarsia.lsp.documents.positions import position_at
 from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import resolve_settings
