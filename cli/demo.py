@@ -24,9 +24,8 @@ from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
-from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.outcome import FilledPlace
+from intarsia.infill.filling.outcome import FilledPlace, FillResult
 from intarsia.infill.languages import Language, language_for_path
 
 _FOLDER = Path(__file__).parent / "samples"

@@ -25,12 +25,10 @@ from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.next_edit.find import NextEditResult, find_offers
-from intarsia.infill.next_edit.offer import NextEditOffer
+from intarsia.infill.next_edit.offer import Level, NextEditOffer, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, NextEditPlan, plan_next_edits
 from intarsia.infill.next_edit.renaming import renamed_uses
 from intarsia.infill.next_edit.settled_edit import plain_lines, settled_edit
-from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 
 

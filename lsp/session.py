@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import AheadReport
-    from intarsia.infill.next_edit.show_rule import Level
+    from intarsia.infill.next_edit.offer import Level
     from intarsia.infill.suggestion import NoSuggestion
     from intarsia.lsp.manners.manners import Manners
     from intarsia.lsp.next_edits.next_edits import NextEdits

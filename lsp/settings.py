@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.infill.calibration.threshold import ABOUT_THRESHOLD, Threshold
+from intarsia.infill.calibration import ABOUT_THRESHOLD, Threshold
 
 FillAhead: TypeAlias = Literal["always", "onPower", "off"]
 NextEdit: TypeAlias = Literal["off", "sure", "balanced", "bold"]

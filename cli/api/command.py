@@ -48,7 +48,7 @@ def command(**options: Any) -> ExitCode:
 
 async def _serve(listening: "Listening") -> None:
     from intarsia.cli.api.app import guarded_app
-    from intarsia.cli.api.http.serve import serve
+    from intarsia.cli.api.http.listen import serve
     from intarsia.engine.ipc.client import EngineClient
 
     async with (

@@ -8,7 +8,12 @@ import msgspec
 from rich.text import Text
 
 from intarsia.cli.doctor.engine import (
+    check_adapter,
+    check_cache,
+    check_conversion,
     check_engine,
+    check_grammars,
+    check_model,
     check_reading_speed,
     check_remotes,
     check_runtime_folder,
@@ -20,13 +25,6 @@ from intarsia.cli.doctor.machine import (
     check_processor,
     check_python,
     check_torch,
-)
-from intarsia.cli.doctor.model import (
-    check_adapter,
-    check_cache,
-    check_conversion,
-    check_grammars,
-    check_model,
 )
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.switches import debug_option, json_option

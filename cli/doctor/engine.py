@@ -1,16 +1,26 @@
-"""Check the engine: the folder of its socket, whether it answers, and how quickly it reads."""
+"""Check the engine and its model: socket, speed, cache, weights, adapter, grammars.
+
+Each check returns what it found and, if something is missing, what to do. None changes anything.
+"""
 
 import asyncio
 import os
+import shutil
 
 from intarsia.cli.doctor.finding import Finding, missing, note, ok
 from intarsia.cli.remote import probe
 from intarsia.cli.status import ask_status
+from intarsia.cli.terminal import size
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineError, NoEngine
 from intarsia.engine.ipc.context_budget import context_budget
+from intarsia.engine.ipc.ownership import weakness_of
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.engine.remote.settings.remotes import read_remotes
+from intarsia.infill.languages import LANGUAGES
+from intarsia.infill.syntax.grammar import load_grammar
 
 
 def check_runtime_folder() -> Finding:
@@ -78,3 +88,104 @@ def check_remotes() -> Finding:
     if problem is None:
         return ok("remotes", found)
     return note("remotes", found, problem)
+
+
+_CONVERSION_FACTOR = 3.0
+"""Size of the converted model over that of the downloaded file."""
+
+
+def check_cache() -> Finding:
+    """Check that the cache folder is writable and its disk has room for the model."""
+    folder = cache_folder()
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(nearest).free
+    found = f"{folder} ({size(free)} free)"
+    weakness = weakness_of(folder) if nearest == folder else None
+    if weakness is not None:
+        return missing(
+            "cache",
+            str(weakness),
+            f"{weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own",
+        )
+    if not os.access(nearest, os.W_OK):
+        return missing(
+            "cache",
+            f"{found} cannot be written",
+            "make it writable, or set INTARSIA_CACHE_DIR to a folder that is",
+        )
+    needed = _bytes_to_come(_default_model())
+    if free < needed:
+        return missing(
+            "cache", found, f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR"
+        )
+    return ok("cache", found)
+
+
+def check_model() -> Finding:
+    """Check that the default model is downloaded and undamaged."""
+    from intarsia.engine.cache.own_file import has_digest
+    from intarsia.engine.model_store.download import downloaded_file
+
+    model = _default_model()
+    path = downloaded_file(model)
+    if not path.is_file():
+        return missing("model", f"{model.name} is not downloaded", "run `intarsia pull`")
+    if not has_digest(path, model.sha256):
+        return missing(
+            "model", f"{path} is damaged (wrong sha256)", "remove it and run `intarsia pull`"
+        )
+    return ok("model", f"{model.name}, verified ({size(model.num_bytes)})")
+
+
+def check_conversion() -> Finding:
+    """Check that the converted default model is as it was when this user converted it."""
+    from intarsia.engine.model_store.gguf.convert import problem_of_conversion
+    from intarsia.engine.model_store.locate import catalog_folder
+
+    model = _default_model()
+    folder = catalog_folder(model, model.tuning)
+    if not folder.exists():
+        return ok("conversion", "none yet; the first fill makes it")
+    if (problem := problem_of_conversion(folder)) is not None:
+        return note("conversion", problem, "the engine converts the model again when it loads it")
+    if (problem := problem_of_conversion(folder, is_whole=True)) is not None:
+        return missing(
+            "conversion", problem, f"remove {folder}: the engine converts the model again"
+        )
+    return ok("conversion", f"{folder.name}, verified")
+
+
+def check_adapter() -> Finding:
+    """Check that the default model's adapter is bundled: it drafts tokens."""
+    adapter = _default_model().adapter
+    if adapter is not None and adapter.is_file():
+        return ok("adapter", f"{adapter.name} ({size(adapter.stat().st_size)})")
+    return missing("adapter", "not bundled with this installation", "install intarsia again")
+
+
+def check_grammars() -> Finding:
+    """Check that the grammar of every known language can be loaded."""
+    broken = []
+    for language in LANGUAGES:
+        if language.grammar is not None:
+            try:
+                load_grammar(language.grammar)
+            except (ImportError, AttributeError, ValueError) as error:
+                broken.append(f"{language.id} ({error})")
+    if not broken:
+        return ok("languages", f"{len(LANGUAGES)} grammars")
+    return missing("languages", f"cannot be loaded: {', '.join(broken)}", "install intarsia again")
+
+
+def _default_model() -> CatalogModel:
+    model = find_model(DEFAULT_MODEL)
+    assert model is not None, "the default model is a row of the catalog"
+    return model
+
+
+def _bytes_to_come(model: CatalogModel) -> float:
+    """Return the bytes that a download and a conversion will still write."""
+    from intarsia.engine.model_store.download import downloaded_file
+
+    is_there = downloaded_file(model).is_file()
+    return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)

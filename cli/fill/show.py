@@ -13,9 +13,8 @@ from rich.text import Text
 from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import Decoding, Filled, Timing
-from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.judged import probability_of
-from intarsia.infill.filling.outcome import Cursor, FilledPlace
+from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion

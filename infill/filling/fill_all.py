@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.infill.filling.fill_one import FillResult, run_in
 from intarsia.infill.filling.options import FillContext
-from intarsia.infill.filling.outcome import FilledPlace, open_place
+from intarsia.infill.filling.outcome import FilledPlace, FillResult, open_place, run_in
 from intarsia.infill.filling.plan import plan_placeholder
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.replacement import Moves, Replacement, with_replaced

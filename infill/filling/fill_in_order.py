@@ -6,9 +6,15 @@ Each function returns what became of a place. A place that gets no fill keeps it
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from intarsia.infill.filling.fill_one import FillResult, run_in
 from intarsia.infill.filling.options import FillContext
-from intarsia.infill.filling.outcome import FilledPlace, Place, Selection, open_place
+from intarsia.infill.filling.outcome import (
+    FilledPlace,
+    FillResult,
+    Place,
+    Selection,
+    open_place,
+    run_in,
+)
 from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.imports.lost_name import lost_name
 from intarsia.infill.replacement import Replacement

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import takewhile
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
-from intarsia.infill.calibration.calibration import (
+from intarsia.infill.calibration import (
     CALIBRATIONS,
     Calibration,
     MayEndHere,

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext
-from intarsia.infill.canvas.canvas import Canvas, build_canvas
-from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
+from intarsia.infill.canvas.canvas import Canvas, build_canvas, hide_other_holes, hide_todo
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole

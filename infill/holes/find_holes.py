@@ -2,19 +2,28 @@
 
 The places are in file order and neither overlap nor touch. Broken code is searched like any other,
 and so is code in the fences of a Markdown document. In a text beyond the parser's limits only marks
-are found.
+are found. The language's row in ``hole_rules`` names the syntax nodes to look at; here is decided
+which of them are holes, and what a fill replaces, so that a body gets lines of its own. Comments
+stay; one that follows the replaced statement goes above the fill.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import cache
 
+import tree_sitter
+
+from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, RULES, TODO, HoleRules
 from intarsia.infill.holes.marked_hole import MarkedHole
-from intarsia.infill.holes.placeholders import placeholder_holes
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences
-from intarsia.infill.syntax.parse import parse, parse_afresh
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
+from intarsia.infill.syntax.parse import Syntax, parse, parse_afresh
 
 MAX_FENCES = 200
 """Code in later fences of a document is not searched."""
@@ -70,3 +79,196 @@ def _apart(holes: Sequence[MarkedHole]) -> tuple[MarkedHole, ...]:
         if is_after_previous and (index == len(kept) or hole.end < kept[index].start):
             kept.insert(index, hole)
     return tuple(kept)
+
+
+DEFAULT_INDENT_UNIT = "    "
+
+
+def at_empty_body(syntax: Syntax, body: Body) -> MarkedHole:
+    """Return the inside of an empty body."""
+    start, end = _offsets(syntax, body.inside)
+    if not body.is_closed:
+        start = end = line_end(syntax.text, start)
+    return _on_own_line(syntax, body, start, end)
+
+
+def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
+    """Return the place below the comments of a body that holds nothing else."""
+    text = syntax.text
+    start, end = _offsets(syntax, body.comments[-1])
+    end = start + len(text[start:end].rstrip())  # some grammars include the line end
+    closer = syntax.offset_at(body.inside.end)
+    if body.is_closed and not text[end:closer].strip(" \t"):
+        return _on_own_line(syntax, body, end, closer)
+    blank = text[line_start(text, start) : start]
+    indent = body.indent + _unit(syntax) if blank.strip() else blank
+    return MarkedHole(start=end, end=end, before=newline_of(text) + indent)
+
+
+def at_statement(syntax: Syntax, statement: ByteRange, body: Body | None = None) -> MarkedHole:
+    """Return the place of a statement or expression. Pass ``body`` if it holds nothing else."""
+    text = syntax.text
+    start, end = _offsets(syntax, statement)
+    comment = trailing_comment(syntax, statement)
+    comment_text, last = "", end
+    if comment is not None:
+        first, last = _offsets(syntax, comment)
+        comment_text = text[first:last].rstrip()
+        last = first + len(comment_text)
+    lead = text[line_start(text, start) : start]
+    is_at_line_end = not text[last : line_end(text, last)].strip()
+    if not lead.strip(" \t\ufeff") and is_at_line_end:
+        before = comment_text and comment_text + newline_of(text) + leading_blank(lead)
+        return MarkedHole(start=start, end=last, before=before)
+    if body is not None and not body.is_closed and is_at_line_end:
+        hole = _on_own_line(syntax, body, syntax.offset_at(body.inside.start), last)
+        return replace(hole, before=f"  {comment_text}{hole.before}") if comment_text else hole
+    if body is not None and body.is_closed and not body.comments:
+        return _on_own_line(syntax, body, *_offsets(syntax, body.inside))
+    return MarkedHole(start=start, end=end)
+
+
+def _on_own_line(syntax: Syntax, body: Body, start: int, end: int) -> MarkedHole:
+    newline = newline_of(syntax.text)
+    return MarkedHole(
+        start=start,
+        end=end,
+        before=newline + body.indent + _unit(syntax),
+        after=newline + body.indent if body.is_closed else "",
+    )
+
+
+def _unit(syntax: Syntax) -> str:
+    return syntax.indent_unit or DEFAULT_INDENT_UNIT
+
+
+def _offsets(syntax: Syntax, byte_range: ByteRange) -> tuple[int, int]:
+    return syntax.offset_at(byte_range.start), syntax.offset_at(byte_range.end)
+
+
+MAX_UNFINISHED = 256
+"""Matches that a query follows at once. Thousands of decorators would take cubic time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block, and the function or other node that owns it; by default, itself."""
+
+    node: tree_sitter.Node
+    owner: tree_sitter.Node
+    is_function: bool = False
+    is_named: bool = False
+
+
+@dataclass(slots=True)
+class _Captures:
+    """What the query found. Of two captures of one block the more specific one is kept."""
+
+    blocks: dict[ByteRange, _Block] = field(default_factory=dict)
+    meant: set[ByteRange] = field(default_factory=set)
+    anywhere: set[ByteRange] = field(default_factory=set)
+
+    def add_block(self, byte_range: ByteRange, block: _Block) -> None:
+        known = self.blocks.get(byte_range)
+        if known is None or block.is_named or (block.is_function and not known.is_named):
+            self.blocks[byte_range] = block
+
+
+def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
+    """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
+    rules = RULES.get(syntax.language.id)
+    if rules is None:
+        return
+    captures = _capture(syntax, rules)
+    meant: set[ByteRange] = set()
+    for byte_range, block in captures.blocks.items():
+        body = read_body(syntax, block.node, block.owner)
+        if body is None:
+            continue
+        if byte_range in captures.meant and not _has_todo(syntax, body):
+            meant.update(body.statements)
+        elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
+            yield hole
+    for byte_range in sorted(captures.anywhere - meant, key=lambda each: (each.start, -each.end)):
+        yield at_statement(syntax, byte_range)
+
+
+def _hole_in(
+    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[ByteRange]
+) -> MarkedHole | None:
+    """Return the hole if a body is one as a whole."""
+    statements = _without_docstring(syntax, body)
+    if len(statements) > 1:
+        return None
+    if statements:
+        is_hole = statements[0] in anywhere or _is_placeholder(syntax, block, body, statements[0])
+        return at_statement(syntax, statements[0], body) if is_hole else None
+    is_broken = not body.is_closed and not body.statements  # a header without any body
+    if body.comments:
+        is_hole = is_broken or _has_todo(syntax, body)
+        return below_comments(syntax, body) if is_hole else None
+    is_hole = is_broken or (block.is_named and not body.statements)
+    return at_empty_body(syntax, body) if is_hole else None
+
+
+def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: ByteRange) -> bool:
+    code = _text(syntax, statement)
+    if code.strip() in NO_OPS:
+        return _has_todo(syntax, body)
+    return block.is_function and NOT_IMPLEMENTED.fullmatch(code) is not None
+
+
+def _has_todo(syntax: Syntax, body: Body) -> bool:
+    """Whether a comment in the body, or right after its last statement, is a TODO."""
+    comments = list(body.comments)
+    if body.statements and (trailing := trailing_comment(syntax, body.statements[-1])) is not None:
+        comments.append(trailing)
+    return any(TODO.search(_text(syntax, comment)) for comment in comments)
+
+
+def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
+    is_python = syntax.language.id == "python"
+    first = body.statements[0] if body.statements else None
+    if is_python and first and _text(syntax, first).lstrip("rRuU").startswith(('"', "'")):
+        return body.statements[1:]
+    return body.statements
+
+
+def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
+    captures = _Captures()
+    root = syntax.tree.root_node
+    query = _query(rules, syntax.language)
+    for _, nodes in tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED).matches(root):
+        for name, (node, *_) in nodes.items():
+            byte_range = ByteRange(node.start_byte, node.end_byte)
+            match name:
+                case "block":
+                    captures.add_block(byte_range, _Block(node, node))
+                case "named" | "function":
+                    owner = nodes["owner"][0]
+                    is_named = name == "named" and not _is_named_by(syntax, owner, rules.names)
+                    captures.add_block(byte_range, _Block(node, owner, True, is_named))
+                case "meant":
+                    captures.meant.add(byte_range)
+                case "anywhere" if _may_be_anywhere(syntax, byte_range, rules):
+                    captures.anywhere.add(byte_range)
+    return captures
+
+
+def _is_named_by(syntax: Syntax, owner: tree_sitter.Node, names: frozenset[str]) -> bool:
+    name = owner.child_by_field_name("name") if names else None
+    return name is not None and _text(syntax, ByteRange(name.start_byte, name.end_byte)) in names
+
+
+def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:
+    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, byte_range)) is not None
+
+
+def _text(syntax: Syntax, byte_range: ByteRange) -> str:
+    return syntax.data[byte_range.start : byte_range.end].decode("utf-8", "replace")
+
+
+@cache
+def _query(rules: HoleRules, language: Language) -> tree_sitter.Query:
+    assert language.grammar is not None, "a text without a grammar is not parsed"
+    return tree_sitter.Query(load_grammar(language.grammar), rules.query)

@@ -1,7 +1,7 @@
 """What a user's edit has left to change: from two versions of a text to offers of further edits.
 
 ``settled_edit`` finds the edit, ``renaming`` offers the uses of a name that it renamed. Of other
-edits ``plan`` cuts the window that the engine is shown, ``show_rule`` decides which corrections are
-worth showing, ``offer`` turns these into replacements, and ``find`` joins the steps. Shared by lsp,
-cli and research. Knows neither files nor LSP, and of the engine only its messages.
+edits ``plan`` cuts the window that the engine is shown, and ``offer`` asks for corrections, decides
+which are worth showing, and turns these into replacements. Shared by lsp, cli and research. Knows
+neither files nor LSP, and of the engine only its messages.
 """

@@ -1,20 +1,73 @@
-"""An offer: a correction that passes the show rule, as a replacement of whole lines of the text."""
+"""An offer: a correction that passes the show rule, as a replacement of whole lines of the text.
+
+A likelier line is no reason: odd lines can always be made likelier. What counts is the *double
+difference*, the part of the gain that is due to the user's edit. The likeliest place is asked for
+first, and alone, below the edit and then above it: so a user sees it soon.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from intarsia.engine.ipc.messages import NextEdit
+from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
 from intarsia.infill.languages import Language
-from intarsia.infill.next_edit.plan import NextEditPlan, line_offsets
+from intarsia.infill.next_edit.plan import Direction, NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import LineRange, plain_lines
-from intarsia.infill.next_edit.show_rule import LEVELS, Level, double_difference, level_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.hidden_characters import first_hidden
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, newline_of
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse, parse_edited
+
+Level: TypeAlias = Literal["sure", "balanced", "bold"]
+"""How sure an offer is. Each level has the offers of those before it too."""
+
+LEVELS: Mapping[Level, int] = {"sure": 0, "balanced": 1, "bold": 2}
+"""The levels and their order, the surest first."""
+
+
+MIN_GAIN = 0.0
+BOLD_DOUBLE_DIFFERENCE = 4.0
+BALANCED_DOUBLE_DIFFERENCE = 7.0
+BALANCED_LOG_P = -2.0
+SURE_LOG_P = -1.0
+"""Numbers above which a correction is shown, in nats; ``SURE_LOG_P`` holds without agreement."""
+
+
+def double_difference(edit: NextEdit) -> float:
+    """Return the part of the gain that is due to the user's edit, in nats."""
+    return edit.gain - edit.gain_before
+
+
+def level_of(edit: NextEdit, *, is_deletion: bool) -> Level | None:
+    """Return the surest level that shows a correction, None if none does.
+
+    ``is_deletion``: it only removes lines. NaN passes no threshold.
+    """
+    difference = double_difference(edit)
+    if not (edit.gain > MIN_GAIN and difference > BOLD_DOUBLE_DIFFERENCE):
+        return None
+    is_likely = edit.log_p > BALANCED_LOG_P
+    is_balanced = difference > BALANCED_DOUBLE_DIFFERENCE and is_likely
+    if is_deletion or not is_balanced:
+        return "bold"
+    return "sure" if edit.is_agreed or edit.log_p > SURE_LOG_P else "balanced"
+
+
+def is_shown(level: Level, least: Level) -> bool:
+    """Whether an offer of this level is among those of the level that the user has chosen."""
+    return LEVELS[level] <= LEVELS[least]
+
 
 MIN_SHARE = 0.4
 """Of the words of the shorter text that the other must have too. Right corrections of commits have
@@ -153,3 +206,66 @@ def _parses_no_worse(source: str, offer: NextEditOffer, language: Language) -> b
         return True
     changed = parse_edited(syntax, offer.start, offer.end, offer.text)
     return changed is not None and num_errors(changed) <= num_errors(syntax)
+
+
+AskNextEdits: TypeAlias = Callable[[FindNextEdits], Awaitable[NextEdits | NoSuggestion]]
+"""Sends the request and waits for the answer. Where there is none, returns the reason or raises."""
+
+MAX_PLACES = 2
+"""Corrected at most, where the first one is offered."""
+
+_DIRECTIONS: tuple[Direction, ...] = ("below", "above")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextEditResult:
+    """The offers, best first; where there are none, ``reason`` says why."""
+
+    offers: tuple[NextEditOffer, ...] = ()
+    reason: str | None = None
+    ms: float = 0.0  # in the engine, so far
+
+
+async def find_offers(
+    ask: AskNextEdits, plan: NextEditPlan, level: Level, model: str | None = None
+) -> AsyncIterator[NextEditResult]:
+    """Yield what to offer at this level: the likeliest place, then it again with further ones.
+
+    The text above is searched if there is nothing below. Renamed uses are known without the engine.
+    """
+    reason, ms = "no other line may change", 0.0
+    for direction in _DIRECTIONS:
+        if not plan.has_lines(direction):
+            continue
+        num_offers = 0
+        for max_places in (1, MAX_PLACES):
+            answer = await ask(plan.request(direction, model, max_places=max_places))
+            if isinstance(answer, NoSuggestion):
+                if not num_offers:
+                    yield NextEditResult(reason=answer.reason, ms=ms)
+                return
+            ms += answer.ms
+            read = [read_offer(plan, edit) for edit in answer.edits]
+            offers = best_first(it for it in _offers(read) if is_shown(it.level, level))
+            if len(offers) <= num_offers:
+                break
+            num_offers = len(offers)
+            yield NextEditResult(offers=offers, ms=ms)
+        if num_offers:
+            return
+        reason = _why_none(read)
+    yield NextEditResult(reason=reason, ms=ms)
+
+
+def _offers(read: list[NextEditOffer | NoSuggestion]) -> Iterator[NextEditOffer]:
+    return (it for it in read if not isinstance(it, NoSuggestion))
+
+
+def _why_none(read: list[NextEditOffer | NoSuggestion]) -> str:
+    """Return why an answer without an offer at the chosen level has none."""
+    if not read:
+        return "every other line fits the edit, or no correction was found"
+    for it in read:
+        if isinstance(it, NoSuggestion):
+            return it.reason
+    return "the corrections are not sure enough for this level"

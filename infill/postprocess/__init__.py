@@ -12,25 +12,30 @@ from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
-from intarsia.infill.postprocess.closing_marks import cut_at_closing_mark
-from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
+from intarsia.infill.postprocess.context import (
+    CleaningContext,
+    cleaning_context,
+    reject_longer_word,
+)
 from intarsia.infill.postprocess.cut import (
+    cut_at_closing_mark,
     cut_at_hidden_character,
     cut_repetition,
     cut_to_max_lines,
     cut_to_scope,
 )
 from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
-from intarsia.infill.postprocess.drop import (
+from intarsia.infill.postprocess.fix_indentation import fix_indentation
+from intarsia.infill.postprocess.line_ends import (
+    close_on_own_line,
     drop_broken_tail,
     drop_code_fence,
     drop_leading_blank_lines,
     drop_special_tokens,
+    keep_line_end,
+    trim_blank,
 )
-from intarsia.infill.postprocess.fix_indentation import fix_indentation
-from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end, trim_blank
 from intarsia.infill.postprocess.parse_errors import reject_broken, shorten_broken_line
-from intarsia.infill.postprocess.text_checks import reject_longer_word
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 

@@ -6,9 +6,8 @@ x = ├[f(a┤ + 1)   →   x = ├[f(a)]┤ + 1
 
 from itertools import islice
 
-from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.context import CleaningContext, balance_with, num_unbalanced
 from intarsia.infill.postprocess.parse_errors import errors_with
-from intarsia.infill.postprocess.text_checks import balance_with, num_unbalanced
 from intarsia.infill.syntax.brackets import PAIRS, Balance, balance_of
 from intarsia.infill.syntax.lines import leading_blank
 

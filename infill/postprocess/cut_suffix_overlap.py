@@ -9,8 +9,7 @@ from itertools import islice, takewhile
 
 from intarsia.infill.canvas.stop_rules import is_specific
 from intarsia.infill.holes.token_healing import is_word_character
-from intarsia.infill.postprocess.context import CleaningContext
-from intarsia.infill.postprocess.text_checks import balance_with, num_unbalanced
+from intarsia.infill.postprocess.context import CleaningContext, balance_with, num_unbalanced
 from intarsia.infill.syntax.brackets import balance_of
 
 MIN_CHARS_IN_WORD = 2

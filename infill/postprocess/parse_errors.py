@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from intarsia.infill.postprocess.context import CleaningContext
-from intarsia.infill.postprocess.text_checks import why_it_does_not_fit
+from intarsia.infill.postprocess.context import CleaningContext, why_it_does_not_fit
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS, balance_of
 from intarsia.infill.syntax.lines import leading_blank

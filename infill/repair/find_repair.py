@@ -14,9 +14,9 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import AskEngine, FillOptions, FindProject, with_project
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
+from intarsia.infill.repair.error_places import apart
 from intarsia.infill.repair.proposals import EditKind, Proposal
 from intarsia.infill.repair.proposals_at import Found, Span
-from intarsia.infill.repair.tokens import apart
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import line_start, with_plain_newlines

@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from intarsia.infill.repair.error_places import ErrorPlace
-from intarsia.infill.repair.tokens import Token, apart, index_at
+from intarsia.infill.repair.error_places import ErrorPlace, Token, apart, index_at
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.brackets import CLOSERS, PAIRS
 

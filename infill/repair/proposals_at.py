@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.languages import Language
-from intarsia.infill.repair.error_places import ErrorPlace, error_places
+from intarsia.infill.repair.error_places import ErrorPlace, Token, error_places, index_at, tokens_of
 from intarsia.infill.repair.proposals import Proposal, deletion, insertion, proposals_near
-from intarsia.infill.repair.tokens import Token, index_at, tokens_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS
 from intarsia.infill.syntax.lines import (

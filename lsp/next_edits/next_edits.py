@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from intarsia.infill.next_edit.find import NextEditResult, find_offers
+from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import (
     Rename,
@@ -22,16 +22,23 @@ from intarsia.infill.next_edit.renaming import (
     replaced_name,
 )
 from intarsia.infill.next_edit.settled_edit import LineRange
-from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
-from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.next_edits.watched import HeldChanges, SettledEdit, SettledText, Watched, lines_at
+from intarsia.lsp.next_edits.watched import (
+    HeldChanges,
+    IdleEngine,
+    QuietUntil,
+    SettledEdit,
+    SettledText,
+    Watched,
+    lines_at,
+    quiet,
+)
 from intarsia.lsp.status.status import NextEditCounts
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.infill.next_edit.offer import NextEditOffer
-from intarsia.infill.next_edit.show_rule import Level
+from intarsia.infill.next_edit.offer import Level, NextEditOffer
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.lines import line_start
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
@@ -12,8 +15,13 @@ from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.next_edits.open_offers import OpenOffers
+
+if TYPE_CHECKING:
+    from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
+
 
 _MAX_REMEMBERED = 100
 """Texts of the last changes, by which undo and redo are recognized."""
@@ -212,3 +220,71 @@ async def _guarded(work: Callable[[], Awaitable[None]]) -> None:
         await work()
     except Exception:  # the user did not request it
         logger.exception("looking for next edits failed")
+
+
+AFTER_INTERRUPTION_S = 0.4
+
+_POLL_S = 0.05
+
+QuietUntil = Callable[[], float]
+"""Returns the time.monotonic() before which nothing is to be asked."""
+
+
+class IdleEngine:
+    """The engine, as long as no user waits for it."""
+
+    def __init__(self, engine: EngineConnection, is_filling_ahead: Callable[[], bool]) -> None:
+        self._engine = engine
+        self._is_filling_ahead = is_filling_ahead
+        self._num_due = 0  # requests that wait for the engine, or have it
+        self._none_due = asyncio.Event()
+        self._none_due.set()
+
+    async def none_due(self) -> None:
+        """Return once no search waits for the engine or has it."""
+        await self._none_due.wait()
+
+    async def ask(
+        self, request: "FindNextEdits", quiet_until: QuietUntil, *, is_search: bool
+    ) -> "NextEdits | NoSuggestion":
+        """Return the answer; where the engine gives none, the reason.
+
+        One that is no search has a text read only: ``none_due`` does not wait for it.
+        """
+        while True:
+            await quiet(quiet_until)
+            with self._due() if is_search else nullcontext():
+                await self._free()
+                if quiet_until() > time.monotonic():
+                    continue  # a suggestion has come
+                answer = await self._engine.find_next_edits(request)
+            if answer is not None:
+                return answer
+            await asyncio.sleep(AFTER_INTERRUPTION_S)
+
+    async def _free(self) -> None:
+        """Return once neither a user nor a fill ahead of the user has the engine."""
+        while True:
+            if not (self._engine.is_awaited or self._is_filling_ahead()):
+                return
+            await asyncio.sleep(_POLL_S)
+
+    @contextmanager
+    def _due(self) -> Iterator[None]:
+        self._num_due += 1
+        self._none_due.clear()
+        try:
+            yield
+        finally:
+            self._num_due -= 1
+            if not self._num_due:
+                self._none_due.set()
+
+
+async def quiet(until: QuietUntil) -> None:
+    """Return once that time is over; it may be put off again, or brought forward."""
+    while True:
+        wait_s = until() - time.monotonic()
+        if wait_s <= 0:
+            return
+        await asyncio.sleep(min(wait_s, AFTER_INTERRUPTION_S))

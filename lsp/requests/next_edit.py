@@ -10,15 +10,15 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from intarsia.infill.next_edit.show_rule import LEVELS
+from intarsia.infill.next_edit.offer import LEVELS
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.edits.offered_edit import offered_workspace_edit
 from intarsia.lsp.edits.workspace_edit import apply_edit
 from intarsia.lsp.next_edits.messages import (
     CommandArguments,
     InlineEditParams,
     NextEditDone,
     Renaming,
+    offered_workspace_edit,
     range_of,
 )
 from intarsia.lsp.next_edits.open_offers import OpenOffer

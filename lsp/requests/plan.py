@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, ProjectContext, Step
-from intarsia.infill.calibration.threshold import percent_of
+from intarsia.infill.calibration import percent_of
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
 from intarsia.infill.confidence import ConfidentToken, without_start

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from intarsia.infill.calibration.threshold import percent_of
+from intarsia.infill.calibration import percent_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from intarsia.infill.calibration.threshold import IMPROBABLE, improbable
+from intarsia.infill.calibration import IMPROBABLE, improbable
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.lsp.status.status import LastRequest
 from intarsia.lsp.suggestions.ghost_text import GhostText

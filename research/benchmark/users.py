@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_one import run_plan
+from intarsia.infill.filling.outcome import run_plan
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id

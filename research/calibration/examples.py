@@ -8,7 +8,7 @@ because the rest is improbable, is kept if the known text begins with it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from intarsia.infill.calibration.calibration import Evidence, evidence_of
+from intarsia.infill.calibration import Evidence, evidence_of
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import end_confidence_of, tokens_of
 from intarsia.infill.filling.plan import FillPlan

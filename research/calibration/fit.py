@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
-from intarsia.infill.calibration.calibration import Calibration, Evidence
+from intarsia.infill.calibration import Calibration, Evidence
 
 NUM_FOLDS = 5
 

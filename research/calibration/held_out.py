@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.infill.calibration.calibration import Calibration, shown_part
-from intarsia.infill.calibration.threshold import LEVELS
+from intarsia.infill.calibration import LEVELS, Calibration, shown_part
 from intarsia.infill.filling.judged import end_rule
 from intarsia_research.calibration.examples import Suggested
 from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds

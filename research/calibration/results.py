@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from intarsia.infill.calibration.calibration import Calibration
+from intarsia.infill.calibration import Calibration
 from intarsia_research.calibration.held_out import HeldOut, LevelFigures
 from intarsia_research.evaluation.intervals import Estimate
 
@@ -15,7 +15,7 @@ calibration error {error:.3f}.
 
 from collections.abc import Mapping
 
-from intarsia.infill.calibration.calibration import Calibration
+from intarsia.infill.calibration import Calibration
 
 CALIBRATIONS: Mapping[str, Calibration] = {{
     "{model}": Calibration(
@@ -29,7 +29,7 @@ CALIBRATIONS: Mapping[str, Calibration] = {{
 
 
 def fitted_module(model: str, calibration: Calibration, figures: HeldOut) -> str:
-    """Return the source of ``infill/calibration/calibration.py``."""
+    """Return the source of ``infill/calibration.py``."""
     return _MODULE.format(
         model=model,
         num_suggested=figures.num_suggested,

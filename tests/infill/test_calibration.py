@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.calibration.calibration import (
+from intarsia.infill.calibration import (
     Calibration,
     Evidence,
     ShownPart,
     evidence_of,
     keep_probability,
+    percent_of,
     shown_part,
 )
-from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.confidence import ConfidentToken, sure_start, without_end, without_start
 
 EVEN = Calibration(bias=0, total=1, weakest=0, end=1)

@@ -16,8 +16,7 @@ from rule_filler import RuleFiller
 from starlette.types import Message, Receive, Scope, Send
 
 from intarsia.cli.api.app import guarded_app
-from intarsia.cli.api.http.listen import Listening, listen
-from intarsia.cli.api.http.serve import serve
+from intarsia.cli.api.http.listen import Listening, listen, serve
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill

@@ -3,7 +3,7 @@
 import pytest
 
 from intarsia.engine.service import worker
-from intarsia.lsp.next_edits import idle_engine, next_edits
+from intarsia.lsp.next_edits import next_edits, watched
 from intarsia.lsp.project import project_contexts
 from intarsia.lsp.requests import look_ahead
 
@@ -16,5 +16,5 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (worker, next_edits, project_contexts, look_ahead):
         monkeypatch.setattr(module, "PAUSE_S", PAUSE_S)
     monkeypatch.setattr(next_edits, "LONG_PAUSE_S", 2 * PAUSE_S)
-    monkeypatch.setattr(idle_engine, "AFTER_INTERRUPTION_S", PAUSE_S)
+    monkeypatch.setattr(watched, "AFTER_INTERRUPTION_S", PAUSE_S)
     monkeypatch.setattr(project_contexts, "INCOMPLETE_PAUSE_S", 2 * PAUSE_S)

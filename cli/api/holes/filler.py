@@ -10,8 +10,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from intarsia.cli.api.holes.other_files import is_secret, to_project
-from intarsia.cli.api.holes.request import MAX_TOKENS, Context, HoleRequest, near_hole
+from intarsia.cli.api.holes.request import (
+    MAX_TOKENS,
+    Context,
+    HoleRequest,
+    is_secret,
+    near_hole,
+    to_project,
+)
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.client import EngineClient, EngineError
 from intarsia.engine.ipc.context_budget import context_budget

@@ -16,8 +16,8 @@ from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFaile
 from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext
 from intarsia.infill.filling.attempts import ask_until_enough_pass
 from intarsia.infill.filling.cost import EngineCost
-from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.outcome import FillResult, run_plan
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia_research.errors import EvaluationFault

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from sample_cases import case
 
-from intarsia.infill.calibration.calibration import Calibration, Evidence
-from intarsia.infill.calibration.threshold import LEVELS
+from intarsia.infill.calibration import LEVELS, Calibration, Evidence
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan
 from intarsia_research.calibration.answers import fill_options, read_answers

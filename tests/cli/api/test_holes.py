@@ -11,8 +11,14 @@ from real_files import REAL_FILES
 
 from intarsia.cli.api.holes.language import guess_language, language_of
 from intarsia.cli.api.holes.marks import read_prompt
-from intarsia.cli.api.holes.other_files import CHARS_PER_TOKEN, to_project
-from intarsia.cli.api.holes.request import NEAR_CHARS, Context, OtherFile, near_hole
+from intarsia.cli.api.holes.request import (
+    CHARS_PER_TOKEN,
+    NEAR_CHARS,
+    Context,
+    OtherFile,
+    near_hole,
+    to_project,
+)
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id, language_for_path
 
 PREFIX, SUFFIX = "def add(a, b):\n    return ", "\n\nprint(add(1, 2))\n"

@@ -12,9 +12,15 @@ from rule_filler import RuleFiller
 
 from intarsia.cli.doctor import machine
 from intarsia.cli.doctor.command import CHECKS
-from intarsia.cli.doctor.engine import check_engine, check_reading_speed, check_runtime_folder
+from intarsia.cli.doctor.engine import (
+    check_cache,
+    check_conversion,
+    check_engine,
+    check_model,
+    check_reading_speed,
+    check_runtime_folder,
+)
 from intarsia.cli.doctor.machine import TorchProbe, probe_torch
-from intarsia.cli.doctor.model import check_cache, check_conversion, check_model
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill

@@ -2,8 +2,7 @@
 
 import pytest
 
-from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
+from intarsia.infill.canvas.canvas import Budget, build_canvas, hide_other_holes, hide_todo
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 

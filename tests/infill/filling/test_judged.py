@@ -7,7 +7,7 @@ import pytest
 from scripted_engine import filled_with
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
-from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
+from intarsia.infill.calibration import CALIBRATIONS, keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
     Judged,

@@ -13,8 +13,13 @@ from scripted_next_edits import BOLD, NOT_SHOWN, SURE, correction, find_by_rules
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
-from intarsia.infill.next_edit.find import NextEditResult, find_offers
-from intarsia.infill.next_edit.offer import NextEditOffer, best_first, read_offer
+from intarsia.infill.next_edit.offer import (
+    NextEditOffer,
+    NextEditResult,
+    best_first,
+    find_offers,
+    read_offer,
+)
 from intarsia.infill.next_edit.plan import (
     ABOVE_TOKENS,
     BELOW_TOKENS,

@@ -10,7 +10,7 @@ from scripted_next_edits import correction
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.languages import LANGUAGES, language_for_id
-from intarsia.infill.next_edit.offer import is_alike
+from intarsia.infill.next_edit.offer import Level, is_alike, is_shown, level_of
 from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
 from intarsia.infill.next_edit.settled_edit import (
     MAX_EDIT_CHARS,
@@ -19,7 +19,6 @@ from intarsia.infill.next_edit.settled_edit import (
     plain_lines,
     settled_edit,
 )
-from intarsia.infill.next_edit.show_rule import Level, is_shown, level_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
 

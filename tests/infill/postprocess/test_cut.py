@@ -12,13 +12,14 @@ from intarsia.infill.postprocess.cut import (
     cut_to_scope,
 )
 from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
-from intarsia.infill.postprocess.drop import (
+from intarsia.infill.postprocess.line_ends import (
     drop_broken_tail,
     drop_code_fence,
     drop_leading_blank_lines,
     drop_special_tokens,
+    is_whole_beginning,
+    trim_blank,
 )
-from intarsia.infill.postprocess.line_ends import is_whole_beginning, trim_blank
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 

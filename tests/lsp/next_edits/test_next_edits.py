@@ -14,11 +14,11 @@ from scripted_next_edits import SURE, find_by_rules, rule
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import FindNextEdits
 from intarsia.engine.ipc.messages import NextEdits as Answer
-from intarsia.infill.next_edit.show_rule import Level
+from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
-from intarsia.lsp.next_edits import idle_engine, next_edits, watched
+from intarsia.lsp.next_edits import next_edits, watched
 from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.status.status import NextEditCounts
@@ -112,7 +112,7 @@ class Window:
 async def window(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Window]:
     monkeypatch.setattr(next_edits, "PAUSE_S", PAUSE_S)
     monkeypatch.setattr(next_edits, "LONG_PAUSE_S", LONG_PAUSE_S)
-    monkeypatch.setattr(idle_engine, "AFTER_INTERRUPTION_S", 0.01)
+    monkeypatch.setattr(watched, "AFTER_INTERRUPTION_S", 0.01)
     found = Window()
     yield found
     found.looks.forget_all()

@@ -13,8 +13,7 @@ from extended_client import notified, told_page
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
-from intarsia.infill.calibration.calibration import CALIBRATIONS, keep_probability
-from intarsia.infill.calibration.threshold import IMPROBABLE
+from intarsia.infill.calibration import CALIBRATIONS, IMPROBABLE, keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
