@@ -12,8 +12,6 @@ from intarsia.engine.ipc.errors import EngineError, FillFailed
 
 
 class ExitCode(IntEnum):
-    """The exit code of a command."""
-
     OK = 0
     NOTHING = 1
     BAD_INPUT = 2

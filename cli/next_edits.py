@@ -49,7 +49,6 @@ class NextReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_result(text: str, result: NextEditResult) -> NextReport:
-    """Return the report; ``text`` is the current text of the file."""
     return NextReport(
         edits=tuple(
             NextEditReport(

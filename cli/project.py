@@ -71,7 +71,6 @@ class FileProject:
 
     @property
     def path(self) -> str:
-        """The file's path in the folder."""
         return self.file.relative_to(self.root).as_posix()
 
 

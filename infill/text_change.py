@@ -27,7 +27,6 @@ class TextChange:
 
     @property
     def at_each_place(self) -> tuple[str, ...]:
-        """What was inserted in each place."""
         return self.texts or (self.inserted,)
 
     @property
@@ -52,7 +51,6 @@ class TextChange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed."""
         return not (self.removed or self.inserted)
 
 

@@ -11,7 +11,6 @@ from intarsia.lsp.settings import Settings
 
 
 def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOptions:
-    """Return the options of a fill under these settings."""
     return FillOptions(
         decoding=settings.decoding,
         seed=seed,

@@ -21,8 +21,6 @@ class DocumentId(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A position as JSON has it."""
-
     line: _Unsigned
     character: _Unsigned
 
@@ -32,10 +30,15 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """A range as JSON has it."""
-
     start: Position
     end: Position
+
+
+class AtPosition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A place in an open document."""
+
+    text_document: DocumentId
+    position: Position
 
 
 def read_own(params: object, as_what: type[_Message]) -> _Message:

@@ -48,12 +48,10 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was counted."""
         return not (self.languages or self.not_shown)
 
     @property
     def total(self) -> LanguageCounts:
-        """Return the counts of all languages together."""
         total = LanguageCounts()
         for counts in self.languages.values():
             total = total.plus(counts)
@@ -93,7 +91,6 @@ class KeptCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def statistics_file() -> Path:
-    """Return where the counts are."""
     return data_folder() / "statistics.json"
 
 
@@ -126,7 +123,6 @@ MAX_SETTINGS_BYTES = 20_000
 
 
 def last_settings_file() -> Path:
-    """Return where they are."""
     return data_folder() / "last-settings.json"
 
 
@@ -201,7 +197,6 @@ class Recorder:
         self._add(Counts(not_shown={kind: 1}))
 
     async def close(self) -> None:
-        """Write what is left."""
         if self._writing is not None:
             await self._writing
         await self._write()

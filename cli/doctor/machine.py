@@ -36,7 +36,6 @@ _TORCH_TIMEOUT_S = 120
 
 
 def check_python() -> Finding:
-    """Check that this Python is new enough."""
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info >= _OLDEST_PYTHON:
         return ok("python", found)

@@ -75,7 +75,6 @@ def offset_of(text: str, position: Position) -> int:
 
 
 def position_of(text: str, offset: int) -> Position:
-    """Return the position of an offset."""
     starts = line_starts(text)
     line = bisect_right(starts, offset)
     return Position(line=line, column=offset - starts[line - 1] + 1)

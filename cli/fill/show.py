@@ -189,5 +189,4 @@ def report_filling(
 
 
 def to_json(report: FillReport) -> str:
-    """Return one line of JSON."""
     return msgspec.json.encode(report).decode()

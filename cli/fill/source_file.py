@@ -35,7 +35,6 @@ class SourceFile:
         return "standard input" if self.path is None else str(self.path)
 
     def encode(self, text: str) -> bytes:
-        """Return the bytes of another text of this file."""
         mark = _BYTE_ORDER_MARK if self.data.startswith(_BYTE_ORDER_MARK) else b""
         return mark + text.encode("utf-8")
 

@@ -166,7 +166,6 @@ class FilledPlace:
 
     @property
     def result(self) -> str:
-        """``text`` with this fill in it."""
         return self.text if self.change is None else with_replaced(self.text, [self.change])
 
     @property

@@ -85,7 +85,6 @@ DEFAULT_INDENT_UNIT = "    "
 
 
 def at_empty_body(syntax: Syntax, body: Body) -> MarkedHole:
-    """Return the inside of an empty body."""
     start, end = _offsets(syntax, body.inside)
     if not body.is_closed:
         start = end = line_end(syntax.text, start)

@@ -154,7 +154,6 @@ _JAVA_ORDERS: Sequence[Order] = (
 
 
 def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
-    """Return the splice that adds an import."""
     text, root = syntax.text, syntax.tree.root_node
     is_static = binding.form == "static"
     path = f"{binding.module}.{binding.name}"

@@ -38,7 +38,6 @@ class ImportLine:
 def import_line(
     syntax: Syntax, node: tree_sitter.Node, path: Sequence[str], category: int
 ) -> ImportLine:
-    """Return the import that a node is."""
     start, end = syntax.offset_at(node.start_byte), syntax.offset_at(node.end_byte)
     return ImportLine(path=tuple(path), category=category, start=start, end=end)
 

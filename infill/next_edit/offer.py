@@ -115,7 +115,6 @@ class NextEditOffer:
         return self.level == "sure"
 
     def applied_to(self, source: str) -> str:
-        """Return the source with the offer in it."""
         return source[: self.start] + self.text + source[self.end :]
 
 

@@ -16,10 +16,11 @@ from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.repair.error_places import apart
 from intarsia.infill.repair.proposals import EditKind, Proposal
-from intarsia.infill.repair.proposals_at import Found, Span
+from intarsia.infill.repair.proposals_at import Found
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import line_start, with_plain_newlines
+from intarsia.infill.text_change import TextRange
 
 MAX_CHARS_BEFORE = 1_000
 MAX_CHARS_AFTER = 300
@@ -103,7 +104,6 @@ class Asking:
 
 
 async def find_repair(asking: Asking, found: Found) -> Repair | NoSuggestion:
-    """Return the repair of a place, or why there is none."""
     best = await _likeliest(asking, found, found.edits)
     if isinstance(best, NoSuggestion):
         return best
@@ -133,7 +133,7 @@ def _better(one: Repair | None, other: Repair | None) -> Repair | None:
 
 
 async def _refilled(
-    asking: Asking, found: Found, spans: Sequence[Span]
+    asking: Asking, found: Found, spans: Sequence[TextRange]
 ) -> list[Proposal] | NoSuggestion:
     """Return what the model writes in the spans and parses; the reason where it gives no answer."""
     passed: list[Proposal] = []

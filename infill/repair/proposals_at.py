@@ -24,6 +24,7 @@ from intarsia.infill.syntax.lines import (
 )
 from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
 from intarsia.infill.syntax.parse import Syntax, parse_afresh, parse_edited
+from intarsia.infill.text_change import TextRange
 
 MAX_BRACKETS = 8
 """Brackets without a partner that are looked at, the nearest before the error."""
@@ -132,22 +133,14 @@ MAX_SIMILAR = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Span:
-    """``text[start:end]`` is to be refilled; it is empty where something is missing."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
     """The edits at one place that parse, best first, and the spans to refill, smallest first."""
 
     syntax: Syntax
     check: ParseCheck
     edits: Sequence[Proposal]
-    spans: Sequence[Span]  # of a token, or between two tokens
-    lines: Sequence[Span]  # whole lines, to be refilled where nothing smaller helps
+    spans: Sequence[TextRange]  # to refill: of a token, or empty between two
+    lines: Sequence[TextRange]  # whole lines, to be refilled where nothing smaller helps
 
 
 def find_proposals(text: str, start: int, end: int, language: Language) -> Found | NoSuggestion:
@@ -182,7 +175,7 @@ def _found_at_error(syntax: Syntax, tokens: Sequence[Token], place: ErrorPlace) 
         *bracket_proposals(text, tokens, place.offset),
     ]
     passed = _passing(check, sorted(proposals, key=lambda it: it.rank))
-    spans = [Span(start=it.start, end=it.end) for it in passed if it.is_placeholder]
+    spans = [TextRange(start=it.start, end=it.end) for it in passed if it.is_placeholder]
     return Found(
         syntax=syntax,
         check=check,
@@ -198,7 +191,7 @@ def _found_in_range(syntax: Syntax, tokens: Sequence[Token], start: int, end: in
     token = tokens[at] if at < len(tokens) and tokens[at].start < max(end, start + 1) else None
     check = ParseCheck(syntax)
     edits = [] if token is None else _similar(syntax, tokens, token)
-    spans = [] if token is None else [Span(start=token.start, end=token.end)]
+    spans = [] if token is None else [TextRange(start=token.start, end=token.end)]
     return Found(
         syntax=syntax,
         check=check,
@@ -240,12 +233,12 @@ def _passing(check: ParseCheck, proposals: Iterable[Proposal]) -> list[Proposal]
     return passed
 
 
-def _lines_around(text: str, tokens: Sequence[Token], offset: int) -> list[Span]:
+def _lines_around(text: str, tokens: Sequence[Token], offset: int) -> list[TextRange]:
     """Return the code of the line before an error, and of the line at it."""
     at = index_at(tokens, offset)
     ends = [token.start for token in tokens[max(0, at - 1) : at + 1]]
     starts = dict.fromkeys(line_start(text, it) for it in ends)
     return [
-        Span(start=start + len(leading_blank(line_at(text, start))), end=line_end(text, start))
+        TextRange(start=start + len(leading_blank(line_at(text, start))), end=line_end(text, start))
         for start in starts
     ]

@@ -37,8 +37,6 @@ _BEFORE_BLOCK_BRACE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Header:
-    """The header that opens a block."""
-
     indent: str
     is_flush: bool  # its body may begin at its own column
     closer: str | None  # the character that closes the block, if it is a single one

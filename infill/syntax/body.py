@@ -29,8 +29,6 @@ class ByteRange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Body:
-    """The inside of one block."""
-
     inside: ByteRange
     indent: str  # of the line on which the block's owner begins
     is_closed: bool  # by a bracket or a word; if not, indentation ends the block
@@ -118,7 +116,6 @@ def children_of(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 
 def is_comment(node: tree_sitter.Node) -> bool:
-    """Whether a node is a comment, in any language."""
     return node.type.endswith("comment") or node.type == "marginalia"  # of SQL
 
 

@@ -39,7 +39,6 @@ COMMENTS = frozenset(_COMMENTS.split())
 
 
 def node_text(node: tree_sitter.Node) -> str:
-    """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 

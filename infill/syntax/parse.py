@@ -56,7 +56,6 @@ class Syntax:
 
     @cached_property
     def indent_unit(self) -> str | None:
-        """The text's unit of indentation; None if no line is indented."""
         return indent_unit(self.text)
 
     @cached_property

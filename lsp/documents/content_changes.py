@@ -55,7 +55,6 @@ class _Chunk:
         return start + splits_line_end(self.text, start)
 
     def line_end(self, offset: int) -> int:
-        """Return where the line at an offset ends, before its line end."""
         return line_end(self.text, offset) if self.num_line_ends else len(self.text)
 
 

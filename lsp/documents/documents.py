@@ -38,7 +38,6 @@ class Document:
 
     @property
     def file_uri(self) -> str:
-        """The URI of the file on disk."""
         return self.notebook_uri or self.uri
 
     @property
@@ -81,7 +80,6 @@ class Notebooks:
         return self._notebook_of.get(uri)
 
     def open(self, notebook: types.NotebookDocument) -> None:
-        """Take a notebook with its cells."""
         self._set_cells(notebook.uri, notebook.cells)
 
     def change(self, uri: str, cells: types.NotebookDocumentCellChanges) -> None:
@@ -96,7 +94,6 @@ class Notebooks:
         self._set_cells(uri, [newer.get(cell.document, cell) for cell in known])
 
     def close(self, uri: str) -> None:
-        """Forget a notebook."""
         self._set_cells(uri, ())
         self._cells.pop(uri, None)
 
@@ -165,7 +162,6 @@ class Documents:
         return self._open[uri].version if uri in self._open else 0
 
     def why_none(self, uri: str) -> str:
-        """Return why a document is not known."""
         if uri in self._lost:
             return "a change of the document could not be read: close it, and open it again"
         return "the document is not open"

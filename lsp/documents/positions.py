@@ -33,7 +33,6 @@ def offset_at(
 def position_at(
     text: str, starts: Sequence[int], offset: int, encoding: PositionEncoding
 ) -> types.Position:
-    """Return the position of an offset."""
     line = bisect_right(starts, offset) - 1
     return types.Position(line, num_units(text[starts[line] : offset], encoding))
 

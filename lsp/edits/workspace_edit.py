@@ -36,7 +36,6 @@ class EditShape:
 
 
 def shape_for(capabilities: types.ClientCapabilities, *, needs_confirmation: bool) -> EditShape:
-    """Return the shape of the edits that a client understands."""
     workspace = capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     has_versions = edits is not None and bool(edits.document_changes)

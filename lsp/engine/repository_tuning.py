@@ -78,7 +78,6 @@ def read_kept(root: Path) -> KeptTuning | None:
 
 
 def tuning_path(root: Path, kept: KeptTuning) -> Path:
-    """Return the path of the tuning's file."""
     return tuning_folder(root) / Path(kept.tuning).name
 
 

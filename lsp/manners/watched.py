@@ -90,7 +90,6 @@ class Dismissals:
         self._lines: list[_Line] = []  # dismissed last: last
 
     def note(self, text: str, offset: int) -> None:
-        """Take a dismissal at an offset."""
         known = self._at(text, offset)
         line = _Line(
             start=line_start(text, offset),
@@ -101,7 +100,6 @@ class Dismissals:
         self._lines = [*others[-MAX_LINES + 1 :], line]
 
     def move(self, change: TextChange, new: str) -> None:
-        """Follow a change of the document."""
         if self._lines:
             self._lines = [
                 replace(line, start=line_start(new, _moved(line.start, change)))
@@ -217,7 +215,6 @@ class Watched:
         self.count(LanguageCounts(shown=1))
 
     def change(self, change: TextChange, old: str, new: str) -> None:
-        """Take a change of the document."""
         self.dismissals.move(change, new)
         if self.kept.move(change, new):
             self.dismissals.note(new, change.start)

@@ -128,7 +128,6 @@ class HeldChanges:
         return True
 
     def is_held(self, uri: str) -> bool:
-        """Whether a change of this document is held."""
         return uri in self._before
 
     def forget(self, uri: str) -> None:

@@ -157,7 +157,6 @@ class IndexConnection:
         return found is not None and found.state in ("ready", "failed")
 
     async def close(self) -> None:
-        """End the process."""
         for task in self._finding.values():
             task.cancel()
         self._finding.clear()

@@ -80,7 +80,7 @@ def _next_edits(
     ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
 ) -> Iterator[types.CodeAction | types.Command]:
     """Yield the next edits that are offered in the document, if the client requests them."""
-    from intarsia.lsp.next_edits.messages import next_edit_actions
+    from intarsia.lsp.edits.offered_edit import next_edit_actions
 
     document = ls.session.documents.current(params.text_document.uri)
     offers = ls.session.next_edits.offers_of(params.text_document.uri)

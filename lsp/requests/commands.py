@@ -25,7 +25,7 @@ from intarsia.lsp.edits.workspace_edit import (
     workspace_edit,
 )
 from intarsia.lsp.fill_options import language_of
-from intarsia.lsp.params import DocumentId, EditArguments, Position, read_argument
+from intarsia.lsp.params import AtPosition, EditArguments, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.workspace.context.chunk import Chunk
@@ -60,17 +60,12 @@ async def execute_edit(ls: IntarsiaServer, params: types.ExecuteCommandParams) -
     }
 
 
-class _ContextArguments(msgspec.Struct, frozen=True, rename="camel"):
-    text_document: DocumentId
-    position: Position
-
-
 async def execute_context(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
     """``intarsia.context``: say what the model sees at a place, as ``{"text": …}``."""
-    return {"text": await _context(ls, read_argument(params, _ContextArguments))}
+    return {"text": await _context(ls, read_argument(params, AtPosition))}
 
 
-async def _context(ls: IntarsiaServer, arguments: _ContextArguments) -> str:
+async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     """Return what the model sees, or one line that says why it sees nothing."""
     from intarsia.lsp.requests.plan import plan_ahead
 
@@ -92,9 +87,7 @@ async def _context(ls: IntarsiaServer, arguments: _ContextArguments) -> str:
     return seen_text(plan, context, file=file, tokens_per_s=speed, is_complete=is_complete)
 
 
-class _ImportArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    text_document: DocumentId
-    position: Position
+class _ImportArguments(AtPosition, frozen=True, kw_only=True):
     imports: Annotated[tuple[ImportBinding, ...], msgspec.Meta(max_length=MAX_IMPORTS)]
     apply: bool = True
 

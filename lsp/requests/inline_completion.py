@@ -13,7 +13,7 @@ from lsprotocol import types
 from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.params import DocumentId, Position, read_own
+from intarsia.lsp.params import AtPosition, read_own
 from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
@@ -118,16 +118,9 @@ def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentIt
     return msgspec.structs.replace(item, intarsia=confidence)
 
 
-class Dismissed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where the cursor was when the user dismissed a suggestion. LSP itself does not tell."""
-
-    text_document: DocumentId
-    position: Position
-
-
 def dismissed(ls: IntarsiaServer, params: object) -> None:
-    """Take the dismissal of what is shown in a document; it is shown no more after the third."""
-    told = read_own(params, Dismissed)
+    """Take the dismissal of what is shown at a cursor, which LSP itself does not tell."""
+    told = read_own(params, AtPosition)
     document = ls.session.documents.current(told.text_document.uri)
     if document is not None:
         ls.session.ahead.end()  # it fills what would have followed

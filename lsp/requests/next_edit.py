@@ -12,13 +12,13 @@ from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.next_edit.offer import LEVELS
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.edits.offered_edit import offered_workspace_edit
 from intarsia.lsp.edits.workspace_edit import apply_edit
 from intarsia.lsp.next_edits.messages import (
     CommandArguments,
     InlineEditParams,
     NextEditDone,
     Renaming,
-    offered_workspace_edit,
     range_of,
 )
 from intarsia.lsp.next_edits.open_offers import OpenOffer

@@ -156,7 +156,6 @@ class StatusReporter:
         self._throttle.put(status_of(self._facts))
 
     def stop(self) -> None:
-        """Send nothing more."""
         if self._throttle is not None:
             self._throttle.drop()
             self._throttle = None

@@ -55,6 +55,5 @@ class LatestRequest:
             task.cancel()
 
     def end_all(self) -> None:
-        """Cancel every request."""
         for task in self._running.values():
             task.cancel()

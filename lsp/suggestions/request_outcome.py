@@ -34,7 +34,6 @@ class RequestOutcome:
         return replace(self, ghosts=(), reason=refusal.reason, kind=refusal.kind)
 
     def for_status(self, uri: str) -> LastRequest:
-        """Return the outcome as the status shows it."""
         cost = self.cost
         return LastRequest(
             uri=uri,

@@ -1,7 +1,7 @@
 """What all kinds of chunks share while context is chosen for one hole.
 
-Each kind proposes candidates within the characters that are left to it; ``choose`` turns them into
-chunks. A file is read and asked for its symbols once.
+Each kind proposes chunks within the characters that are left to it, with absolute paths; ``choose``
+makes these relative. A file is read and asked for its symbols once.
 """
 
 import posixpath
@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.neighbourhood import Neighbourhood, neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import KnownLines, known_lines
@@ -79,16 +78,6 @@ def is_module_named(path: str, name: str) -> bool:
 
 PATH_CHARS = 4
 """What the separator and the line end of a chunk's path cost beside the path."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Candidate:
-    """A chunk with the absolute path of its file."""
-
-    path: str
-    text: str
-    kind: ChunkKind
-    reason: str
 
 
 @dataclass(kw_only=True, slots=True)

@@ -8,11 +8,11 @@ A model uses best what is nearest to the hole (most relevant last: up to 3 % in 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from intarsia.infill.languages import language_for_path
-from intarsia.workspace.context.candidate import Candidate, Surroundings, surroundings_of
+from intarsia.workspace.context.candidate import Surroundings, surroundings_of
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.imported import imported_definitions, named_definitions
 from intarsia.workspace.context.options import ChunkOptions
@@ -26,7 +26,7 @@ from intarsia.workspace.context.similar_passage import (
     similar_passage,
     tested_definitions,
 )
-from intarsia.workspace.context.stub import LineLimits, Stub
+from intarsia.workspace.context.stub import Stub
 from intarsia.workspace.index.reader import IndexReader
 
 READING_ORDER: Sequence[ChunkKind] = ("sibling", "similar", "recent_edit", "signatures", "members")
@@ -46,20 +46,14 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     chosen = [*_not_shown_by(stubs, passages), *stubs]
     chosen.sort(key=lambda one: READING_ORDER.index(one.kind))  # stable within a kind
     return tuple(
-        Chunk(
-            path=around.shown_path(one.path),
-            text=one.text,
-            kind=one.kind,
-            reason=one.reason,
-            seen=around.index.seen(one.path),
-        )
+        replace(one, path=around.shown_path(one.path), seen=around.index.seen(one.path))
         for one in chosen
     )
 
 
-def _passages(around: Surroundings) -> list[Candidate]:
+def _passages(around: Surroundings) -> list[Chunk]:
     """Return the passages within their shares. None repeats the file or another passage."""
-    taken: list[Candidate] = []
+    taken: list[Chunk] = []
     known_of_file = around.known
     for kind in ("recent_edit", "similar", "sibling"):
         if kind not in around.options.kinds:
@@ -71,13 +65,13 @@ def _passages(around: Surroundings) -> list[Candidate]:
     return taken
 
 
-def _not_shown_by(stubs: Iterable[Candidate], passages: Iterable[Candidate]) -> list[Candidate]:
+def _not_shown_by(stubs: Iterable[Chunk], passages: Iterable[Chunk]) -> list[Chunk]:
     """Return the passages that say more than the signatures do."""
     shown = known_lines("\n".join(one.text for one in stubs))
     return [one for one in passages if not shown.has_most_of(split_lines(one.text))]
 
 
-def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Candidate]:
+def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Chunk]:
     room = _room(kind, around, around.options.budget_chars)
     match kind:
         case "recent_edit":
@@ -89,7 +83,7 @@ def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Candidate]:
     return () if found is None else (found,)
 
 
-def _stubs(around: Surroundings, max_chars: int) -> Iterable[Candidate]:
+def _stubs(around: Surroundings, max_chars: int) -> Iterable[Chunk]:
     kinds = around.options.kinds
     stubs = Stubs(around)
     members = _ranked(around, receiver_members(around)) if "members" in kinds else ()
@@ -138,10 +132,6 @@ class Stubs:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        options = around.options
-        self._limits = LineLimits(
-            signature=options.max_signature_chars, member=options.max_member_chars
-        )
         self._files: dict[str, _FileStub] = {}
 
     @property
@@ -156,7 +146,7 @@ class Stubs:
                 return
             self._add(kind, one, max_chars)
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[Chunk]:
         """Yield one candidate for each file, the least valuable first within each kind."""
         for path, one in sorted(self._files.items(), key=lambda item: item[1].score):
             names = ", ".join(one.names[:MAX_NAMES_IN_REASON])
@@ -164,7 +154,7 @@ class Stubs:
             is_named = one.kind == "signatures" and one.is_named
             word = "named near the hole" if is_named else _WORDS[one.kind]
             reason = f"{word}: {names}{more}" if names else word
-            yield Candidate(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
+            yield Chunk(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
 
     def _add(self, kind: ChunkKind, one: Ranked, max_chars: int) -> None:
         reached = one.reached
@@ -192,7 +182,7 @@ class Stubs:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
         definitions = symbols.definitions if symbols else ()
-        stub = Stub(definitions, language_for_path(path), self._limits)
+        stub = Stub(definitions, language_for_path(path), self._around.options)
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

@@ -26,8 +26,8 @@ class ChunkOptions:
     budget_tokens: int = 500
     kinds: frozenset[ChunkKind] = frozenset(KINDS)
     shares: Mapping[ChunkKind, float] = field(default_factory=lambda: SHARES)
-    max_signature_chars: int = 240  # a longer one is cut
-    max_member_chars: int = 140  # of a member, so that more members fit
+    max_signature_chars: int = 240  # without decorators; a longer one is cut
+    max_member_chars: int = 140  # of a field or a method that is no constructor
     min_similarity: float = 0.4  # share of the hole's words, by weight, that a passage must have
 
     @property

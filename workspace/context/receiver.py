@@ -69,7 +69,6 @@ def bare_type(written: str) -> str:
 
 
 def enclosing_class(symbols: FileSymbols, line: int) -> Definition | None:
-    """Return the innermost class around a line."""
     around = (
         one
         for one in symbols.definitions

@@ -5,10 +5,10 @@ A test shows how the code is called; the tested file shows what can be called.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from intarsia.workspace.context.candidate import Candidate, Surroundings
+from intarsia.workspace.context.candidate import Surroundings
+from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
 from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.context.ranked import Reached, Relation
@@ -18,14 +18,14 @@ NUM_LINES_AROUND = 2
 MAX_EDITS = 2
 
 
-def recent_edits(around: Surroundings, max_chars: int) -> Iterator[Candidate]:
+def recent_edits(around: Surroundings, max_chars: int) -> Iterator[Chunk]:
     """Yield the regions edited last, newest first, within the budget together."""
     num_found = 0
     for edit in around.place.recent_edits:
         text = _written(around, edit, max_chars)
         if text is None:
             continue
-        yield Candidate(path=edit.path, text=text, kind="recent_edit", reason="edited just now")
+        yield Chunk(path=edit.path, text=text, kind="recent_edit", reason="edited just now")
         max_chars -= around.cost(edit.path, text)
         num_found += 1
         if num_found == MAX_EDITS:
@@ -47,27 +47,20 @@ MAX_LINES_MORE = 6
 """Lines after a passage that may be shown with it: what follows similar code is what is asked."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Scored:
-    share: float
-    path: str
-    lines: list[str]
-
-
-def similar_passage(around: Surroundings, max_chars: int) -> Candidate | None:
+def similar_passage(around: Surroundings, max_chars: int) -> Chunk | None:
     """Return the most similar passage, None if none is similar enough."""
     weights = _query(around)
     if not weights:
         return None
-    for one in _candidates(around, weights):
-        if one.share < around.options.min_similarity:
+    for share, path, lines in _candidates(around, weights):
+        if share < around.options.min_similarity:
             return None
-        room = max_chars - around.cost(one.path, "")
-        first, last = best_lines(one.lines, weights, room)
-        text = written_passage(one.lines[first:last], around.known, room)
+        room = max_chars - around.cost(path, "")
+        first, last = best_lines(lines, weights, room)
+        text = written_passage(lines[first:last], around.known, room)
         if text is not None:
-            reason = f"similar to the code around the hole: {one.share:.0%} of its words"
-            return Candidate(path=one.path, text=text, kind="similar", reason=reason)
+            reason = f"similar to the code around the hole: {share:.0%} of its words"
+            return Chunk(path=path, text=text, kind="similar", reason=reason)
     return None
 
 
@@ -77,7 +70,10 @@ def _query(around: Surroundings) -> dict[str, float]:
     return {word: words[word] for word in nearest}
 
 
-def _candidates(around: Surroundings, weights: dict[str, float]) -> list[_Scored]:
+def _candidates(
+    around: Surroundings, weights: dict[str, float]
+) -> list[tuple[float, str, list[str]]]:
+    """Return the share of the words, the path and the lines of passages, the best first."""
     found = []
     total = sum(weights.values())
     similar = around.index.similar(tuple(weights), path=around.place.path, limit=NUM_CANDIDATES)
@@ -88,8 +84,8 @@ def _candidates(around: Surroundings, weights: dict[str, float]) -> list[_Scored
         lines = split_lines(text)[passage.start_line : passage.end_line + MAX_LINES_MORE]
         shared = words_in("\n".join(lines)) & weights.keys()
         share = sum(weights[word] for word in shared) / total
-        found.append(_Scored(share=share, path=passage.path, lines=lines))
-    return sorted(found, key=lambda one: -one.share)
+        found.append((share, passage.path, lines))
+    return sorted(found, key=lambda one: -one[0])
 
 
 MAX_LINES = 2_000
@@ -138,7 +134,7 @@ def tested_definitions(around: Surroundings) -> Iterator[Reached]:
         )
 
 
-def passage_of_test(around: Surroundings, max_chars: int) -> Candidate | None:
+def passage_of_test(around: Surroundings, max_chars: int) -> Chunk | None:
     """Return the lines of this file's test that share most with the code around the hole."""
     path = None if tested_stem(_stem(around)) else sibling_of(around)
     text = around.text_of(path) if path else None
@@ -153,7 +149,7 @@ def passage_of_test(around: Surroundings, max_chars: int) -> Candidate | None:
     written = written_passage(lines[first:last], around.known, max_chars - around.cost(path, ""))
     if written is None:
         return None
-    return Candidate(path=path, text=written, kind="sibling", reason="tests this file")
+    return Chunk(path=path, text=written, kind="sibling", reason="tests this file")
 
 
 def _stem(around: Surroundings) -> str:

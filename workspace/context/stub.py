@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language
+from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.symbols.symbols import Definition
 
 
@@ -79,19 +80,11 @@ _COMMENT = re.compile(r"\s*/\*.*?(?:\*/|$)")
 _SELF = re.compile(r"^(?:self|cls)\.")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LineLimits:
-    """The most characters of a line, without decorators; a longer signature is cut."""
-
-    signature: int = 240
-    member: int = 140  # of a field or a method that is no constructor
-
-
 class Stub:
     """A stub that grows by one definition at a time, so that a budget can be kept."""
 
     def __init__(
-        self, definitions: Sequence[Definition], language: Language, limits: LineLimits
+        self, definitions: Sequence[Definition], language: Language, options: ChunkOptions
     ) -> None:
         """Start an empty stub of a file with these definitions."""
         self._headers = {
@@ -99,7 +92,7 @@ class Stub:
         }
         self._containers = {one.container for one in definitions}
         self._style = _STYLES.get(language.id, _BRACES)
-        self._limits = limits
+        self._options = options
         self._chosen: dict[tuple[int, str], Definition] = {}
 
     def __contains__(self, definition: Definition) -> bool:
@@ -118,7 +111,8 @@ class Stub:
     def line(self, definition: Definition) -> str:
         """Return the definition as it is written in the stub: its decorators and one line."""
         is_member = definition.kind in ("field", "method") and definition.name not in CONSTRUCTORS
-        max_chars = self._limits.member if is_member else self._limits.signature
+        options = self._options
+        max_chars = options.max_member_chars if is_member else options.max_signature_chars
         return _written(definition.signature, definition.kind, self._style, max_chars)
 
     def header(self, definition: Definition) -> str:

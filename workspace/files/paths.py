@@ -53,5 +53,4 @@ def parent_of(path: str) -> str:
 
 
 def joined(folder: str, name: str) -> str:
-    """Return the path of an entry of a folder."""
     return f"{folder.rstrip('/')}/{name}"

@@ -43,8 +43,6 @@ MIN_ANSWERS = 100
 
 
 class ParseText(msgspec.Struct, frozen=True, kw_only=True):
-    """A text to parse."""
-
     number: int
     text: str
     language_id: str

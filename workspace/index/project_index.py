@@ -55,7 +55,6 @@ class IndexCounts(NamedTuple):
     num_files: int
     num_left_out: int
     num_definitions: int
-    num_passages: int
     num_queued: int  # files that are to be read
     is_walking: bool
     faults: tuple[str, ...]
@@ -147,13 +146,11 @@ class ProjectIndex:
             root.settle(is_idle=is_idle)
 
     def counts(self) -> IndexCounts:
-        """Return how much is indexed."""
         counts = [root.counts() for root in self._roots]
         return IndexCounts(
             num_files=sum(it.num_files for it in counts),
             num_left_out=sum(it.num_left_out for it in counts),
             num_definitions=sum(it.num_definitions for it in counts),
-            num_passages=sum(it.num_passages for it in counts),
             num_queued=self.num_queued,
             is_walking=self.is_walking,
             faults=tuple(root.fault for root in self._roots if root.fault),

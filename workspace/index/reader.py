@@ -13,8 +13,6 @@ from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundDefinition:
-    """A definition and the file that it is in."""
-
     path: str
     definition: Definition
 

@@ -37,7 +37,7 @@ MAX_RESETS = 3
 """A database that is damaged again and again is on a broken disk: then it pauses each time."""
 
 _FIRST = -1  # of the queue
-_NOTHING = Counts(0, 0, 0, 0)
+_NOTHING = Counts(0, 0, 0)
 _MAX_FORGOTTEN = 20  # contents of one step
 _DAMAGE = (sqlite3.DatabaseError, LookupError, zlib.error, msgspec.DecodeError, UnicodeError)
 _Answer = TypeVar("_Answer")

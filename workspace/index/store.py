@@ -43,7 +43,6 @@ class Counts(NamedTuple):
     num_files: int
     num_left_out: int
     num_definitions: int
-    num_passages: int
 
 
 class Store:
@@ -103,7 +102,6 @@ class Store:
         return {path: (num_bytes, mtime_ns) for path, num_bytes, mtime_ns in rows}
 
     def has_below(self, folder: str) -> bool:
-        """Tell whether there are known files in a folder, or in a folder of it."""
         below = "SELECT 1 FROM files WHERE path > ? AND path < ? LIMIT 1"
         return self._row(below, f"{folder}/", f"{folder}0") is not None
 
@@ -290,7 +288,6 @@ class Store:
         return found[:limit]
 
     def num_passages_with(self, word: str) -> int:
-        """Return the number of passages that have a word."""
         row = self._row("SELECT doc FROM word_counts WHERE term = ?", word)
         return 0 if row is None else int(row[0])
 
@@ -300,14 +297,12 @@ class Store:
         return int(row[0] or 0)
 
     def counts(self) -> Counts:
-        """Return how much is indexed."""
         row = self._database.execute(
             "SELECT count(files.content), count(*) - count(files.content),"
             " coalesce(sum(contents.num_definitions), 0)"
             " FROM files LEFT JOIN contents ON contents.id = files.content"
         ).fetchone()
-        num_files, num_left_out, num_definitions = row
-        return Counts(num_files, num_left_out, num_definitions, self.num_passages())
+        return Counts(*row)
 
     def _paths_of(self, content: int) -> Sequence[str]:
         rows = self._database.execute(

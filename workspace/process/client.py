@@ -122,7 +122,6 @@ class IndexClient:
             self._keeper = asyncio.get_running_loop().create_task(self._keep_running())
 
     def files_changed(self, paths: Sequence[str]) -> None:
-        """Tell of files that were created, changed or deleted."""
         if paths:
             self._send(FilesChanged(paths=tuple(map(_clean, paths))))
 

@@ -15,11 +15,12 @@ from intarsia.infill.filling.options import FillOptions, OnStep
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.repair.error_places import error_on_lines
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
-from intarsia.infill.repair.proposals_at import Found, Span, find_proposals
+from intarsia.infill.repair.proposals_at import Found, find_proposals
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.text_change import TextRange
 
 
 class Model:
@@ -130,7 +131,7 @@ def test_no_proposal_leaves_as_many_errors_as_there_were(at: int, length: int, n
 def test_a_missing_name_is_a_span_to_be_refilled():
     text = "def f(a):\n    return g(a).\n"
     found = found_in(text)
-    assert Span(start=len(text) - 1, end=len(text) - 1) in found.spans
+    assert TextRange(start=len(text) - 1, end=len(text) - 1) in found.spans
 
 
 def test_of_two_errors_the_nearest_to_the_range_is_repaired():
@@ -145,7 +146,7 @@ def test_in_code_that_parses_names_that_resemble_the_one_in_the_range_are_propos
     start = text.index("lenght")
     found = found_in(text, start, start + 6)
     assert repaired(found) == [text.replace("lenght", "length")]
-    assert found.spans == [Span(start=start, end=start + 6)]
+    assert found.spans == [TextRange(start=start, end=start + 6)]
 
 
 @pytest.mark.parametrize(("line", "is_there"), [(0, False), (3, True), (4, True), (7, False)])
