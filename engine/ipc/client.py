@@ -88,7 +88,7 @@ class EngineClient:
         return await self._ask(replace(request, id=next(self._ids)), NextEdits)
 
     async def score_texts(self, request: ScoreTexts) -> TextScores:
-        """Return what texts gain over the present one. Raises ``FillFailed``, as above."""
+        """Return what texts gain over the present one. Raises ``FillFailed``, as next edits do."""
         return await self._ask(replace(request, id=next(self._ids)), TextScores)
 
     def prefetch(self, place: Prefetch) -> None:

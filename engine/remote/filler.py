@@ -193,7 +193,7 @@ def _notes(server: Server) -> tuple[str, ...]:
 
 
 def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:
-    """Return the filler of a remote, down or not if it has a fallback. Raises ModelError."""
+    """Return the filler of a remote, which may be down if it has a fallback. Raises ModelError."""
     remote = find_remote(name)
     on_progress(f"asking {remote.address.shown}", None)
     filler = RemoteFiller(remote, max_context_tokens=config.max_context_tokens)

@@ -1,4 +1,4 @@
-"""How much a user may ask of a team's engine, and how much may wait, else when to try again."""
+"""How much a user may ask of a team's engine, and how much may wait. Knows no HTTP."""
 
 from dataclasses import dataclass
 

@@ -35,7 +35,7 @@ class PromptText:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def render(self, ids: Sequence[int], word: str = "") -> str:
-        """Return the text of these ids. Raises ValueError for a mark of the user's or ``word``."""
+        """Return the text of these ids. Raises ValueError where the user's text has a mark."""
         begin = list(self._text.begin_ids)
         rest = ids[len(begin) :] if list(ids[: len(begin)]) == begin else ids
         parts: list[str] = []

@@ -37,7 +37,7 @@ class HttpConnection:
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEADER_BYTES)
 
     def ask(self, request: h11.Request, content: bytes) -> h11.Response:
-        """Send a request, return its head. Raises OSError, BrokenAnswer, and closes it."""
+        """Send a request, return the answer's head; close at OSError, BrokenAnswer, or a cancel."""
         try:
             return self._ask(request, content)
         except BaseException:
@@ -134,7 +134,7 @@ class KeptConnections:
         return None
 
     def keep(self, connection: HttpConnection, *, has_said_all: bool) -> None:
-        """Keep a connection that has room and is about to be free; close, so cancel, any other."""
+        """Keep a connection whose answer is whole or nearly so, if there is room, or close it."""
         if len(self._kept) < MAX_KEPT and (has_said_all or connection.can_go_on()):
             self._kept.append((self._clock(), connection))
         else:
