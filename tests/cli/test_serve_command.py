@@ -1,11 +1,11 @@
 """``intarsia serve`` takes ports of this machine only, and starts without what it does not need."""
 
-import json
 import subprocess
 import sys
 
 import pytest
 from command_line import run
+from faults.wire import frame
 
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.serve import _parse_address
@@ -36,11 +36,6 @@ def test_a_port_that_is_none_is_refused(word: str):
     result = run("serve", "--tcp", word)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "has no port" in result.stderr
-
-
-def frame(message: dict[str, object]) -> bytes:
-    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 def test_a_client_that_takes_its_leave_is_served_without_fault():

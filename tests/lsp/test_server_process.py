@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 import pytest
 from editor_clients import ask_inline, editing, inline_items, open_document, vscode
+from faults.wire import frame
 from open_documents import seen
 from rule_server import rule_server_command
 
@@ -70,15 +71,10 @@ COMMAND = (sys.executable, "-P", "-m", "intarsia.lsp")
 PATIENCE_S = 120.0
 
 
-def frame(method: str, params: object = None, id: int | None = None) -> bytes:
-    message = {"jsonrpc": "2.0", "method": method, "params": params}
-    body = json.dumps(message if id is None else {**message, "id": id}).encode()
-    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-
-
-INITIALIZE = frame("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, id=1)
-SHUTDOWN = frame("shutdown", id=2)
-EXIT = frame("exit")
+WHO = {"capabilities": {}, "processId": None, "rootUri": None}
+INITIALIZE = frame({"id": 1, "method": "initialize", "params": WHO})
+SHUTDOWN = frame({"id": 2, "method": "shutdown"})
+EXIT = frame({"method": "exit"})
 
 
 def served(data: bytes) -> tuple[int, list[dict[str, object]]]:
@@ -116,7 +112,7 @@ NO_MESSAGES = {
     "no JSON": b"Content-Length: 2\r\n\r\n{]",
     "no UTF-8": b"Content-Length: 4\r\n\r\n\xff\xfe[]",
     "deep JSON": b"Content-Length: 9000\r\n\r\n" + b"[" * 9_000,
-    "an unknown method": frame("x\x1b]0;title\x07", id=9),
+    "an unknown method": frame({"id": 9, "method": "x\x1b]0;title\x07"}),
 }
 
 

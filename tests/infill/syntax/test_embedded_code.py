@@ -19,11 +19,6 @@ from intarsia.infill.syntax.embedded_code import (
 MARKDOWN = language_for_id("markdown")
 
 
-def at_mark(marked: str):
-    offset = marked.index("║")
-    return code_at(marked.replace("║", ""), offset, offset, MARKDOWN)
-
-
 @pytest.mark.parametrize(
     ("marked", "language", "code"),
     [
@@ -60,16 +55,15 @@ def at_mark(marked: str):
     ],
 )
 def test_the_code_at_a_place(marked, language, code):
-    found = at_mark(marked)
+    offset, text = marked.index("║"), marked.replace("║", "")
+    found = code_at(text, offset, offset, MARKDOWN)
     assert found.language.id == language
-    assert len(found.text) == len(marked) - 1
+    assert len(found.text) == len(text)
     if code is None:
-        assert found.text == marked.replace("║", "")
+        assert found.text == text
     else:
         lines = found.text.replace("\r\n", "\n").replace("\r", "\n")
         assert lines.strip() == code
-        offset = marked.index("║")
-        text = marked.replace("║", "")
         assert found.text[max(0, offset - 1) : offset] in (text[max(0, offset - 1) : offset], " ")
 
 

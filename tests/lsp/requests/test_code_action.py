@@ -37,14 +37,6 @@ async def resolved(user: Page, where: types.Range) -> types.CodeAction:
     return await user.client.code_action_resolve_async(action)
 
 
-def without_resolve() -> types.InitializeParams:
-    """An editor that takes code actions as they come."""
-    who = neovim()
-    assert who.capabilities.text_document and who.capabilities.text_document.code_action
-    who.capabilities.text_document.code_action.resolve_support = None
-    return who
-
-
 @pytest.mark.parametrize(
     ("where", "is_automatic", "only", "offered"),
     [
@@ -168,7 +160,10 @@ async def test_an_edit_has_version_and_annotation_where_the_client_can(
 
 
 async def test_a_client_that_cannot_resolve_gets_the_command(runtime: Address) -> None:
-    async with page(runtime, TEXT, who=without_resolve(), **QUIET) as user:
+    who = neovim()
+    assert who.capabilities.text_document and who.capabilities.text_document.code_action
+    who.capabilities.text_document.code_action.resolve_support = None
+    async with page(runtime, TEXT, who=who, **QUIET) as user:
         (action,) = await code_actions(user.client, user.uri, cursor(3, 0))
         # What the client's library makes of it: it takes any object with a command for a Command.
         assert isinstance(action, types.Command)

@@ -30,14 +30,6 @@ def change(user: Page, settings: object) -> None:
     user.client.workspace_did_change_configuration(params)
 
 
-def not_to_be_asked() -> types.InitializeParams:
-    """An editor that sends its settings unasked."""
-    who = neovim()
-    assert who.capabilities.workspace is not None
-    who.capabilities.workspace.configuration = False
-    return who
-
-
 async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
     async with editing(
         vscode(),
@@ -60,8 +52,10 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
 async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
     runtime: Address,
 ) -> None:
-    options = {"maxCandidates": 1}
-    async with page(runtime, "y = ", who=not_to_be_asked(), options=options, **COMMAND) as user:
+    options, who = {"maxCandidates": 1}, neovim()
+    assert who.capabilities.workspace is not None
+    who.capabilities.workspace.configuration = False
+    async with page(runtime, "y = ", who=who, options=options, **COMMAND) as user:
         assert await num_invoked(user) == 1
         for settings, wanted in (
             ({"intarsia": {"maxCandidates": 2}}, 2),

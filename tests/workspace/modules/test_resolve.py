@@ -16,21 +16,16 @@ from intarsia.workspace.symbols.symbols import Import
 AT = "/w"
 
 
-def files_of(texts: Mapping[str, str]) -> Files:
-    """Return a workspace of these files; names are relative to the opened folder."""
-    paths = {f"{AT}/{name}": text for name, text in texts.items()}
-    return Files(
-        roots=[AT],
-        exists=paths.__contains__,
-        files_in=lambda folder: [one for one in paths if posixpath.dirname(one) == folder],
-        read=paths.get,
-    )
-
-
 def check(code: str, path: str, *expected: str, others: Mapping[str, str] | None = None) -> None:
     """Expect the imports of ``code`` in ``path`` to mean these files, in order."""
-    texts = {path: code, **dict.fromkeys(expected, ""), **(others or {})}
-    files = files_of(texts)
+    names = {path: code, **dict.fromkeys(expected, ""), **(others or {})}
+    texts = {f"{AT}/{name}": text for name, text in names.items()}
+    files = Files(
+        roots=[AT],
+        exists=texts.__contains__,
+        files_in=lambda folder: [one for one in texts if posixpath.dirname(one) == folder],
+        read=texts.get,
+    )
     language = language_for_path(path)
     found = [
         one.removeprefix(AT + "/")
