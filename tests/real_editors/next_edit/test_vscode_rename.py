@@ -115,7 +115,8 @@ def test_the_list_is_the_second_choice(windows: Windows) -> None:
     window.choose("Apply 2 next edits of this file")
     window.expect_drawn("size")
     window.press("Enter")
-    window.expect_saved(TYPED.replace("area(1", "size(1"))
+    window.expect_saved(RENAMED)
+    assert window.file.with_name("other.ts").read_text() == OTHER
 
 
 def test_what_the_language_server_refuses_loses_nothing(windows: Windows) -> None:
