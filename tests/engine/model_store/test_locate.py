@@ -156,17 +156,28 @@ def test_transformers_runs_what_our_own_passes_would_compute_wrongly(
     assert is_run_by_transformers(found.config) == is_other
 
 
+def with_header(header: bytes) -> bytes:
+    return len(header).to_bytes(8, "little") + header + bytes(4)
+
+
+TENSOR = b'"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}'
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"",
         b"12345",
         b"version https://git-lfs.github.com/spec/v1\n",
-        b"\x02\x00\x00\x00\x00\x00\x00\x00{}",
-        b"\x02\x00\x00\x00\x00\x00\x00\x00[]",
-        b'\x09\x00\x00\x00\x00\x00\x00\x00{"a": 12}',
-        b"\x04\x00\x00\x00\x00\x00\x00\x00\xff\xfe\xfd\xfc",
         None,
+        *(
+            pytest.param(with_header(header), id=str(header[:40]))
+            for header in (
+                *(b"{}", b"[]", b'{"a": 12}', b"\xff\xfe\xfd\xfc", b"[" * 1_000_000),
+                *(b'{"__metadata__": %s, %s}' % (odd, TENSOR) for odd in (b"[1]", b"7", b'"x"')),
+                *(b"{%s}" % TENSOR.replace(b"[0, 4]", odd) for odd in (b"{}", b"[0, 1e400]")),
+            )
+        ),
     ],
 )
 def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: bytes | None) -> None:
