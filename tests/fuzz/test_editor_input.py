@@ -1,7 +1,9 @@
 """What an editor may send: positions, sessions of documents, messages of any content, settings."""
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -9,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsp_session import Session
 from lsprotocol import types
-from reference_text import ENCODINGS, slow_offset, slow_position
+from reference_text import ENCODINGS, slow_offset, slow_position, slowly_changed
 from strategies import CHARACTERS, as_sent, changes, joined, json_values, positions, texts
-from text_model import TextModel
 
 from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.positions import (
@@ -172,6 +173,60 @@ def test_the_server_has_the_texts_of_its_client(
     except BaseException:
         Session.forget_lasting()
         raise
+
+
+SEPARATOR = "\n\n"
+
+
+@dataclass(kw_only=True, slots=True)
+class ModelDocument:
+    language_id: str
+    version: int
+    units: str  # halves of characters, too
+
+    @property
+    def text(self) -> str:
+        return re.sub("[\ud800-\udfff]", "\ufffd", self.units)
+
+
+@dataclass(slots=True)
+class TextModel:
+    """What a client knows: documents by URI, the cells of each open notebook, with their kinds."""
+
+    encoding: PositionEncoding
+    documents: dict[str, ModelDocument] = field(default_factory=dict)
+    notebooks: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+
+    def open(self, uri: str, language_id: str, version: int, text: str) -> None:
+        document = ModelDocument(language_id=language_id, version=version, units=text)
+        self.documents[uri] = document
+
+    def change(self, uri: str, version: int, changes: Changes) -> None:
+        document = self.documents.get(uri)
+        if document is not None:
+            document.units = slowly_changed(document.units, changes, self.encoding)
+            document.version = version
+
+    def close(self, uri: str) -> None:
+        self.documents.pop(uri, None)
+
+    def around(self, uri: str) -> tuple[str, str]:
+        """Return the code before and after a cell in its notebook: cells of its language."""
+        for cells in self.notebooks.values():
+            uris = [cell for cell, _ in cells]
+            if uri in uris:
+                at = uris.index(uri)
+                before, after = self._code(uri, cells[:at]), self._code(uri, cells[at + 1 :])
+                return (
+                    "".join(text + SEPARATOR for text in before),
+                    "".join(SEPARATOR + text for text in after),
+                )
+        return "", ""
+
+    def _code(self, uri: str, cells: Sequence[tuple[str, int]]) -> list[str]:
+        others = [self.documents.get(cell) for cell, kind in cells if kind == 2]
+        own = self.documents[uri].language_id
+        return [it.text for it in others if it and it.language_id == own and it.text.strip()]
 
 
 class Play:

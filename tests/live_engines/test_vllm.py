@@ -3,7 +3,7 @@
 import inspect
 import statistics
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,12 +18,17 @@ from vllm_server import BLOCK_TOKENS, SERVER_PYTHON, VllmServer, vllm_server
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Fill, Prefetch, Step
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.settings.remotes import Remote
 from intarsia.engine.service.load_filler import load_filler
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.skipif(not SERVER_PYTHON.exists(), reason="vLLM is not installed: make engines"),
+    pytest.mark.timeout(900),
+]
 
 KEYS = ("first-key", "second-key")
 MAX_RUNNING = 2
@@ -41,8 +46,6 @@ COUNTING = Fill(
 @pytest.fixture(scope="session")
 def server(tuned_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
     """The exported model, for two users. Two requests run at once, chosen by priority."""
-    if not SERVER_PYTHON.exists():
-        pytest.skip("vLLM is not installed: make build/servers/vllm/.ready")
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     flags = (*FLAGS, "--scheduling-policy", "priority")
     with vllm_server(tuned_folder, log, keys=KEYS, flags=flags) as server:
@@ -60,11 +63,11 @@ def filler(remote: Remote) -> RemoteFiller:
 
 
 def with_key(settings: RemoteSettings, server: VllmServer, key: str, **more: object) -> Remote:
-    """Return the server as a remote of the user with this key."""
     path = settings.path.with_name(f"{key}.key")
     path.write_text(key)
     path.chmod(0o600)
-    return settings.write(server.url, key_file=str(path), timeout_s=300, priority=True, **more)
+    options = {"key_file": str(path), "timeout_s": 300, "priority": True} | more
+    return settings.write(server.url, **options)
 
 
 def filler_of(remote: Remote) -> RemoteFiller:
@@ -170,3 +173,47 @@ def test_a_fill_overtakes_what_is_read_ahead(server: VllmServer, remote: Remote)
         for task in tasks:
             task.result(timeout=300)
     assert finished == ["fill", "read ahead"]
+
+
+LORA_HOLES = ("count vowels", "clamp", "read pairs", "largest", "factorial")
+
+
+@pytest.fixture(scope="module")
+def lora_server(
+    plain_folder: Path, tuned_lora: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[VllmServer]:
+    """The plain model and our tuning, as PEFT has it; ``model`` in remotes.toml chooses."""
+    log = tmp_path_factory.mktemp("vllm-lora") / "server.log"
+    flags = ("--served-model-name", "plain", "--max-num-seqs", "2", "--enable-lora")
+    flags += ("--max-lora-rank", "16", "--lora-modules", f"tuned={tuned_lora}")
+    with vllm_server(plain_folder, log, keys=KEYS, flags=flags) as server:
+        yield server
+
+
+def written(filler: Filler) -> list[Filled]:
+    return [run_fill(filler, line(*REAL_HOLES[name], fresh=True)) for name in LORA_HOLES]
+
+
+def num_same(first: Sequence[Filled], second: Sequence[Filled]) -> int:
+    return sum(one.text == other.text for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.timeout(1_800)
+def test_our_tuning_in_vllm_writes_what_the_merged_model_writes(
+    lora_server: VllmServer, settings: RemoteSettings
+) -> None:
+    tuned, plain = (
+        written(filler_of(with_key(settings, lora_server, KEYS[0], priority=False, model=model)))
+        for model in ("tuned", "plain")
+    )
+    merged, own_plain = (
+        written(load_filler(EngineConfig(model=model), model, lambda *_: None))
+        for model in (DEFAULT_MODEL, f"{DEFAULT_MODEL}+none")
+    )
+    assert num_same(tuned, merged) >= len(LORA_HOLES) - 1, "only rounding may differ"
+    for one, other in zip(tuned, merged, strict=True):
+        if one.text == other.text:
+            first, second = one.tokens[0], other.tokens[0]
+            assert first.confidence == pytest.approx(second.confidence, abs=0.1)
+    assert num_same(plain, tuned) < len(LORA_HOLES), "the LoRA changed nothing"
+    assert num_same(plain, own_plain) >= len(LORA_HOLES) - 1

@@ -1,7 +1,7 @@
 """Ghost text in VS Code: when it appears, where it must not appear, and ways to accept it."""
 
 from code_server import ACCEPT_LINE
-from engine_counts import num_fills
+from engine_watch import num_fills
 from sources import LOOP, OPENING, SUM
 from windows import Windows
 

@@ -1,6 +1,6 @@
 """VS Code's status item and menu."""
 
-from engine_counts import num_fills
+from engine_watch import num_fills
 from playwright.sync_api import expect
 from sources import SUM
 from windows import Windows

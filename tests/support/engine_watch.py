@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, NoEngine
@@ -36,3 +37,14 @@ async def status_of(address: Address) -> Status | None:
             return await client.status()
         except NoEngine:
             return None
+
+
+def num_fills(address: Address) -> int:
+    """Return how many requests the engine there, which must run, has filled so far.
+
+    It is asked in a thread of its own: the test's may run a browser's event loop.
+    """
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        status = thread.submit(asyncio.run, status_of(address)).result()
+    assert status is not None, "no engine runs"
+    return status.num_fills

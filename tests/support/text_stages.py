@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from scripted_next_edits import correction
+
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import Context
 from intarsia.cli.terminal import displayable
-from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.canvas.canvas import Budget, build_canvas
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.options import FillOptions
@@ -65,10 +66,6 @@ def _parse(subject: Subject) -> None:
         num_errors(syntax)
 
 
-def _find_holes(subject: Subject) -> None:
-    _holes(subject)
-
-
 def _canvas(subject: Subject) -> None:
     for hole in _holes(subject):
         build_canvas(subject.text, hole, subject.language, Budget())
@@ -98,18 +95,10 @@ def _placeholders(subject: Subject) -> None:
             plan_placeholder(opened.shown, opened.hole, subject.language, options, others)
 
 
-def _plan(subject: Subject) -> None:
-    plan_at_cursor(subject.text, subject.cursor, subject.language, FillOptions())
-
-
 def _embedded_code(subject: Subject) -> None:
     for language in (subject.language, language_for_id("markdown")):
         code_at(subject.text, subject.cursor, subject.cursor, language)
         code_of_language(subject.text, subject.cursor, language)
-
-
-def _next_line(subject: Subject) -> None:
-    end_and_next_line(subject.text, subject.cursor, subject.language)
 
 
 def _next_edits(subject: Subject) -> None:
@@ -122,20 +111,7 @@ def _next_edits(subject: Subject) -> None:
         edited = EditedText(before=before, after=text, edit=edit, newest=edit.new_range)
         plan = plan_next_edits(edited, language)
         for first_line in sorted(plan.free_lines)[:MAX_OFFERS]:
-            read_offer(plan, _correction(first_line - plan.first_line))
-
-
-def _correction(first_line: int) -> NextEdit:
-    return NextEdit(
-        first_line=first_line,
-        num_lines=1,
-        text="x = 1\n",
-        drop=9.0,
-        gain=20.0,
-        gain_before=0.0,
-        log_p=-0.1,
-        is_agreed=True,
-    )
+            read_offer(plan, correction(first_line - plan.first_line, text="x = 1\n"))
 
 
 def _index(subject: Subject) -> None:
@@ -171,24 +147,20 @@ def _positions(subject: Subject) -> None:
         offset_at(subject.text, starts, position, "utf-16")
 
 
-def _terminal(subject: Subject) -> None:
-    displayable(subject.text)
-
-
-STAGES: Mapping[str, Callable[[Subject], None]] = {
+STAGES: Mapping[str, Callable[[Subject], object]] = {
     "parse": _parse,
-    "hole": _find_holes,
+    "hole": _holes,
     "canvas": _canvas,
     "post-processing": _clean,
     "confidences": _align,
     "placeholders": _placeholders,
-    "plan": _plan,
+    "plan": lambda it: plan_at_cursor(it.text, it.cursor, it.language, FillOptions()),
     "embedded code": _embedded_code,
-    "next line": _next_line,
+    "next line": lambda it: end_and_next_line(it.text, it.cursor, it.language),
     "next edits": _next_edits,
     "index": _index,
     "neighbourhood": _neighbourhood,
     "completions API": _completions_api,
     "positions": _positions,
-    "terminal": _terminal,
+    "terminal": lambda it: displayable(it.text),
 }
