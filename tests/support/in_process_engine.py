@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
@@ -11,6 +12,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import NoEngine
 from intarsia.engine.ipc.handshake import open_stream
+from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.endpoint import hold_address
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, check_nothing
 from intarsia.engine.service.service import Service
@@ -44,6 +46,10 @@ async def engine_client(address: Address, filler: Filler) -> AsyncIterator[Engin
         EngineClient(name="test", start=False, address=address) as client,
     ):
         yield client
+
+
+def hole(prefix: str = "", **fields: Any) -> Fill:
+    return Fill(id=0, prefix=prefix, suffix="", **fields)
 
 
 def always(filler: Filler) -> LoadFiller:

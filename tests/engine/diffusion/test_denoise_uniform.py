@@ -1,6 +1,5 @@
 """Uniform-state diffusion round given text: what stays, what is revised, when it ends."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,6 @@ from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import Draft, draw, read_logits
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.fill_control import FillControl
 
 POLICY = uniform_state_policy(vocab_size=VOCAB_SIZE, max_steps=10)
 GIVEN = [5, None, None, 6, None, 7, None, None]
@@ -176,14 +174,3 @@ def test_cancel_stops_within_a_step() -> None:
             on_step=lambda step, canvas, draft: steps.append(step),
         )
     assert len(predict.canvases) == 3
-
-
-def test_a_deadline_returns_a_whole_answer_after_one_step_at_least() -> None:
-    generator = rng()
-    canvas = random_canvas(GIVEN, vocab_size=VOCAB_SIZE, generator=generator)
-    late = FillControl(deadline=time.monotonic() - 1)
-    denoised = denoise(wants([1] * 8, 4.0), canvas, POLICY, generator=generator, control=late)
-    assert denoised.finish_reason == "deadline"
-    assert denoised.num_forwards == 1
-    assert denoised.ids.tolist() == [5, 1, 1, 6, 1, 7, 1, 1]
-    assert denoised.confidences[0] == 1.0 and 0 < denoised.confidences[1] < 1.0

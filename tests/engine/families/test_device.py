@@ -59,26 +59,22 @@ def test_no_machine_has_all_memory() -> None:
         require_memory(2**60, _CPU, "m")
 
 
-def test_it_is_unknown_until_a_long_prefill() -> None:
+@pytest.mark.parametrize(
+    ("read", "tokens_per_s"),
+    [
+        ([(63, 0.1)], None),
+        ([(63, 0.1), (64, 0.1)], 640),
+        ([(1_000, seconds) for seconds in (1.0, 1.1, 30.0, 0.9, 1.0)], 1_000),
+        ([(1_000, seconds) for seconds in [1.0] * 50 + [2.0] * 5], 500),
+    ],
+)
+def test_the_speed_is_that_of_long_prefills_of_late(
+    read: list[tuple[int, float]], tokens_per_s: float | None
+) -> None:
     speed = ReadingSpeed()
-    speed.add(63, 0.1)
-    assert speed.tokens_per_s is None
-    speed.add(64, 0.1)
-    assert speed.tokens_per_s == pytest.approx(640)
-
-
-def test_one_slow_prefill_changes_little() -> None:
-    speed = ReadingSpeed()
-    for seconds in (1.0, 1.1, 30.0, 0.9, 1.0):
-        speed.add(1_000, seconds)
-    assert speed.tokens_per_s == pytest.approx(1_000)
-
-
-def test_a_machine_that_becomes_slower_is_noticed() -> None:
-    speed = ReadingSpeed()
-    for seconds in [1.0] * 50 + [2.0] * 5:
-        speed.add(1_000, seconds)
-    assert speed.tokens_per_s == pytest.approx(500)
+    for num_tokens, seconds in read:
+        speed.add(num_tokens, seconds)
+    assert speed.tokens_per_s == (tokens_per_s and pytest.approx(tokens_per_s))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from in_process_engine import always, engine_client, in_process_engine
+from in_process_engine import always, engine_client, hole, in_process_engine
 from rule_engine import RuleFiller
 
 from intarsia.engine.ipc.address import Address
@@ -16,10 +16,6 @@ from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, LoadProgress, St
 
 FOREVER = 1_000_000
 PATIENCE_S = 20.0
-
-
-def hole(prefix: str = "", **fields: object) -> Fill:
-    return Fill(id=0, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
 
 
 async def test_a_fill_is_answered_with_text_and_figures(any_address: Address):

@@ -9,7 +9,7 @@ import sys
 import filelock
 import psutil
 import pytest
-from checkout import SUPPORT
+from in_process_engine import hole
 from rule_engine import rule_engine_launch
 from temporary_address import temporary_address
 
@@ -17,14 +17,9 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Backoff, Link
-from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
 from intarsia.engine.ipc.stop import stop_engine
 
 FOREVER = 1_000_000
-
-
-def hole(prefix: str = "", **fields: object) -> Fill:
-    return Fill(id=0, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
 
 
 def a_client(address: Address, launch: LaunchOptions) -> EngineClient:
@@ -49,20 +44,6 @@ async def test_an_engine_killed_in_mid_request_fails_all_open_requests_and_is_re
             assert caught.value.code == "internal"
         assert (await client.fill(hole(max_steps=1))).num_forwards == 1
         assert (await client.status()).pid != pid
-
-
-async def test_a_request_that_kills_the_engine_is_not_repeated_and_the_restart_waits(
-    address: Address,
-):
-    launch = rule_engine_launch(text="text", rules=[("poison", "!crash")])
-    async with a_client(address, launch) as client:
-        assert (await client.fill(hole())).text == "text"
-        with pytest.raises(FillFailed):
-            await client.fill(hole("poison"))
-        failed_at = asyncio.get_running_loop().time()
-        assert (await client.fill(hole())).text == "text"
-        assert asyncio.get_running_loop().time() - failed_at >= 0.5
-    assert address.log_path.read_text().count(" serves ") == 2
 
 
 async def test_another_client_finds_the_restarted_engine_without_delay(address: Address):
@@ -122,24 +103,6 @@ async def test_a_process_that_reused_the_id_of_an_engine_is_left_alone(address: 
     finally:
         stranger.kill()
         stranger.communicate()
-
-
-async def test_an_engine_of_another_protocol_is_named_and_can_be_stopped(address: Address):
-    later = PROTOCOL_VERSION + 1
-    code = (
-        f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\n"
-        f"import intarsia.engine.ipc.messages as m; m.PROTOCOL_VERSION = {later}\n"
-        "import rule_engine; sys.exit(rule_engine.main())\n"
-    )
-    launch = LaunchOptions(command=(sys.executable, "-c", code), start_timeout_s=30)
-    async with a_client(address, launch) as client:
-        with pytest.raises(
-            EngineUnavailable, match=rf"protocol {later}.*protocol {later - 1}: run"
-        ):
-            await client.fill(hole())
-        process = psutil.Process(int(address.pid_path.read_text()))
-        await client.stop()
-        await asyncio.to_thread(process.wait, 20)
 
 
 def test_the_delay_doubles_from_half_a_second_to_thirty_and_ends_with_time_or_success():

@@ -1,6 +1,5 @@
 """A server that ends before its answer does is asked again, as another one may be there by then."""
 
-import json
 import socket
 import struct
 import threading
@@ -10,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 import pytest
-from http_server import FaultyServer, Respond, answer, begin_events, serving, silence
+from http_server import Respond, answer, begin_events, serving, silence
 from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
 from remote_settings import HOLE
 from scripted_engine import filled_with
@@ -130,10 +129,6 @@ WAYS = [
 Ask: TypeAlias = Callable[..., Filled]
 
 
-def num_fills(server: FaultyServer, path: str) -> int:
-    return server.paths().count(path)
-
-
 @pytest.mark.parametrize(
     ("system", "path", "complete", "end"),
     [pytest.param(*one.values, end, id=f"{one.id}-{end.__name__}") for one, end in WAYS],
@@ -147,7 +142,7 @@ def test_the_user_sees_no_server_that_ended(
 ) -> None:
     with serving(system([end, end, complete])) as server:
         assert ask(server.url).text == "return val"
-        assert num_fills(server, path) == 3
+        assert server.paths().count(path) == 3
 
 
 @pytest.mark.parametrize(("system", "path", "complete"), SYSTEMS)
@@ -157,7 +152,7 @@ def test_a_server_that_always_ends_is_told_after_three_tries(
     with serving(system([end_without_a_word])) as server:
         with pytest.raises(RemoteError, match="unusable") as caught:
             ask(server.url)
-        assert num_fills(server, path) == NUM_TRIES
+        assert server.paths().count(path) == NUM_TRIES
     assert caught.value.code == "unavailable"
 
 
@@ -173,7 +168,7 @@ def test_the_steps_begin_again(ask: Ask, end: Answer) -> None:
     with serving(team([events_of_a_team, end, all_events])) as server:
         with pytest.raises(RemoteError, match="a fault of its own"):
             ask(server.url, FillControl(on_step=steps.append))
-        assert num_fills(server, "/v1/fill") == 3
+        assert server.paths().count("/v1/fill") == 3
     assert [step.tokens[0].text for step in steps] == ["return", "return"]
 
 
@@ -205,7 +200,7 @@ def test_a_server_that_refuses_is_not_asked_again(
     with serving(system([refuses, complete])) as server:
         with pytest.raises(RemoteError):
             ask(server.url)
-        assert num_fills(server, path) == 1
+        assert server.paths().count(path) == 1
 
 
 def test_a_cancelled_fill_is_not_asked_again(ask: Ask) -> None:
@@ -221,7 +216,7 @@ def test_a_cancelled_fill_is_not_asked_again(ask: Ask) -> None:
     with serving(team([end, filled_by_a_team])) as server:
         with pytest.raises(Cancelled):
             ask(server.url, FillControl(checkpoint=checkpoint))
-        assert num_fills(server, "/v1/fill") == 1
+        assert server.paths().count("/v1/fill") == 1
 
 
 def test_after_its_deadline_a_fill_is_not_asked_again(ask: Ask) -> None:
@@ -231,7 +226,7 @@ def test_after_its_deadline_a_fill_is_not_asked_again(ask: Ask) -> None:
     with serving(team([end_late, filled_by_a_team])) as server:
         with pytest.raises(RemoteError):
             ask(server.url, FillControl(deadline=time.monotonic() + 0.2))
-        assert num_fills(server, "/v1/fill") == 1
+        assert server.paths().count("/v1/fill") == 1
 
 
 def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(ask: Ask) -> None:
@@ -246,4 +241,4 @@ def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(ask: Ask
 
     with serving(respond) as server:
         assert ask(server.url).text == "return val"
-    assert json.dumps(server.paths()[:2]) == '["/v1/models", "/v1/models"]'
+    assert server.paths()[:2] == ["/v1/models", "/v1/models"]

@@ -17,7 +17,6 @@ from text_double import ROW, SHOWN, last_line, line, mlx_answer, mlx_answers, ol
 from toy_causal_fill import run_fill
 
 from intarsia.cli.remote import Probe, described, probe
-from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import ServerBusy, UnusableAnswer
@@ -200,11 +199,3 @@ def test_mlx_is_told_by_its_health(ask: Ask, listed: bytes) -> None:
     assert filled is not None and filled.text == " val"
     assert found.server is not None and found.server.system == "MLX"
     assert asked[0]["model"] == "default_model", "any other name would load another model"
-
-
-def test_no_list_of_models_is_still_unusable(ask: Ask, settings: RemoteSettings) -> None:
-    def respond(path: str, body: bytes, connection: socket.socket) -> None:
-        answer(connection, b"<html>")
-
-    with serving(respond) as server, pytest.raises(RemoteError, match="unusable"):
-        RemoteFiller(settings.write(server.url), max_context_tokens=99).open()

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import msgspec
 import pytest
-from in_process_engine import always, engine_client, in_process_engine
+from in_process_engine import always, engine_client, hole, in_process_engine
 from rule_filler import RuleFiller
 from scripted_next_edits import find_by_rules, rule
 
@@ -43,10 +43,6 @@ PAUSE_S = 0.02
 @pytest.fixture(autouse=True)
 def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PAUSE_S", PAUSE_S)
-
-
-def hole(**fields: bool) -> Fill:
-    return Fill(id=0, prefix="x = ", suffix="", **fields)
 
 
 def work_until_cancelled(control: FillControl) -> NoReturn:

@@ -1,7 +1,7 @@
 """A model that cannot be loaded, named by one client, leaves the other clients their model."""
 
 import pytest
-from in_process_engine import in_process_engine
+from in_process_engine import hole, in_process_engine
 from rule_engine import RuleFiller
 
 from intarsia.engine.cache.progress import Progress
@@ -10,7 +10,6 @@ from intarsia.engine.errors import ModelError, NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
-from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.failures import LoadFailure
 from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot
 
@@ -65,14 +64,10 @@ async def test_another_client_keeps_its_model(address: Address):
         for _ in range(3):
             assert (await client.fill(hole())).text == "good"
             with pytest.raises(FillFailed, match="looked for") as caught:
-                await client.fill(hole("wrong"))
+                await client.fill(hole(model="wrong"))
             assert caught.value.code == "model"
         assert (await client.status()).state == "ready"
     assert models.done == ["load good", "check wrong"]
-
-
-def hole(model: str | None = None) -> Fill:
-    return Fill(id=0, prefix="", suffix="", model=model)
 
 
 def test_a_model_is_checked_before_the_loaded_one_is_dropped():

@@ -1,6 +1,7 @@
 """Users of one engine share its weights and nothing else: checked with a real, small model."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -126,10 +127,6 @@ def test_idle_time_and_status_before_and_after_the_first_user(model: Filler) -> 
 
 def test_a_family_with_one_context_is_refused() -> None:
     filler = object.__new__(DiffusionGemmaFiller)
-    filler.info = _Named()  # type: ignore[assignment]
+    filler.info = SimpleNamespace(name="diffusion-gemma")  # type: ignore[assignment]
     with pytest.raises(ModelError, match="vLLM"):
         filler.for_another_owner(cache_tokens=1)
-
-
-class _Named:
-    name = "diffusion-gemma"

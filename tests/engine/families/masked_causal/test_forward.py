@@ -181,15 +181,14 @@ def test_an_outcome_is_a_canvas_after_its_tokens(toy: Path, adapter: Path, num_k
     torch.testing.assert_close(said.proposals[num_kept], expected, atol=1e-4, rtol=1e-4)
 
 
-def accepted_canvas(ids: list[int | None]) -> TokenCanvas:
-    """A canvas of known tokens; all except the first were accepted by earlier steps."""
+def predict(passes: CanvasPasses, ids: list[int | None]) -> torch.Tensor:
+    """Predict a canvas of known tokens; all except the first were accepted by earlier steps."""
     canvas = masked_canvas(ids, mask_id=260)
     is_first = torch.arange(len(ids)) == 0
-    return TokenCanvas(ids=canvas.ids, is_fixed=is_first, is_accepted=canvas.is_fixed & ~is_first)
-
-
-def predict(passes: CanvasPasses, ids: list[int | None]) -> torch.Tensor:
-    return passes.predict(accepted_canvas(ids), None)
+    accepted = canvas.is_fixed & ~is_first
+    return passes.predict(
+        TokenCanvas(ids=canvas.ids, is_fixed=is_first, is_accepted=accepted), None
+    )
 
 
 def test_leading_known_tokens_are_predicted_by_the_backbone(toy: Path, adapter: Path) -> None:

@@ -80,18 +80,18 @@ def test_the_best_makes_the_whole_text_likeliest(
 
 
 def test_an_answer_that_the_model_ended_goes_on_over_a_line_more(filler: MaskedCausalFiller):
-    ended = next(first for first in map(chr, range(33, 127)) if ends_by_itself(filler, first))
+    signs = map(chr, range(33, 127))
+    plain = (run_fill(filler, several(given=it, max_tokens=60, num_candidates=1)) for it in signs)
+    ended, greedy = next(
+        (chr(33 + n), filled.text)
+        for n, filled in enumerate(plain)
+        if filled.finish_reason == "end_of_hole"
+    )
     request = several(given=ended, max_tokens=60)
-    greedy = run_fill(filler, several(given=ended, max_tokens=60, num_candidates=1)).text
     longer = [it for it in texts(run_fill(filler, request)) if it.startswith(greedy + "\n")]
     assert longer
     one_line = run_fill(filler, several(given=ended, max_tokens=60, stop=("\n",)))
     assert not any("\n" in it for it in texts(one_line))
-
-
-def ends_by_itself(filler: MaskedCausalFiller, given_text: str) -> bool:
-    request = several(given=given_text, max_tokens=60, num_candidates=1)
-    return run_fill(filler, request).finish_reason == "end_of_hole"
 
 
 def test_a_sure_answer_is_the_only_one(filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch):
@@ -158,18 +158,12 @@ def test_what_was_written_pushes_no_other_context_out(filler: MaskedCausalFiller
     assert run_fill(filler, elsewhere).num_prefilled == 0
 
 
-def hole_bytes(filler: MaskedCausalFiller, text: FimTokenizer, request: Fill) -> bytes:
-    """All that the model holds after the request's last FIM mark."""
-    ids = filler._context.cache.ids
-    start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
-    return b"".join(text.bytes_of(i) for i in ids[start:])
-
-
 def check_continues(
     filler: MaskedCausalFiller, text: FimTokenizer, request: Fill, filled: Filled
 ) -> None:
     whole = request.given.encode("utf-8", "replace")
-    held = hole_bytes(filler, text, request)
+    start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
+    held = b"".join(map(text.bytes_of, filler._context.cache.ids[start:]))
     assert held.startswith(whole) or whole.startswith(held), "the hole begins with what is given"
     continued = held[len(whole) :].decode("utf-8", "replace")
     if held.startswith(whole):

@@ -133,7 +133,6 @@ def test_several_replacements_are_also_made_one_by_one() -> None:
     assert substituted("x = Old()\n", edit) == ["x = New()\n"]
 
 
-NUM = 20
 CPU = torch.device("cpu")
 
 

@@ -177,22 +177,16 @@ def test_an_example_has_both_texts_in_whole_lines() -> None:
     assert example_text(EditExample(before="a\n", after="")) == "original:\na\nupdated:\n"
 
 
-def window_line(number: int) -> WindowLine:
-    return WindowLine(
-        number=number, start=number, end=number + 1, start_before=number, may_change=True
-    )
-
-
 def test_places_come_by_their_drop_and_no_line_twice() -> None:
-    one, two, three, far = (window_line(number) for number in (1, 2, 3, 9))
+    all_lines = lines(*[True] * 10)
+    one, two, three, far = (all_lines[number] for number in (1, 2, 3, 9))
     drops = largest_drops([(one, 1.0), (two, 3.0), (one, 2.0), (far, 0.5), (three, -1.0)])
     assert drops == [
         LineDrop(line=two, drop=3.0, net_drop=3.0),
         LineDrop(line=one, drop=2.0, net_drop=3.0),
         LineDrop(line=far, drop=0.5, net_drop=0.5),
     ]
-    all_lines = [one, two, three, far]
-    places = list(places_to_correct(drops, all_lines, 1, most=5))
+    places = list(places_to_correct(drops, [one, two, three, far], 1, most=5))
     assert [(found.line.number, len(region)) for found, region in places] == [(2, 2), (9, 1)]
     assert len(list(places_to_correct(drops, all_lines, 1, most=1))) == 1
     assert list(places_to_correct(drops, all_lines, 1, most=0)) == []
