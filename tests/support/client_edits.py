@@ -10,7 +10,7 @@ from pytest_lsp import LanguageClient
 
 EDIT_COMMAND = "intarsia.edit"
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
 def lines(first: int, last: int) -> types.Range:
@@ -95,7 +95,7 @@ def apply_edits(text: str, edits: Sequence[types.TextEdit], encoding: str = "utf
     starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
 
     def offset(at: types.Position) -> int:
-        codec, size = _UNITS[encoding]
+        codec, size = UNITS[encoding]
         line = text[starts[at.line] :].encode(codec, "surrogatepass")[: at.character * size]
         return starts[at.line] + len(line.decode(codec, "surrogatepass"))
 

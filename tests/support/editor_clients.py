@@ -30,7 +30,7 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 def vscode() -> types.InitializeParams:
     """VS Code with vscode-languageclient 10: ghost text, UTF-16 only, settings on request."""
-    capabilities = _declared_by("visual-studio-code")
+    capabilities = deepcopy(_read_capabilities("visual-studio-code"))
     assert capabilities.text_document is not None
     capabilities.text_document.inline_completion = types.InlineCompletionClientCapabilities(
         dynamic_registration=True
@@ -47,13 +47,9 @@ def vscode() -> types.InitializeParams:
 def neovim() -> types.InitializeParams:
     """Neovim 0.11: no ghost text of its own; offers UTF-8 first."""
     return types.InitializeParams(
-        capabilities=_declared_by("neovim@0.11.0"),
+        capabilities=deepcopy(_read_capabilities("neovim@0.11.0")),
         client_info=types.ClientInfo("Neovim", "0.11.4"),
     )
-
-
-def _declared_by(editor: str) -> types.ClientCapabilities:
-    return deepcopy(_read_capabilities(editor))
 
 
 _read_capabilities = cache(client_capabilities)

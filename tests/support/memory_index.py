@@ -81,10 +81,8 @@ class MemoryIndex:
                 scores[number] += idf * count * 2.2 / (count + 1.2)
         best = sorted(scores, key=lambda number: (-scores[number], number))
         found = (self._similar(number, scores[number]) for number in best)
-        return [it for it in found if self._is_other(it.path, path)][:limit]
-
-    def _is_other(self, path: str, place: str) -> bool:
-        return path != place and self.root_of(path) == self.root_of(place)
+        root = self.root_of(path)
+        return [it for it in found if it.path != path and self.root_of(it.path) == root][:limit]
 
     def read(self, path: str) -> str | None:
         return self._texts.get(path)

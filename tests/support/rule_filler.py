@@ -66,13 +66,14 @@ class RuleFiller:
         self._prepare = prepare
         self._prefetch = prefetch
         self._tokens_per_s = tokens_per_s
-        self._rest = rest
+        self.rest = rest
         self._find = find
         self._likely = likely
         self._last_prefix = ""
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
-        _check(request)
+        if request.max_tokens < 1:
+            raise ValueError(f"max_tokens must be 1 or more, got {request.max_tokens}")
         started_at = time.monotonic()
         num_reused = _common_length(self._last_prefix, request.prefix)
         self._last_prefix = request.prefix
@@ -149,9 +150,6 @@ class RuleFiller:
     def prepare(self, control: FillControl) -> None:
         self._prepare(control)
 
-    def rest(self) -> None:
-        self._rest()
-
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)
         self._last_prefix = place.prefix
@@ -184,11 +182,6 @@ def project_text(request: Fill) -> str:
     if request.project is None or request.project_use != "always":
         return ""
     return "".join(chunk.text for chunk in request.project.chunks)
-
-
-def _check(request: Fill) -> None:
-    if request.max_tokens < 1:
-        raise ValueError(f"max_tokens must be 1 or more, got {request.max_tokens}")
 
 
 def _rewritten(draft: str, noise: float, seed: int) -> str:

@@ -1,14 +1,18 @@
-"""A run learns, can be interrupted, and is the same by its seed."""
+"""A run learns, can be interrupted, and is the same by its seed; a tuned model fills as taught."""
 
 import signal
 from pathlib import Path
 
 import pytest
 import torch
-from toy_training import toy_tuning_task, train_toy
+from toy_causal import toy_fill, toy_filler, toy_text
+from toy_causal_fill import run_fill
+from toy_training import toy_holes, toy_lines, toy_tuning_task, train_toy
 
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.training.packed_holes import PackedHoles, read_packed
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.training.packed_holes import HoleIds, PackedHoles, read_packed
 
 
 def numbers(task: object) -> torch.Tensor:
@@ -48,8 +52,6 @@ def test_a_run_is_not_resumed_with_other_settings(
 
 
 def test_packed_holes_come_back_as_they_were(toy: Path, holes: PackedHoles, tmp_path: Path) -> None:
-    from toy_training import toy_holes
-
     path = tmp_path / "holes.safetensors"
     toy_holes(toy, path)
     read = read_packed(path)
@@ -64,3 +66,35 @@ def test_a_file_that_holds_no_holes_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(ModelError, match="delete it and train again"):
         read_packed(path)
+
+
+@pytest.fixture(scope="module")
+def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuning")
+    holes = toy_holes(toy, folder / "holes.safetensors", num_holes=256)
+    train_toy(toy_tuning_task(toy, holes), holes, folder, tokens=12_000, peak_rate=1e-2)
+    return folder / "adapter.safetensors"
+
+
+def test_a_tuned_model_fills_the_holes_it_was_taught(toy: Path, tuning: Path) -> None:
+    model = f"{toy}+{tuning}"
+    tuned = load_filler(
+        EngineConfig(model=model, device="cpu", dtype="float32"), model, lambda stage, share: None
+    )
+    plain = toy_filler(toy)
+    num_right = num_right_plain = 0
+    for prefix, hole, suffix in toy_lines(12, seed=99):
+        request = toy_fill(prefix, suffix)
+        num_right += run_fill(tuned, request).text == hole
+        num_right_plain += run_fill(plain, request).text == hole
+    assert num_right_plain == 0
+    assert num_right >= 10
+
+
+def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) -> None:
+    task, fim = toy_tuning_task(toy, holes), toy_text(toy).mark_ids()
+    hole = HoleIds(prefix=[20, 21], given=[30, 31], middle=[40, 41], suffix=[50], group=0)
+    ids, is_asked = task._lay_out([hole])
+    shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
+    assert ids[0].tolist() == [*shown, 40, 41, fim.end]
+    assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]

@@ -11,6 +11,7 @@ from editor_clients import (
     change_document,
     connected,
     inline_items,
+    insert,
     log_of,
     open_document,
     vscode,
@@ -54,13 +55,8 @@ class Editor:
             self._insert(typed)
 
     def _insert(self, text: str) -> None:
-        end = self.end()
         self.version += 1
-        change = types.TextDocumentContentChangePartial(types.Range(end, end), text)
-        identifier = types.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version)
-        self.client.text_document_did_change(
-            types.DidChangeTextDocumentParams(identifier, [change])
-        )
+        insert(self.client, self.uri, self.end(), text, self.version)
         self.text += text
 
     def replace(self, text: str) -> None:

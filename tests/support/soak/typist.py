@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
+from client_edits import UNITS
 from editor_clients import ask_inline, connected, vscode
 from faults.engine_faults import digest_of
 from faults.ground import Ground
@@ -14,8 +15,6 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 from soak.record import NO_SUGGESTION, Record
-
-UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 Edit = tuple[int, int, str]
 """Start and end offset, and the text that replaces what is between."""

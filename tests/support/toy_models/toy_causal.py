@@ -57,26 +57,28 @@ _LLAMA3_ROPE = _ROPE | {
 }
 
 
-def toy_causal_model(kind: Kind, *, seed: int = 0, is_tied: bool = True) -> PreTrainedModel:
+def toy_causal_model(
+    kind: Kind, *, seed: int = 0, is_tied: bool = True, **config: Any
+) -> PreTrainedModel:
     """Return transformers' own model; its numbers are wide, so that its texts vary."""
     config_class, model_class = _CLASSES[kind]
-    config = config_class(
-        hidden_size=64,
-        intermediate_size=96,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=16,
-        vocab_size=num_toy_tokens() + 2,  # rows that only pad the matrix
-        max_position_embeddings=512,
-        rope_parameters=_LLAMA3_ROPE if kind == "llama3" else _ROPE,
-        tie_word_embeddings=is_tied,
-        initializer_range=0.15,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
+    usual = {
+        "hidden_size": 64,
+        "intermediate_size": 96,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "vocab_size": num_toy_tokens() + 2,  # rows that only pad the matrix
+        "max_position_embeddings": 512,
+        "rope_parameters": _LLAMA3_ROPE if kind == "llama3" else _ROPE,
+        "initializer_range": 0.15,
+        "bos_token_id": None,
+        "eos_token_id": None,
+    }
+    made = config_class(tie_word_embeddings=is_tied, **(usual | config))
     torch.manual_seed(seed)
-    model = model_class(config).eval()
+    model = model_class(made).eval()
     for name, parameter in model.named_parameters():
         if name.endswith(("bias", "norm.weight")):
             parameter.data += torch.randn_like(parameter) * 0.1

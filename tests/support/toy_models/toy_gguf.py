@@ -1,4 +1,4 @@
-"""A tiny causal model of random numbers, and the GGUF file that llama.cpp would make of it."""
+"""The GGUF file that llama.cpp would make of a tiny causal model of random numbers."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,28 +6,15 @@ from typing import Any, Literal
 
 import gguf
 import numpy as np
-import torch
 from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
-from transformers import (
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedModel,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-)
+from toy_causal import toy_causal_model
+from transformers import PreTrainedModel
 
 Architecture = Literal["qwen2", "qwen3", "llama"]
 SPECIAL_TOKENS = ("<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 MERGES = ("d e", "de f", "r e", "Ġ Ġ")
 
-_CLASSES = {
-    "qwen2": (Qwen2Config, Qwen2ForCausalLM),
-    "qwen3": (Qwen3Config, Qwen3ForCausalLM),
-    "llama": (LlamaConfig, LlamaForCausalLM),
-}
 _NAMES = {
     "model.embed_tokens": "token_embd",
     "model.norm": "output_norm",
@@ -53,27 +40,17 @@ def toy_tokens() -> list[str]:
 
 
 def toy_model(architecture: Architecture, *, is_tied: bool, seed: int = 0) -> PreTrainedModel:
-    """Return a causal model of two layers with random numbers, biases and norms included."""
-    config_class, model_class = _CLASSES[architecture]
-    config = config_class(
-        hidden_size=64,
-        intermediate_size=96,
+    """Return a causal model of two layers with the vocabulary of the file."""
+    return toy_causal_model(
+        architecture,
+        seed=seed,
+        is_tied=is_tied,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=16,
         vocab_size=len(toy_tokens()),
         max_position_embeddings=256,
         rms_norm_eps=1e-6,
-        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
-        tie_word_embeddings=is_tied,
+        initializer_range=0.02,
     )
-    torch.manual_seed(seed)
-    model = model_class(config).eval()
-    for name, parameter in model.named_parameters():
-        if name.endswith(("bias", "norm.weight")):
-            parameter.data += torch.randn_like(parameter) * 0.1
-    return model
 
 
 @dataclass(kw_only=True, slots=True)

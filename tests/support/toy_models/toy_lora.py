@@ -10,7 +10,6 @@ from toy_causal import CPU, adapter_tensors, toy_text
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
@@ -72,21 +71,12 @@ def plain_logits(folder: Path) -> torch.Tensor:
     return logits
 
 
-def our_backbone(model: str) -> CausalBackbone:
-    """Load a model with its tunings as the engine does, in float32."""
-    folder = located(model)
-    return load_backbone(
-        folder,
-        read_shape(folder.config),
-        "float32",
-        CPU,
-        adapter=None,
-        mask_id=toy_text(folder.path).mask_id,
-    ).backbone
-
-
 @torch.inference_mode()
 def our_logits(model: str) -> torch.Tensor:
-    backbone = our_backbone(model)
+    """Return the logits of ``IDS`` of a model with its tunings, loaded as the engine does."""
+    folder = located(model)
+    shape, mask_id = read_shape(folder.config), toy_text(folder.path).mask_id
+    loaded = load_backbone(folder, shape, "float32", CPU, adapter=None, mask_id=mask_id)
+    backbone = loaded.backbone
     rows = frozen_rows(IDS.tolist(), start=0, device=CPU)
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()
