@@ -214,10 +214,6 @@ async def test_an_answer_that_nobody_reads_is_given_up(pair: tuple[Path, Path] |
         writer.transport.abort()
 
 
-async def say_nothing(served: Served, address: str) -> Connection:
-    return await served.silent(address)
-
-
 async def send_half_a_body(served: Served, address: str) -> Connection:
     reader, writer = await served.connect(address)
     writer.write(UPLOAD + b"x")
@@ -232,7 +228,7 @@ async def ask_once(served: Served, address: str) -> Connection:
 
 
 @pytest.mark.parametrize("spread", [1, 40], ids=["one address", "many addresses"])
-@pytest.mark.parametrize("hold", [say_nothing, send_half_a_body, ask_once])
+@pytest.mark.parametrize("hold", [Served.silent, send_half_a_body, ask_once])
 async def test_however_many_wait_others_are_served(
     pair: tuple[Path, Path] | None,
     hold: Callable[[Served, str], Awaitable[Connection]],

@@ -142,11 +142,6 @@ def test_status_tells_a_user_of_the_engine_and_not_of_the_others(server: TeamSer
     assert "ben" not in json.dumps(status)
 
 
-def test_health_needs_no_key(server: TeamServer) -> None:
-    assert server.request("GET", "/healthz").status == 200
-    assert server.request("GET", "/readyz").status == 200
-
-
 def test_silent_connections_without_a_key_lock_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,6 @@ from intarsia.engine.families.masked_causal.backbone.rows import (
     frozen_rows,
     outcome_rows,
 )
-from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import CanvasPasses, SpeculativePasses
@@ -80,15 +79,6 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
     cache = backbone.new_cache()
     parts = [run_causally(backbone, cache, _IDS[i : i + 7]) for i in range(0, len(_IDS), 7)]
     torch.testing.assert_close(torch.cat(parts), whole, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
-@pytest.mark.parametrize("kind", KINDS)
-def test_packed_weights_give_the_same_logits(kind: Kind, toys: dict[Kind, Path]) -> None:
-    plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
-    exact = run_causally(plain, plain.new_cache(), _IDS)
-    found = run_causally(packed, packed.new_cache(), _IDS)
-    torch.testing.assert_close(found, exact, atol=1e-4, rtol=1e-4)
 
 
 def test_a_long_context_is_read_in_chunks(toy: Path) -> None:
