@@ -1,12 +1,11 @@
 """The product's language server with a rule engine: ``python rule_server.py OPTIONS``.
 
-``OPTIONS`` is JSON with the arguments of ``rule_engine_launch``. ``on_battery`` and
-``load_per_core`` are what psutil tells of the computer instead of the truth.
+``OPTIONS`` is JSON with the arguments of ``rule_engine_launch``. ``on_battery`` is what psutil
+tells of the computer instead of the truth.
 """
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -38,17 +37,11 @@ def rule_server_command(**options: object) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def launching(
-    *, on_battery: bool = False, load_per_core: float | None = None, **engine: object
-) -> Iterator[LaunchOptions]:
+def launching(*, on_battery: bool = False, **engine: object) -> Iterator[LaunchOptions]:
     """Pretend a state of the computer; yield how to start the engine."""
-    with contextlib.ExitStack() as pretended:
-        if on_battery:
-            battery = SimpleNamespace(power_plugged=False)
-            pretended.enter_context(patch.object(psutil, "sensors_battery", lambda: battery))
-        if load_per_core is not None:
-            load = load_per_core * (os.cpu_count() or 1)
-            pretended.enter_context(patch.object(psutil, "getloadavg", lambda: (load,) * 3))
+    battery = SimpleNamespace(power_plugged=False)
+    pretended = patch.object(psutil, "sensors_battery", lambda: battery)
+    with pretended if on_battery else contextlib.nullcontext():
         yield rule_engine_launch(**engine)  # type: ignore[arg-type]
 
 

@@ -19,7 +19,7 @@ _LISTS = ("tokens", "completion_probabilities")
 Complete = Callable[[dict[str, Any], socket.socket], None]
 
 
-def llama_cpp_answers(complete: Complete, *, slot_tokens: int = 4096) -> Respond:
+def llama_cpp_answers(complete: Complete) -> Respond:
     """Return a server with the toy tokenizer that completes by ``complete``."""
     text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
 
@@ -27,11 +27,8 @@ def llama_cpp_answers(complete: Complete, *, slot_tokens: int = 4096) -> Respond
         if path == "/v1/models":
             send(connection, {"data": [{"id": "toy", "owned_by": "llamacpp", "meta": {}}]})
         elif path == "/props":
-            defaults = {"n_ctx": slot_tokens}
-            send(
-                connection,
-                {"default_generation_settings": defaults, "total_slots": 2, "model_ftype": "F16"},
-            )
+            slots = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2}
+            send(connection, slots | {"model_ftype": "F16"})
         elif path == "/tokenize":
             request = json.loads(body)
             content = request["content"]

@@ -49,7 +49,6 @@ class CanvasServer:
 
     folder: Path
     denoise: Denoise
-    max_model_len: int = 4096
     cached_tokens: int | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
 
@@ -59,7 +58,7 @@ class CanvasServer:
 
         def respond(path: str, body: bytes, connection: socket.socket) -> None:
             if path == "/v1/models":
-                row = {"id": "dg", "owned_by": "vllm", "max_model_len": self.max_model_len}
+                row = {"id": "dg", "owned_by": "vllm", "max_model_len": 4096}
                 answer(connection, json.dumps({"data": [row]}).encode())
             elif path == "/tokenize":
                 ids = tokenizer.encode(json.loads(body)["prompt"], add_special_tokens=False).ids
