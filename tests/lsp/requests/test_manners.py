@@ -172,15 +172,15 @@ async def test_over_the_editors_own_menu_manners_go_by_where_the_cursor_is(
     runtime: Address,
 ) -> None:
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
-    selected = types.SelectedCompletionInfo(range=word, text="pathname")
+    selected = types.SelectedCompletionInfo(range=word, text="pathname.")
     async with typing(runtime, "x = pa\ny = ab\n") as user:
         user.edit(("y = ab", "y = a"))  # a deletion, where the selected word would reach to
-        assert await user.shown(0, 6, selected=selected) == ["pathnamevalue"]
+        assert await user.shown(0, 6, selected=selected) == ["pathname.value"]
 
 
 async def test_nothing_over_the_editors_own_menu_where_it_is_not_wanted(runtime: Address) -> None:
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
-    selected = types.SelectedCompletionInfo(range=word, text="path")
+    selected = types.SelectedCompletionInfo(range=word, text="path.")
     async with typing(runtime, "x = pa\n", overMenu=False) as user:
         assert not await user.shown(0, 6, selected=selected)
         assert "the editor's own menu is open" in user.log
