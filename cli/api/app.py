@@ -30,40 +30,28 @@ def guarded_app(
     routes = [route for dialect in (OpenAI, LlamaCpp, Ollama) for route in dialect(filler).routes()]
     app = Starlette(
         routes=routes,
-        exception_handlers={
-            Refusal: _refused,
-            EngineError: _no_answer,
-            ClientDisconnect: _gone,
-            HTTPException: _no_route,
-            Exception: _unexpected,
-        },
+        exception_handlers=dict.fromkeys(
+            (Refusal, EngineError, ClientDisconnect, HTTPException, Exception), _failed
+        ),
     )
     app.router.redirect_slashes = False
     return Guard(app, keys=keys, is_loopback=is_loopback)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return error_response(error, request.url.path)
-
-
-async def _no_answer(request: Request, error: Exception) -> Response:
-    is_bad = isinstance(error, FillFailed) and error.code == "bad_request"
-    return error_response(Refusal(400 if is_bad else 503, str(error)), request.url.path)
-
-
-async def _gone(_: Request, __: Exception) -> Response:
-    return Response(status_code=_CLIENT_GONE)
-
-
-async def _no_route(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    known = {404: _NOT_FOUND, 405: f"{request.method} is not supported here"}
-    message = known.get(error.status_code, error.detail)
-    return error_response(Refusal(error.status_code, message, error.headers), request.url.path)
-
-
-async def _unexpected(request: Request, error: Exception) -> Response:
-    """Tell the operator what failed, without any text of a user."""
-    click.echo(f"intarsia api: {type(error).__name__} at {request.url.path}", err=True)
-    return error_response(Refusal(500, "an error in intarsia itself"), request.url.path)
+async def _failed(request: Request, error: Exception) -> Response:
+    match error:
+        case ClientDisconnect():
+            return Response(status_code=_CLIENT_GONE)
+        case Refusal():
+            refusal = error
+        case EngineError():
+            is_bad = isinstance(error, FillFailed) and error.code == "bad_request"
+            refusal = Refusal(400 if is_bad else 503, str(error))
+        case HTTPException():
+            known = {404: _NOT_FOUND, 405: f"{request.method} is not supported here"}
+            message = known.get(error.status_code, error.detail)
+            refusal = Refusal(error.status_code, message, error.headers)
+        case _:  # tell the operator, without any text of a user
+            click.echo(f"intarsia api: {type(error).__name__} at {request.url.path}", err=True)
+            refusal = Refusal(500, "an error in intarsia itself")
+    return error_response(refusal, request.url.path)

@@ -70,6 +70,7 @@ def build_canvas(
     code = code_at(text, hole.start, hole.end, language)
     code_syntax = parse(code.text, code.language)
     num_open = max_open(code.text, hole, code.language, code_syntax)
+    line_tokens = LINE_TOKENS if num_open is None else STATEMENT_TOKENS
     first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
     last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(
@@ -79,17 +80,11 @@ def build_canvas(
         stop=stop_texts(code.text, hole, code.closing_line),
         max_open=num_open,
         min_indent=min_indent(code.text, hole, code.language, code_syntax),
-        max_tokens=_max_tokens(hole, num_open, budget),
+        max_tokens=budget.hole_tokens if hole.kind != "line" else line_tokens,
         kind=hole.kind,
         language=code.language.id,
         window=window_of(text, first, hole.given_start, text[hole.end : last]),
     )
-
-
-def _max_tokens(hole: Hole, num_open: int | None, budget: Budget) -> int:
-    if hole.kind != "line":
-        return budget.hole_tokens
-    return LINE_TOKENS if num_open is None else STATEMENT_TOKENS
 
 
 def _shown(text: str) -> str:

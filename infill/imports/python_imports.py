@@ -78,7 +78,8 @@ def _merged(
     nodes: Sequence[tree_sitter.Node],
 ) -> Replacement:
     """Add a name to a statement; a line that gets too long is broken at each name."""
-    splice = add_to_list(syntax, names, _item(binding))
+    item = binding.name + (f" as {binding.local}" if binding.local != binding.name else "")
+    splice = add_to_list(syntax, names, item)
     text = syntax.text
     start, end = syntax.offset_at(node.start_byte), syntax.offset_at(node.end_byte)
     longest = max(len(line_at(text, syntax.offset_at(it.start_byte))) for it in nodes)
@@ -96,7 +97,8 @@ def _first(syntax: Syntax, statement: str) -> Replacement:
     """Put the first import after the docstring, or after the comments at the file's head."""
     text, root = syntax.text, syntax.tree.root_node
     code = [node for node in root.named_children if node.type != "comment"]
-    if code and _is_docstring(code[0]):
+    first = code[0].named_child(0) if code and code[0].type == "expression_statement" else None
+    if first is not None and first.type == "string":
         return _after_docstring(text, syntax.offset_at(code[0].end_byte), statement)
     at = head_end(syntax)
     following = next((it for it in code if syntax.offset_at(it.start_byte) >= at), None)
@@ -110,12 +112,6 @@ def _after_docstring(text: str, end: int, statement: str) -> Replacement:
     found = after_line(text, end, statement, num_ends=2)
     is_crowded = bool(line_at(text, next_line_start(text, end)).strip())
     return replace(found, new=found.new + newline_of(text)) if is_crowded else found
-
-
-def _is_docstring(node: tree_sitter.Node) -> bool:
-    return node.type == "expression_statement" and (
-        (child := node.named_child(0)) is not None and child.type == "string"
-    )
 
 
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
@@ -136,7 +132,3 @@ def _category(module: str) -> int:
     if module == "__future__":
         return _FUTURE
     return _STANDARD if module.split(".", maxsplit=1)[0] in sys.stdlib_module_names else _OTHER
-
-
-def _item(binding: ImportBinding) -> str:
-    return binding.name + (f" as {binding.local}" if binding.local != binding.name else "")

@@ -12,7 +12,6 @@ from collections.abc import (
     Awaitable,
     Callable,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -245,7 +244,9 @@ async def find_offers(
                 return
             ms += answer.ms
             read = [read_offer(plan, edit) for edit in answer.edits]
-            offers = best_first(it for it in _offers(read) if is_shown(it.level, level))
+            offers = best_first(
+                it for it in read if not isinstance(it, NoSuggestion) and is_shown(it.level, level)
+            )
             if len(offers) <= num_offers:
                 break
             num_offers = len(offers)
@@ -254,10 +255,6 @@ async def find_offers(
             return
         reason = _why_none(read)
     yield NextEditResult(reason=reason, ms=ms)
-
-
-def _offers(read: list[NextEditOffer | NoSuggestion]) -> Iterator[NextEditOffer]:
-    return (it for it in read if not isinstance(it, NoSuggestion))
 
 
 def _why_none(read: list[NextEditOffer | NoSuggestion]) -> str:

@@ -177,7 +177,8 @@ class Names:
         """Return the binding that a name would mean at a place: the first one of its scope."""
         node, found = chain[-1], None
         for one, scope in self.bindings(name):
-            is_known = found is not None and found[1].id == scope.id and not _begins_anew(one)
+            is_anew = any(it.type == "let_declaration" for it in one[-4:])  # as in Rust
+            is_known = found is not None and found[1].id == scope.id and not is_anew
             if one[-1].id == node.id:
                 return found if is_known else (one, scope)
             if not is_known and is_seen(scope, chain, node.start_byte) and _is_after(node, one):
@@ -302,11 +303,6 @@ def _field(node: tree_sitter.Node, names: tuple[str, ...]) -> tree_sitter.Node |
 def _first_argument(call: tree_sitter.Node) -> tree_sitter.Node | None:
     arguments = call.child_by_field_name("arguments")
     return None if arguments is None else arguments.named_child(0)
-
-
-def _begins_anew(chain: Chain) -> bool:
-    """Whether a second declaration in a scope is another variable, as in Rust."""
-    return any(it.type == "let_declaration" for it in chain[-4:])
 
 
 def _is_after(node: tree_sitter.Node, bound: Chain) -> bool:

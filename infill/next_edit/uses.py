@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from intarsia.infill.next_edit.receivers import MAX_OCCURRENCES, Binding, Names
+from intarsia.infill.next_edit.receivers import MAX_OCCURRENCES, Names
 from intarsia.infill.syntax.name_rules import SCOPE_RULES, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax
@@ -68,7 +68,8 @@ def _variables(names: Names, declared: Chain, new: str) -> dict[int, str] | None
     is_first = home is not None and home[0][-1].id == declared[-1].id
     if home is None or not (is_first or declared[-2].type not in _SET_AGAIN):
         return None
-    own = [it for it in names.variables(name) if _is_same(names.binding_of(it), home)]
+    bindings = [(it, names.binding_of(it)) for it in names.variables(name)]
+    own = [it for it, bound in bindings if bound and bound[0][-1].id == home[0][-1].id]
     scope = home[1]
     for other in names.variables(new):
         bound = names.bound(other, new)
@@ -79,10 +80,6 @@ def _variables(names: Names, declared: Chain, new: str) -> dict[int, str] | None
         return None
     found = {it[-1].start_byte: _form_of_variable(it) for it in own}
     return found | dict.fromkeys(_named_arguments(names, declared), "{new}")
-
-
-def _is_same(bound: Binding | None, home: Binding) -> bool:
-    return bound is not None and bound[0][-1].id == home[0][-1].id
 
 
 def _is_within(inner: tree_sitter.Node, outer: tree_sitter.Node) -> bool:

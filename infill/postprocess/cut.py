@@ -136,7 +136,8 @@ _IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
 
 def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
     """Cut at the first mark that the text behind the cursor closes already."""
-    end = _end_by_quote(fill, context)
+    quote = quote_around(context)
+    end = None if quote is None else closing_quote(fill, 0, quote)
     if end is None:
         end = _end_by_mark(fill, context)
     return fill if end is None else fill[:end]
@@ -158,13 +159,6 @@ def quote_around(context: CleaningContext) -> str | None:
     return quote if is_known else None
 
 
-def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
-    quote = quote_around(context)
-    if quote is None:
-        return None
-    return closing_quote(fill, 0, quote)
-
-
 def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     found = _MARK.match(context.rest)
     if found is None:
@@ -174,14 +168,11 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     closer = found["mark"] or found["tag"]
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
-    if at < 0 or not _is_open(context.line_before, opener, closer) or opener in fill[:at]:
+    before = context.line_before
+    is_open = opener not in before or before.rfind(opener) > before.rfind(closer)  # or above it
+    if at < 0 or not is_open or opener in fill[:at]:
         return None
     return len(fill[:at].rstrip(" \t")) if context.rest[:1].isspace() else at
-
-
-def _is_open(before: str, opener: str, closer: str) -> bool:
-    """Whether the mark that closes behind the cursor was opened on its line or above it."""
-    return opener not in before or before.rfind(opener) > before.rfind(closer)
 
 
 def _end_of_tag(fill: str) -> int | None:

@@ -25,6 +25,8 @@ MAX_BACK = 14
 MAX_AHEAD = 1
 """Tokens after it: parsers go on where two ways to read a text are open."""
 
+_APART = ("{", "=", "=>", "->", ":=", "+", "-", "*", "/", "==", "&&")  # written after a blank
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proposal:
@@ -105,7 +107,8 @@ def insertion(text: str, before: int, kind: str, *, rank: float) -> Proposal:
     is_attached = kind in CLOSERS or kind in (",", ";", ":", ".")
     if is_end_of_line or not gap:
         start, new = before, kind
-        if _stands_apart(kind) and text[before - 1 : before] not in ("", " ", "\n", "\t", *PAIRS):
+        is_after_mark = text[before - 1 : before] not in ("", " ", "\n", "\t", *PAIRS)
+        if is_after_mark and (kind.isalpha() or kind in _APART):
             new = f" {kind}"
     elif is_attached:
         start, new = before, kind
@@ -122,11 +125,6 @@ def insertion(text: str, before: int, kind: str, *, rank: float) -> Proposal:
         rank=rank,
         is_placeholder=kind is PLACEHOLDER,
     )
-
-
-def _stands_apart(kind: str) -> bool:
-    """Whether a token is usually written after a blank."""
-    return kind.isalpha() or kind in ("{", "=", "=>", "->", ":=", "+", "-", "*", "/", "==", "&&")
 
 
 def deletion(text: str, token: Token, *, rank: float) -> Proposal:

@@ -101,9 +101,10 @@ class Dismissals:
 
     def move(self, change: TextChange, new: str) -> None:
         if self._lines:
+            places = [TextRange(start=it.start, end=it.start).after(change) for it in self._lines]
             self._lines = [
-                replace(line, start=line_start(new, _moved(line.start, change)))
-                for line in self._lines
+                replace(line, start=line_start(new, place.start))
+                for line, place in zip(self._lines, places, strict=True)
             ]
 
     def silence(self, text: str, offset: int) -> NoSuggestion | None:
@@ -118,10 +119,6 @@ class Dismissals:
         start = line_start(text, offset)
         found = next((line for line in self._lines if line.start == start), None)
         return found if found and _is_same(found.text, line_at(text, offset)) else None
-
-
-def _moved(start: int, change: TextChange) -> int:
-    return TextRange(start=start, end=start).after(change).start
 
 
 def _is_same(old: str, new: str) -> bool:

@@ -185,10 +185,11 @@ async def _ask_engine(
     passed = await with_imports(session, snapshot, attempts.passed)
     if outdated := _why_outdated(session, snapshot, settings):
         return RequestOutcome(reason=outdated, kind="outdated", cost=attempts.cost)
+    is_cut_short = attempts.filled is not None and attempts.filled.finish_reason == "deadline"
     if passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         session.cache.store(snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete))
-    elif attempts.is_complete and attempts.rejection and not _is_cut_short(attempts.filled):
+    elif attempts.is_complete and attempts.rejection and not is_cut_short:
         session.cache.store(snapshot, CachedSuggestions(reason=attempts.rejection.reason))
     attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
@@ -206,10 +207,6 @@ async def _keep_with_imports(
     if ghosts != cached.ghosts:
         session.cache.store(snapshot, replace(cached, ghosts=ghosts))
     return ghosts
-
-
-def _is_cut_short(filled: "Filled | None") -> bool:
-    return filled is not None and filled.finish_reason == "deadline"
 
 
 def _why_outdated(session: Session, snapshot: Snapshot, settings: Settings) -> str | None:

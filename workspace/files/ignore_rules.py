@@ -57,10 +57,11 @@ class IgnoreRules:
         self._of_user = user_ignore_files()
         self._files: set[str] = set()
         self._levels: dict[str, Sequence[_Level]] = {}
-        repository = _repository_around(root)
+        around = (root, *_ancestors(root))
+        repository = next((at for at in around if os.path.lexists(joined(at, ".git"))), None)
         self._outer = [
             self._level(folder)
-            for folder in _ancestors(root)
+            for folder in around[1:]
             if repository is not None and is_within(folder, repository)
         ]
 
@@ -209,13 +210,6 @@ def _ancestors(folder: str) -> Iterator[str]:
             return
         folder = parent
         yield folder
-
-
-def _repository_around(root: str) -> str | None:
-    """Return the folder with the .git that the root belongs to, None if it is in none."""
-    return next(
-        (at for at in (root, *_ancestors(root)) if os.path.lexists(joined(at, ".git"))), None
-    )
 
 
 def _exclude_file(repository: str) -> str:

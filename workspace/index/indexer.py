@@ -191,19 +191,16 @@ class OwnIndex:
 
     def update(self, *, max_s: float | None = None) -> bool:
         """Index what has changed; return whether all is done within ``max_s`` seconds."""
-        started = time.monotonic()
-        until = None if max_s is None else started + max_s
-        while self._indexer.is_busy or self._waits(started):
-            if until is not None and time.monotonic() > until:
+        started = now = time.monotonic()
+        while self._indexer.is_busy or (self.index.is_waiting and now < started + _MAX_WAIT_S):
+            if max_s is not None and now > started + max_s:
                 self.index.settle(is_idle=True)
                 return False
             self._indexer.step()
             self._handle_events()
+            now = time.monotonic()
         self.index.settle(is_idle=True)
         return True
-
-    def _waits(self, started: float) -> bool:
-        return self.index.is_waiting and time.monotonic() < started + _MAX_WAIT_S
 
     def close(self) -> None:
         self._indexer.close()

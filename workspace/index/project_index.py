@@ -181,7 +181,7 @@ class ProjectIndex:
 
     def imports_of(self, name: str, *, path: str, limit: int) -> Sequence[FoundImport]:
         """Return how files of the opened folder that ``path`` is in import this name."""
-        root = self._root(as_posix(path))
+        root = self._root(path)
         if root is None:
             return []
         none: list[FoundImport] = []
@@ -212,7 +212,7 @@ class ProjectIndex:
 
     def root_of(self, path: str) -> str | None:
         """Return the opened folder that a file is in, None if it is in none."""
-        root = self._root(as_posix(path))
+        root = self._root(path)
         return None if root is None else root.rules.root
 
     def similar(self, words: Sequence[str], *, path: str, limit: int) -> Sequence[SimilarPassage]:
@@ -221,7 +221,7 @@ class ProjectIndex:
         Other folders are not asked: their scores would not compare, and theirs may be shown to no
         file of this one.
         """
-        root = self._root(as_posix(path))
+        root = self._root(path)
         if root is None:
             return []
         return [
@@ -237,7 +237,7 @@ class ProjectIndex:
 
     def may_show(self, path: str, text: str) -> bool:
         """Whether a text of a file that may be read is context for other files."""
-        root = self._root(as_posix(path))
+        root = self._root(path)
         return self.may_read(path) and root is not None and not root.why_not_text(path, text)
 
     def read(self, path: str) -> str | None:
@@ -278,6 +278,7 @@ class ProjectIndex:
         return self._word_counts[key]
 
     def _root(self, path: str) -> RootIndex | None:
+        path = as_posix(path)
         return next((root for root in self._roots if root.rules.holds(path)), None)
 
     def _opened(self, settings: RootSettings) -> RootIndex:

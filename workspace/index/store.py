@@ -107,10 +107,8 @@ class Store:
 
     def set_file(self, row: FileRow) -> None:
         self.begin()
-        self._database.execute(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
-            (row.path, _stem(row.path), row.num_bytes, row.mtime_ns, row.content, row.reason),
-        )
+        values = (row.path, PurePosixPath(row.path).stem, *row[1:])
+        self._database.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def remove_file(self, path: str) -> None:
         self.begin()
@@ -313,10 +311,6 @@ class Store:
     def _load_symbols(self, content: int) -> FileSymbols:
         row = self._row("SELECT symbols FROM contents WHERE id = ?", content)
         return FileSymbols() if row is None else _decode_symbols(zlib.decompress(row[0]))
-
-
-def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
 
 
 def _definition_rows(content: int, symbols: FileSymbols) -> list[tuple[str, int, int]]:
