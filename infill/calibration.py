@@ -1,4 +1,4 @@
-"""The shipped calibration: how probable it is that a user keeps a suggestion, or a part of one."""
+"""How probable it is that a user keeps a suggestion, or a part of one."""
 
 import math
 import re
@@ -71,11 +71,6 @@ class Calibration:
             + self.end * evidence.end
         )
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
-
-
-CALIBRATIONS: Mapping[str, Calibration] = {
-    "qwen2.5-coder-0.5b": Calibration(bias=2.4537, total=1.6232, weakest=1.2309, end=1.0120)
-}
 
 
 MayEndHere: TypeAlias = Callable[[str, str], bool]

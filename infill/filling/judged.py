@@ -7,7 +7,6 @@ from itertools import takewhile
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
 from intarsia.infill.calibration import (
-    CALIBRATIONS,
     Calibration,
     MayEndHere,
     evidence_of,
@@ -16,6 +15,7 @@ from intarsia.infill.calibration import (
 )
 from intarsia.infill.confidence import ConfidentToken, without_end
 from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
 from intarsia.infill.postprocess.line_ends import is_whole_beginning

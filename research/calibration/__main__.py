@@ -2,7 +2,7 @@
 
 ``python -m intarsia_research.calibration collect ANSWERS.jsonl`` has the engine fill holes with
 known text; run again, it goes on where it ended. ``… fit ANSWERS.jsonl`` prints the held-out
-figures; ``--write`` writes infill/calibration.py and docs/img/calibration.svg.
+figures; ``--write`` writes infill/fitted_calibrations.py and docs/img/calibration.svg.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def _fit(answers: Path, humaneval: Path, *, writes: bool) -> None:
     sys.stdout.write(f"{as_text(figures)}\n{calibration}\n")
     if writes:
         module = fitted_module(models.pop(), calibration, figures)
-        (_ROOT / "infill/calibration.py").write_text(module, encoding="utf-8")
+        (_ROOT / "infill/fitted_calibrations.py").write_text(module, encoding="utf-8")
         draw(figures, _ROOT / "docs/img/calibration.svg")
 
 

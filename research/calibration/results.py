@@ -29,7 +29,7 @@ CALIBRATIONS: Mapping[str, Calibration] = {{
 
 
 def fitted_module(model: str, calibration: Calibration, figures: HeldOut) -> str:
-    """Return the source of ``infill/calibration.py``."""
+    """Return the source of ``infill/fitted_calibrations.py``."""
     return _MODULE.format(
         model=model,
         num_suggested=figures.num_suggested,

@@ -7,7 +7,7 @@ import pytest
 from scripted_engine import filled_with
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
-from intarsia.infill.calibration import CALIBRATIONS, keep_probability
+from intarsia.infill.calibration import keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
     Judged,
@@ -19,6 +19,7 @@ from intarsia.infill.filling.judged import (
 )
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import Suggestion
 

@@ -13,10 +13,11 @@ from extended_client import notified, told_page
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
-from intarsia.infill.calibration import CALIBRATIONS, IMPROBABLE, keep_probability
+from intarsia.infill.calibration import IMPROBABLE, keep_probability
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.look_ahead import is_better
