@@ -7,6 +7,7 @@ the line ends that give the fill lines of its own are put around the fill.
     ‸return x            →   ◌⏎return x              ‸ is the cursor
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from intarsia.infill.holes.hole import MAX_LINES, Hole, find_hole
@@ -17,6 +18,11 @@ from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_at, line_end, lin
 
 _ENDS_ARGUMENTS = ")],; \t"
 """Marks that a line may end with: no line is begun before them alone."""
+
+_GOES_ON = re.compile(
+    r" (?:[-+*/%=<>!&|^?:~@]+|and|as|in|instanceof|is|not in|or) | ?(?:[=!]==?|&&|\|\|)"
+)
+"""An operator between two blanks, or one that begins no line: the line has begun already."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +66,9 @@ def open_at_cursor(
         hole = replace(hole, given_start=hole.start)
     start, after = hole.start, ""
     blank = text[line_start(text, start) : start].removeprefix(BYTE_ORDER_MARK)
-    rest = text[start : line_end(text, start)].strip()
-    if rest.strip(_ENDS_ARGUMENTS) and not blank.strip():
+    line_rest = text[start : line_end(text, start)]
+    rest, goes_on = line_rest.strip(), _GOES_ON.match(line_rest)
+    if rest.strip(_ENDS_ARGUMENTS) and not blank.strip() and not goes_on:
         is_closed = hole.header is not None and hole.header.closer == rest[0]
         after = newline_of(text) + (hole.header.indent if is_closed and hole.header else blank)
         text = text[:start] + after + text[start:]
