@@ -14,7 +14,7 @@ interface Shown {
   uri: string;
   version: number;
   edit: NextEdit;
-  since: number;
+  isArriving: boolean;
 }
 
 interface Previewed {
@@ -41,9 +41,13 @@ export class ShownOffers implements Disposable {
     editor.selection = new Selection(at, at);
     editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
     const uri = this.offers.nameOf(document);
-    this.shown = { uri, version: document.version, edit, since: Date.now() };
+    const shown = { uri, version: document.version, edit, isArriving: true };
+    this.shown = shown;
     clearTimeout(this.arriving);
-    this.arriving = setTimeout(this.update, ARRIVING_MS); // the cursor may have left meanwhile
+    this.arriving = setTimeout(() => {
+      shown.isArriving = false;
+      this.update(); // the cursor may have left meanwhile
+    }, ARRIVING_MS);
     this.update();
   }
 
@@ -78,8 +82,7 @@ export class ShownOffers implements Disposable {
     const edit = sameAmong(this.offers.current(editor), shown.edit);
     const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(document, edit);
     const { line } = selection.active;
-    const isArriving = Date.now() < shown.since + ARRIVING_MS;
-    if (edit !== undefined && !isArriving && (line < first || line > last)) {
+    if (edit !== undefined && !shown.isArriving && (line < first || line > last)) {
       this.end();
       return undefined;
     }
