@@ -1,4 +1,4 @@
-"""When an automatic request is left without a suggestion, so that none disturbs: the manners.
+"""When an automatic request gets no suggestion, in order not to disturb the user: the manners.
 
 An invoked request always gets an answer.
 """
