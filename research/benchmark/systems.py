@@ -1,6 +1,6 @@
 """The systems of the benchmark: our engine and baselines, asked to fill the same hole.
 
-All get the same context, stop texts and token limit, so that none is timed on text that is thrown
+All get the same context, stop texts and token limit: no system is timed on text that is thrown
 away. Answers are raw: not cleaned, and the first one counts.
 """
 
