@@ -18,7 +18,13 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from intarsia.cli.errors import MEANINGS, CliError, ExitCode, as_fault
-from intarsia.cli.switches import debug_option
+
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+"""Also of the commands in a table."""
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,7 @@ class CommandTable(click.Group):
         row = self.rows.get(cmd_name)
         if row is None:
             return None
-        command: click.Command = import_module(row.module).command
-        return command
+        return _with_debug(import_module(row.module).command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -118,11 +123,21 @@ class CommandTable(click.Group):
             return super().invoke(ctx)
 
 
-@click.group("intarsia", cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("intarsia", cls=CommandTable, context_settings=CONTEXT_SETTINGS)
 @click.version_option(package_name="intarsia", message="%(prog)s %(version)s")
 @debug_option
 def cli() -> None:
     """Fill holes in code with a block-diffusion language model on your own machine."""
+
+
+def _with_debug(command: click.Command) -> click.Command:
+    """Have a loaded command and those in it take ``--debug``, for which ``_report`` looks."""
+    if all(option.name != "debug" for option in command.params):
+        debug_option(command)
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            _with_debug(inner)
+    return command
 
 
 def _report(error: Exception, fault: CliError, arguments: Sequence[str]) -> ExitCode:

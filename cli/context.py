@@ -19,8 +19,7 @@ from intarsia.cli.fill.where import read_position
 from intarsia.cli.options import language_option
 from intarsia.cli.project import FileProject, open_project
 from intarsia.cli.status import ask_status
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import displayable, output
+from intarsia.cli.terminal import displayable, json_option, output
 from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
@@ -151,7 +150,6 @@ def _seen(chunk: Chunk) -> SeenChunk:
 @click.option("--no-project", is_flag=True, help="Leave out code of other files.")
 @language_option
 @json_option
-@debug_option
 def command(
     file: Path,
     at: Position,

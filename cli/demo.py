@@ -20,7 +20,6 @@ from intarsia.cli.fill.source_file import read_source
 from intarsia.cli.fill.where import cursor_at
 from intarsia.cli.live_view import WaitingView
 from intarsia.cli.options import fill_options
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
@@ -34,7 +33,6 @@ _FOLDER = Path(__file__).parent / "samples"
 @click.command("demo")
 @click.option("--watch", is_flag=True, help="Show each canvas while it settles.")
 @fill_options
-@debug_option
 def command(watch: bool, **options: Any) -> ExitCode:
     """Fill holes in the sample files and show each before and after. Exit code 1 if one fails.
 

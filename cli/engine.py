@@ -7,7 +7,6 @@ from typing import Any, get_args
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.switches import debug_option
 from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
@@ -17,7 +16,6 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
 @click.option(
     "--model",
     default=_DEFAULTS["model"],
-    show_default=True,
     help="A catalog name, a folder or a hub id.",
 )
 @click.option(
@@ -29,20 +27,19 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     "--device",
     type=click.Choice(get_args(Device)),
     default=_DEFAULTS["device"],
-    show_default=True,
     help="Where the model runs.",
 )
 @click.option(
     "--dtype",
     type=click.Choice(get_args(Dtype)),
     default=_DEFAULTS["dtype"],
-    show_default=True,
     help="Number format of the weights.",
 )
 @click.option(
     "--quantize",
     type=click.Choice(get_args(Quantize)),
     default=_DEFAULTS["quantize"],
+    show_default=False,
     help="Quantize DiffusionGemma's large matrices.",
 )
 @click.option(
@@ -51,24 +48,20 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     type=float,
     metavar="SECONDS",
     default=_DEFAULTS["idle_timeout_s"],
-    show_default=True,
     help="End after this time without a request.",
 )
 @click.option(
     "--cache-tokens",
     type=int,
     default=_DEFAULTS["cache_tokens"],
-    show_default=True,
     help="Size of the KV cache, in context tokens.",
 )
 @click.option(
     "--max-context-tokens",
     type=int,
     default=_DEFAULTS["max_context_tokens"],
-    show_default=True,
     help="At most this many context tokens in a request.",
 )
-@debug_option
 def command(**flags: Any) -> ExitCode:
     """Run the engine in this terminal until Ctrl-C or `intarsia stop`, and print its log."""
     from intarsia.engine.service.process import run_engine

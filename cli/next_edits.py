@@ -20,8 +20,7 @@ from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.fill.source_file import SourceFile, read_source
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import language_option, model_option
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import displayable, notices, output
+from intarsia.cli.terminal import displayable, json_option, notices, output
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.infill.languages import Language, language_for_path
@@ -113,13 +112,11 @@ def _numbered(sign: str, first: int, lines: Sequence[str]) -> Iterator[Text]:
     "--level",
     type=click.Choice(get_args(Level)),
     default="bold",
-    show_default=True,
     help="Print edits that are at least this sure.",
 )
 @model_option
 @language_option
 @json_option
-@debug_option
 def command(
     file: Path,
     before: Path,

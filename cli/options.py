@@ -31,7 +31,6 @@ candidates_option = click.option(
     "num_candidates",
     type=click.IntRange(min=1, max=10),
     default=FillOptions().num_candidates,
-    show_default=True,
     help="Candidates to compare if a range is filled and the first answer is uncertain.",
 )
 
@@ -47,14 +46,11 @@ fill_options = with_options(
         "--decoding",
         type=click.Choice(get_args(Decoding)),
         default="speculative",
-        show_default=True,
         help="speculative and autoregressive write exactly the backbone's text; entropy accepts "
         "tokens by their entropy.",
     ),
     candidates_option,
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Seed of the random choices."
-    ),
+    click.option("--seed", type=int, default=0, help="Seed of the random choices."),
     click.option(
         "--temperature",
         type=click.FloatRange(min=0),

@@ -4,7 +4,6 @@ import click
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 
@@ -13,10 +12,8 @@ from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 @click.option(
     "--model",
     default=DEFAULT_MODEL,
-    show_default=True,
     help=f"A catalog name: {', '.join(row.name for row in CATALOG)}.",
 )
-@debug_option
 def command(model: str) -> None:
     """Download a model into your cache and verify it. An interrupted download is resumed."""
     from intarsia.engine.model_store.download import pull

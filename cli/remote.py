@@ -8,8 +8,7 @@ import click
 import msgspec
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import output, two_columns
+from intarsia.cli.terminal import json_option, output, two_columns
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY, Abilities
@@ -117,7 +116,6 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
 
 
 @click.group("remote")
-@debug_option
 def command() -> None:
     """Fill holes through a server of another engine: `--model remote:NAME`."""
 
@@ -125,15 +123,14 @@ def command() -> None:
 @command.command("add")
 @click.argument("name")
 @click.argument("url")
-@click.option("--model", default="", help="Which of the server's models, if it has several.")
-@click.option("--tokenizer", default="", help="Its tokenizer.json.  [default: that of ours]")
-@click.option("--key-file", default="", help="A file of mode 0600 with the server's key.")
-@click.option("--ca", default="", help="A PEM file with the authority of its certificate.")
+@click.option("--model", help="Which of the server's models, if it has several.")
+@click.option("--tokenizer", help="Its tokenizer.json.  [default: that of ours]")
+@click.option("--key-file", help="A file of mode 0600 with the server's key.")
+@click.option("--ca", help="A PEM file with the authority of its certificate.")
 @click.option("--timeout-s", type=float, help="Seconds without an answer after which it fails.")
 @click.option("--fallback", is_flag=True, help="Have the local model answer where it fails.")
 @click.option("--priority", is_flag=True, help="It schedules by priority (vLLM's setting).")
 @click.option("--no-test", is_flag=True, help="Do not ask the server what it is.")
-@debug_option
 def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
     """Add a server to your settings, if it can fill holes."""
     values = {"url": url} | {key: value for key, value in options.items() if value}
@@ -154,7 +151,6 @@ def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
 
 @command.command("list")
 @json_option
-@debug_option
 def list_remotes(as_json: bool) -> None:
     """Show the servers in your settings. None is asked."""
     remotes = read_remotes().values()
@@ -170,7 +166,6 @@ def list_remotes(as_json: bool) -> None:
 @command.command("test")
 @click.argument("names", nargs=-1)
 @json_option
-@debug_option
 def test(names: tuple[str, ...], as_json: bool) -> ExitCode:
     """Ask servers what they are (all, if none is named). Exit code 1 if one cannot be used."""
     remotes = [find_remote(name) for name in names] or list(read_remotes().values())
@@ -187,7 +182,6 @@ def test(names: tuple[str, ...], as_json: bool) -> ExitCode:
 
 @command.command("remove")
 @click.argument("name")
-@debug_option
 def remove(name: str) -> None:
     """Remove a server from your settings: no code goes there any more."""
     remove_remote(name, remotes_path())

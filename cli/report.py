@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.switches import debug_option
 
 
 @click.command("report")
@@ -21,10 +20,8 @@ from intarsia.cli.switches import debug_option
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("intarsia-report.md"),
-    show_default=True,
     help="The file to write. It must not exist yet.",
 )
-@debug_option
 def command(path: Path) -> None:
     """Write what a report of a fault needs into a file, and show it. Nothing is sent.
 

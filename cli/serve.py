@@ -4,8 +4,6 @@ import gc
 
 import click
 
-from intarsia.cli.switches import debug_option
-
 
 @click.command("serve")
 @click.option(
@@ -13,7 +11,6 @@ from intarsia.cli.switches import debug_option
     metavar="[HOST:]PORT",
     help="Serve one client on a TCP port of this machine instead (for debugging).",
 )
-@debug_option
 def command(tcp: str | None) -> int:
     """Serve an editor: the language server, on standard input and output."""
     gc.disable()  # imported objects stay: collecting among them takes a quarter of the start

@@ -8,8 +8,7 @@ import msgspec
 from rich.table import Table
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import duration, output, size, two_columns
+from intarsia.cli.terminal import duration, json_option, output, size, two_columns
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
 from intarsia.lsp.statistics import KeptCounts, LanguageCounts, read_counts, statistics_file
@@ -67,7 +66,6 @@ def _share(part: int, whole: int) -> str:
     help="Show how many suggestions were shown, accepted and kept in your editors, by language.",
 )
 @json_option
-@debug_option
 def command(shows_statistics: bool, as_json: bool) -> None:
     """Show what the engine is doing. Exit code 3 if it is not running."""
     if shows_statistics:

@@ -4,12 +4,10 @@ import asyncio
 
 import click
 
-from intarsia.cli.switches import debug_option
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 
 
 @click.command("stop")
-@debug_option
 def command() -> None:
     """End the engine, even if it is busy, and wait until it has ended."""
     try:

@@ -6,7 +6,6 @@ from typing import Any, get_args
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.switches import debug_option
 from intarsia.engine.config import Device, Dtype, EngineConfig
 
 _DEFAULTS = EngineConfig()
@@ -15,15 +14,14 @@ _COUNT = click.IntRange(min=1)
 
 
 @click.group("team")
-@debug_option
 def command() -> None:
     """Serve a team: one engine, and a key and contexts of its own for each user."""
 
 
 @command.command("serve")
 @click.option("--keys", type=_FILE, required=True, help="The file that `intarsia team key` writes.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8420, show_default=True)
+@click.option("--host", default="127.0.0.1", help="The address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8420)
 @click.option("--tls-cert", type=_FILE, help="A certificate (PEM) with its chain.")
 @click.option("--tls-key", type=_FILE, help="The private key of the certificate (PEM).")
 @click.option(
@@ -32,34 +30,31 @@ def command() -> None:
     is_flag=True,
     help="Speak plain HTTP beyond this machine: a proxy ends TLS.",
 )
-@click.option("--model", default=_DEFAULTS.model, show_default=True, help="The model to serve.")
-@click.option("--device", type=click.Choice(get_args(Device)), default=_DEFAULTS.device)
-@click.option("--dtype", type=click.Choice(get_args(Dtype)), default=_DEFAULTS.dtype)
+@click.option("--model", default=_DEFAULTS.model, help="The model to serve.")
+@click.option(
+    "--device", type=click.Choice(get_args(Device)), default=_DEFAULTS.device, show_default=False
+)
+@click.option(
+    "--dtype", type=click.Choice(get_args(Dtype)), default=_DEFAULTS.dtype, show_default=False
+)
 @click.option(
     "--cache-tokens",
     type=_COUNT,
     default=200_000,
-    show_default=True,
     help="Context tokens of all users in memory; of the default model 12 KiB each.",
 )
 @click.option(
     "--user-cache-tokens",
     type=_COUNT,
     default=8_192,
-    show_default=True,
     help="Context tokens of one user in memory.",
 )
-@click.option(
-    "--max-in-flight", type=_COUNT, default=4, show_default=True, help="Fills of one user at once."
-)
-@click.option(
-    "--per-minute", type=_COUNT, default=300, show_default=True, help="Fills of one user a minute."
-)
+@click.option("--max-in-flight", type=_COUNT, default=4, help="Fills of one user at once.")
+@click.option("--per-minute", type=_COUNT, default=300, help="Fills of one user a minute.")
 @click.option(
     "--max-waiting",
     type=_COUNT,
     default=64,
-    show_default=True,
     help="Fills of all users that may wait; more are refused.",
 )
 @click.option(
@@ -68,10 +63,8 @@ def command() -> None:
     metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=5.0,
-    show_default=True,
     help="Refuse new fills for this time at SIGTERM, so that a balancer notices.",
 )
-@debug_option
 def serve(**flags: Any) -> None:
     """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""
     from intarsia.engine.team.quotas import TeamLimits
@@ -91,7 +84,6 @@ def serve(**flags: Any) -> None:
 @command.command("key")
 @click.argument("name")
 @click.option("--keys", type=_FILE, required=True, help="The file to add it to; made if need be.")
-@debug_option
 def key(name: str, keys: Path) -> None:
     """Make a key for the user NAME, print it once, and add its digest to the file.
 

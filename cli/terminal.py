@@ -1,4 +1,4 @@
-"""What commands share about the terminal: consoles and safe text.
+"""What commands share about the terminal: consoles, safe text and the switch ``--json``.
 
 Results go to standard output (``output``), everything else to standard error (``notices``).
 """
@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+import click
 from rich.console import Console
 from rich.table import Table
 
 from intarsia.engine.ipc.printable import is_printable
 
 _PIPE_WIDTH = 120
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 
 
 def output() -> Console:

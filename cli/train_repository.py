@@ -20,7 +20,6 @@ import msgspec
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import make_own_folder
@@ -58,7 +57,6 @@ _DEFAULT_MINUTES = 10.0
 @click.option(
     "--model",
     default=DEFAULT_MODEL,
-    show_default=True,
     callback=absolute_model,
     help="The model to adapt.",
 )
@@ -75,28 +73,24 @@ _DEFAULT_MINUTES = 10.0
     "--rank",
     type=click.IntRange(min=1, max=512),
     default=8,
-    show_default=True,
     help="Rank of the low-rank matrices.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     default=3e-4,
-    show_default=True,
     help="Peak learning rate.",
 )
 @click.option(
     "--holes-per-pass",
     type=click.IntRange(min=1),
     default=4,
-    show_default=True,
     help="Holes in a forward pass.",
 )
 @click.option(
     "--holes-per-file",
     type=click.IntRange(min=1),
     default=40,
-    show_default=True,
     help="Holes drawn from a file.",
 )
 @click.option(
@@ -105,7 +99,6 @@ _DEFAULT_MINUTES = 10.0
     metavar="N",
     type=click.IntRange(min=1),
     default=100,
-    show_default=True,
     help="Measure on at most N holes of the held-out files.",
 )
 @click.option("--exclude", multiple=True, help="A glob of files to leave out; repeatable.")
@@ -116,8 +109,7 @@ _DEFAULT_MINUTES = 10.0
     help="Keep the tuning or not, whatever is measured.  "
     "[default: keep it unless exact match is worse; then ask]",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random choices.")
-@debug_option
+@click.option("--seed", type=int, default=0, help="Seed of the random choices.")
 def command(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
     """Adapt to your own code: a small tuning for the repository at PATH.
 

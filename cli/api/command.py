@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.switches import debug_option
 
 if TYPE_CHECKING:
     from intarsia.cli.api.http.listen import Listening
@@ -18,11 +17,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("api")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option(
     "--port",
     default=9258,
-    show_default=True,
     type=click.IntRange(0, 65535),
     help="The port to listen on; 0: a free one.",
 )
@@ -33,7 +31,6 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--tls-cert", type=_FILE, help="The server's certificate, in PEM form.")
 @click.option("--tls-key", type=_FILE, help="The certificate's private key.")
-@debug_option
 def command(**options: Any) -> ExitCode:
     """Serve completions as OpenAI, llama.cpp and Ollama do, until Ctrl-C.
 

@@ -27,8 +27,7 @@ from intarsia.cli.doctor.machine import (
     check_torch,
 )
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import output
+from intarsia.cli.terminal import json_option, output
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     check_python,
@@ -52,7 +51,6 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missin
 
 @click.command("doctor")
 @json_option
-@debug_option
 def command(as_json: bool) -> ExitCode:
     """Say what works here, what is missing and what to do. Exit code 1 if something is."""
     findings = []

@@ -8,7 +8,6 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.exchange.import_tuning import locate, write_faults
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model, split_tuning
 
@@ -16,7 +15,6 @@ _OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))
 _model_option = click.option(
     "--model",
     default=DEFAULT_MODEL,
-    show_default=True,
     callback=absolute_model,
     help="The model; MODEL+none without the bundled tuning, MODEL+/path/to/tuning.safetensors "
     "with one of your own.",
@@ -24,7 +22,6 @@ _model_option = click.option(
 
 
 @click.group("export", subcommand_metavar="peft|hf|gguf FOLDER|FILE [OPTIONS]")
-@debug_option
 def command() -> None:
     """Write a tuning or a model for other programs.
 
@@ -42,7 +39,6 @@ def command() -> None:
 @click.option(
     "--model",
     default=DEFAULT_MODEL,
-    show_default=True,
     callback=absolute_model,
     help="The model, as MODEL+/path/to/tuning.safetensors if a tuning of your own is meant.",
 )
@@ -63,7 +59,6 @@ def command() -> None:
     metavar="NAME",
     help="The base model to name in adapter_config.json.  [default: the model's name on the hub]",
 )
-@debug_option
 def peft(
     out: Path, model: str, repo: Path | None, only_own: bool, base_model: str | None
 ) -> ExitCode:
@@ -92,7 +87,6 @@ def peft(
 @command.command("hf")
 @_OUT
 @_model_option
-@debug_option
 def hugging_face(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a Hugging Face folder."""
     from intarsia.engine.interchange.export_hugging_face import export_hugging_face
@@ -111,7 +105,6 @@ def hugging_face(out: Path, model: str) -> ExitCode:
 @command.command("gguf")
 @click.argument("out", metavar="FILE", type=click.Path(path_type=Path))
 @_model_option
-@debug_option
 def gguf(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a GGUF file, which must end in .gguf."""
     from intarsia.engine.interchange.export_gguf import export_gguf, source_of

@@ -10,7 +10,6 @@ import click
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import displayable, notices
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.interchange.output import OutputError
@@ -41,7 +40,6 @@ def write_faults() -> Iterator[None]:
 
 
 @click.group("import", subcommand_metavar="peft FOLDER FILE [OPTIONS]")
-@debug_option
 def command() -> None:
     """Read a tuning that another program has made.
 
@@ -56,12 +54,10 @@ def command() -> None:
 @click.option(
     "--model",
     default=f"{DEFAULT_MODEL}+{NO_TUNING}",
-    show_default=True,
     callback=absolute_model,
     help="The model that the LoRA was trained on; MODEL+none is the one without the bundled "
     "tuning.",
 )
-@debug_option
 def peft(lora: Path, out: Path, model: str) -> ExitCode:
     """Turn the LoRA in FOLDER into the tuning FILE, which must end in .safetensors.
 

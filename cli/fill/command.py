@@ -12,8 +12,7 @@ from intarsia.cli.fill.source_file import SourceFile, read_source, require_writa
 from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.options import fill_options, language_option
 from intarsia.cli.project import open_project
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import displayable
+from intarsia.cli.terminal import displayable, json_option
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.languages import Language, language_for_path
 
@@ -28,11 +27,10 @@ from intarsia.infill.languages import Language, language_for_path
 @click.option(
     "--imports/--no-imports",
     default=True,
-    help="With --write: add the imports that the fills need.  [default: imports]",
+    help="With --write: add the imports that the fills need.",
 )
 @fill_options
 @json_option
-@debug_option
 def command(
     file: Path,
     language: Language | None,

@@ -12,8 +12,7 @@ import click
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output
+from intarsia.cli.terminal import json_option, notices, output
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.figure_table import as_json as shown_as_json
 from intarsia_research.benchmark.figure_table import as_table
@@ -35,7 +34,6 @@ from intarsia_research.commands.termination import termination_as_interrupt
     "--repeats",
     type=click.IntRange(min=1),
     default=12,
-    show_default=True,
     help="Holes to fill and places to type at; fewer in slow sections.",
 )
 @against_option
@@ -57,7 +55,6 @@ from intarsia_research.commands.termination import termination_as_interrupt
 )
 @fill_options
 @json_option
-@debug_option
 def command(
     repeats: int,
     baselines: Sequence[BaselineName],

@@ -10,8 +10,7 @@ import msgspec
 from rich.table import Table
 
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output, size
+from intarsia.cli.terminal import json_option, notices, output, size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia_research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia_research.corpus.package_list import (
@@ -31,7 +30,6 @@ _CHARS_AROUND_HOLE = 100
 
 
 @click.group("corpus")
-@debug_option
 def command() -> None:
     """Build training corpora of source files of packages."""
 
@@ -47,6 +45,7 @@ def command() -> None:
     "--packages",
     type=click.Path(path_type=Path, dir_okay=False),
     default=DEFAULT_LIST,
+    show_default=False,
     help="A list of packages, one per line: source name [version [sha256]].  [default: ours]",
 )
 @click.option(
@@ -59,7 +58,6 @@ def command() -> None:
     metavar="N",
     type=click.FloatRange(min=0, min_open=True),
     default=150.0,
-    show_default=True,
     help="At most N megabytes of text.",
 )
 @click.option("--language", "languages", multiple=True, help="Only this language; repeatable.")
@@ -74,8 +72,7 @@ def command() -> None:
 @click.option(
     "--hold-out", multiple=True, help="A package to leave out, as ecosystem:name; repeatable."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the choice.")
-@debug_option
+@click.option("--seed", type=int, default=1, help="Seed of the choice.")
 def build(out: Path, archives: Path | None, **options: Any) -> None:
     """Fetch packages, read their files and write a corpus with its manifest.
 
@@ -173,7 +170,6 @@ def _language_id(name: str) -> str:
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--packages", "with_packages", is_flag=True, help="List the packages, too.")
 @json_option
-@debug_option
 def show(folder: Path, with_packages: bool, as_json: bool) -> None:
     """Show a corpus: files and bytes by language and licence, and what was left out."""
     manifest = read_manifest(folder)

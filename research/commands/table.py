@@ -5,9 +5,8 @@ from typing import ClassVar
 
 import click
 
-from intarsia.cli.command_table import CommandRow, CommandTable
+from intarsia.cli.command_table import CONTEXT_SETTINGS, CommandRow, CommandTable, debug_option
 from intarsia.cli.errors import CliError, ExitCode, as_fault, one_line
-from intarsia.cli.switches import debug_option
 from intarsia.engine.ipc.errors import EngineError
 from intarsia_research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
@@ -40,7 +39,7 @@ class LaboratoryCommands(CommandTable):
 @click.group(
     LaboratoryCommands.program,
     cls=LaboratoryCommands,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT_SETTINGS,
 )
 @debug_option
 def cli() -> None:

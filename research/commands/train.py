@@ -8,7 +8,6 @@ import click
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.process import spin_briefly
@@ -42,7 +41,7 @@ _OPTIONS = (
         required=True,
         help="The run's folder; an interrupted run continues from it.",
     ),
-    click.option("--model", default=DEFAULT_MODEL, show_default=True, help="The model to train."),
+    click.option("--model", default=DEFAULT_MODEL, help="The model to train."),
     click.option("--start", type=_WEIGHTS_FILE, help="Weights of an earlier run to start from."),
     click.option(
         "--minutes",
@@ -59,21 +58,18 @@ _OPTIONS = (
         "--holes-per-pass",
         type=_NUMBER,
         default=4,
-        show_default=True,
         help="Holes in a forward pass.",
     ),
     click.option(
         "--passes-per-step",
         type=_NUMBER,
         default=1,
-        show_default=True,
         help="Forward passes in an optimizer step.",
     ),
     click.option(
         "--holes-per-file",
         type=_NUMBER,
         default=6,
-        show_default=True,
         help="Holes drawn from a file.",
     ),
     click.option(
@@ -86,7 +82,6 @@ _OPTIONS = (
         "--project-share",
         type=click.FloatRange(min=0, max=1),
         default=0.0,
-        show_default=True,
         help="How often a hole reads code of other files, as a fill in an opened folder does; "
         "where there is none the hole has none.",
     ),
@@ -96,10 +91,7 @@ _OPTIONS = (
         callback=_window,
         help="Tokens of the file around a hole.  [default: 144+64]",
     ),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Seed of the random choices."
-    ),
-    debug_option,
+    click.option("--seed", type=int, default=0, help="Seed of the random choices."),
 )
 
 
@@ -122,7 +114,6 @@ def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     "--strength",
     type=click.FloatRange(min=0, max=1, min_open=True),
     default=1.0,
-    show_default=True,
     help="The share to write of what the run changes; run the command again to write another.",
 )
 @_corpus_options
@@ -150,7 +141,6 @@ def _train(
 
 
 @click.group("train")
-@debug_option
 def command() -> None:
     """Train weights on this machine; nothing leaves it.
 

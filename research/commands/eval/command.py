@@ -9,8 +9,7 @@ import click
 
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices
+from intarsia.cli.terminal import json_option, notices
 from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.choose import choose_sandbox, read_cases, systems_of
 from intarsia_research.commands.eval.comparison import report_comparison, report_edit_comparison
@@ -53,7 +52,6 @@ _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
     help="With --compare: the system to compare; given twice: one for each side.",
 )
 @json_option
-@debug_option
 def command(
     to_save: Path | None,
     show: Path | None,

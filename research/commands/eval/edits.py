@@ -169,14 +169,12 @@ _OPTIONS = (
         "--user-edit",
         type=click.Choice(get_args(UserEdit)),
         default="first",
-        show_default=True,
         help="With --edits: which edit of a file is the user's; the others are the truth.",
     ),
     click.option(
         "--direction",
         type=click.Choice(list(DIRECTIONS)),
         default="both",
-        show_default=True,
         help="With --edits: look below the edit, above it, or as editors do: below it first, and "
         "above it unless there is a sure offer.",
     ),
@@ -185,7 +183,6 @@ _OPTIONS = (
         metavar="N",
         type=click.IntRange(min=1, max=10),
         default=2,
-        show_default=True,
         help="With --edits: correct at most N places after each edit.",
     ),
 )

@@ -138,7 +138,6 @@ _OPTIONS = (
         "--seed",
         type=int,
         default=7,
-        show_default=True,
         help="Seed that chooses and orders the holes.",
     ),
     click.option(
@@ -154,7 +153,6 @@ _OPTIONS = (
         type=click.Choice(get_args(Decoding)),
         multiple=True,
         default=("speculative",),
-        show_default=True,
         callback=each_once,
         help="How to decode; repeatable: the others are compared with the first.",
     ),
