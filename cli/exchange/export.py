@@ -78,7 +78,9 @@ def peft(
                 f"{named} has no tuning to export: give --model MODEL+/path/to/tuning.safetensors "
                 "or --repo PATH"
             )
-        base = base_model or _base_of(split_tuning(named)[0])
+        plain = split_tuning(named)[0]
+        row = find_model(plain)  # knows the hub's name of the weights that it was converted from
+        base = base_model or (plain if row is None else row.hub.repo.removesuffix("-GGUF"))
         written = export_peft(folder, tunings, out, base_model=base)
     click.echo(f"{out}: a LoRA of rank {written.rank} for {written.num_modules} layers of {base}")
     return ExitCode.OK
@@ -139,9 +141,3 @@ def _model_of(repository: Path) -> str:
             f"`intarsia train --repo {repository}` makes one"
         )
     return f"{kept.model}+{tuning_path(repository, kept)}"
-
-
-def _base_of(model: str) -> str:
-    """Return the hub's name of the weights that a catalog model was converted from."""
-    row = find_model(model)
-    return model if row is None else row.hub.repo.removesuffix("-GGUF")

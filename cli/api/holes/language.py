@@ -96,8 +96,9 @@ def language_of(context: Context, language_id: str | None) -> Language:
         found = language_for_path(context.path)
     if found is PLAIN_TEXT:
         found = _described(context.prefix.split("\n", _HEAD_LINES)[:_HEAD_LINES])
-    if found is PLAIN_TEXT:
-        found = _of_newest_file(context)
+    if found is PLAIN_TEXT:  # that of the file that was sent last: clients append to their list
+        others = (language_for_path(file.path) for file in reversed(context.files) if file.path)
+        found = next((one for one in others if one is not PLAIN_TEXT), PLAIN_TEXT)
     if found is PLAIN_TEXT:
         found = guess_language(context.prefix, context.suffix)
     return found
@@ -119,9 +120,3 @@ def _described(lines: Sequence[str]) -> Language:
             continue
         found = told if told is not PLAIN_TEXT else found
     return found
-
-
-def _of_newest_file(context: Context) -> Language:
-    """Return the language of the other file that was sent last: clients append to their list."""
-    languages = (language_for_path(file.path) for file in reversed(context.files) if file.path)
-    return next((one for one in languages if one is not PLAIN_TEXT), PLAIN_TEXT)
