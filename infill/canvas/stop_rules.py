@@ -64,7 +64,8 @@ def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None)
     if hole.kind == "statements":
         return columns(text[line_start(text, hole.start) : hole.start])
     if hole.kind == "span" and language.block_style == "indent":
-        return _least_columns(text, hole)
+        lines = text[line_start(text, hole.start) : hole.end].splitlines()
+        return min((columns(line) for line in lines if line.strip()), default=0)  # in their scope
     if hole.kind == "span" and _is_whole(text, hole, syntax):
         return _scope_columns(text, hole)
     return 0
@@ -117,12 +118,6 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
         return None
     line = line.rstrip().removeprefix("\ufeff")
     return "\n" + line + ("" if line.endswith(_ENDS_STATEMENT) else "\n")
-
-
-def _least_columns(text: str, hole: Hole) -> int:
-    """Return the least indentation of the replaced lines: the fill must stay in their scope."""
-    lines = text[line_start(text, hole.start) : hole.end].splitlines()
-    return min((columns(line) for line in lines if line.strip()), default=0)
 
 
 def _is_whole(text: str, hole: Hole, syntax: Syntax | None) -> bool:

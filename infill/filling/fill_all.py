@@ -14,7 +14,7 @@ from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, FillResult, open_place, run_in
 from intarsia.infill.filling.plan import plan_placeholder
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
-from intarsia.infill.replacement import Moves, Replacement, with_replaced
+from intarsia.infill.replacement import Moves, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -88,11 +88,6 @@ class _State:
         others = [*self.best[:index], *self.best[index + 1 :]]
         return [filled_place for filled_place in others if filled_place is not None]
 
-    def replacements_except(self, index: int) -> list[Replacement]:
-        """Return the changes of all other fills, in terms of the original text."""
-        changes = [filled_place.replacement for filled_place in self.filled_except(index)]
-        return [change for change in changes if change is not None]
-
     def unfilled_except(self, index: int) -> list[MarkedHole]:
         """Return the other holes without a fill, and those that are not to be filled."""
         unfilled = [
@@ -124,7 +119,9 @@ class _State:
 
 async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     """Fill one hole of the current text."""
-    place, replacements = state.holes[index], state.replacements_except(index)
+    place = state.holes[index]
+    changes = (it.replacement for it in state.filled_except(index))  # of the original text
+    replacements = [change for change in changes if change is not None]
     text, moves = with_replaced(state.text, replacements), Moves(replacements)
     shift = moves.at(place.start)
     opened = open_place(place, text, context.language, shift=shift)

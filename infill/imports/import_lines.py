@@ -202,7 +202,9 @@ def head_end(syntax: Syntax) -> int:
         if node.type in _STAYING or _is_directive(syntax, start, stop):
             end = comments_end = _line_after(text, stop)
             continue
-        return _without_blank_lines(text, end, start)
+        while end < start and not text[end : line_end(text, end)].strip():
+            end = next_line_start(text, end)
+        return end
     return max(end, comments_end)
 
 
@@ -218,13 +220,6 @@ def _line_after(text: str, offset: int) -> int:
     if offset and text[offset - 1] == "\n":
         return offset
     return next_line_start(text, offset)
-
-
-def _without_blank_lines(text: str, at: int, until: int) -> int:
-    """Return where the first line that is not blank starts, from a line's start on."""
-    while at < until and not text[at : line_end(text, at)].strip():
-        at = next_line_start(text, at)
-    return at
 
 
 IMPORTS = frozenset(
@@ -246,7 +241,10 @@ def adds_one_import(before: Syntax, after: Syntax) -> bool:
     olds: Sequence[tree_sitter.Node] = [before.tree.root_node]
     news: Sequence[tree_sitter.Node] = [after.tree.root_node]
     while olds and (news[0].type in _AROUND or news[0].parent is None):
-        olds, news = _differing(olds[0].named_children, news[0].named_children)
+        olds, news = olds[0].named_children, news[0].named_children
+        num_same = _num_same(olds, news)
+        num_tail = _num_same(olds[num_same:][::-1], news[num_same:][::-1])
+        olds, news = olds[num_same : len(olds) - num_tail], news[num_same : len(news) - num_tail]
         if len(news) != 1 or len(olds) > 1 or any(it.type != news[0].type for it in olds):
             return False
     if news[0].has_error or not all(map(_is_import, (*olds, *news))):
@@ -254,15 +252,6 @@ def adds_one_import(before: Syntax, after: Syntax) -> bool:
     new = news[0]
     is_single = new.type not in _DECLARATIONS or new.named_child_count == 1
     return bool(olds) or (is_single and new.start_point.row == new.end_point.row)
-
-
-def _differing(
-    olds: Sequence[tree_sitter.Node], news: Sequence[tree_sitter.Node]
-) -> tuple[Sequence[tree_sitter.Node], Sequence[tree_sitter.Node]]:
-    """Leave out the statements that are the same at the start and at the end."""
-    num_same = _num_same(olds, news)
-    num_tail = _num_same(olds[num_same:][::-1], news[num_same:][::-1])
-    return olds[num_same : len(olds) - num_tail], news[num_same : len(news) - num_tail]
 
 
 def _num_same(olds: Sequence[tree_sitter.Node], news: Sequence[tree_sitter.Node]) -> int:

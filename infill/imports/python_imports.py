@@ -99,19 +99,16 @@ def _first(syntax: Syntax, statement: str) -> Replacement:
     code = [node for node in root.named_children if node.type != "comment"]
     first = code[0].named_child(0) if code and code[0].type == "expression_statement" else None
     if first is not None and first.type == "string":
-        return _after_docstring(text, syntax.offset_at(code[0].end_byte), statement)
+        end = syntax.offset_at(code[0].end_byte)
+        found = after_line(text, end, statement, num_ends=2)
+        is_crowded = bool(line_at(text, next_line_start(text, end)).strip())
+        return replace(found, new=found.new + newline_of(text)) if is_crowded else found
     at = head_end(syntax)
     following = next((it for it in code if syntax.offset_at(it.start_byte) >= at), None)
     is_definition = following is not None and following.type in _ENDS
     if not text[at:].strip():
         return Replacement(start=at, end=at, new=statement + newline_of(text))
     return before_line(text, at, statement, num_ends=3 if is_definition else 2)
-
-
-def _after_docstring(text: str, end: int, statement: str) -> Replacement:
-    found = after_line(text, end, statement, num_ends=2)
-    is_crowded = bool(line_at(text, next_line_start(text, end)).strip())
-    return replace(found, new=found.new + newline_of(text)) if is_crowded else found
 
 
 def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:

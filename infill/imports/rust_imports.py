@@ -35,7 +35,9 @@ _ORDERS: Sequence[Order] = (
 
 def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
     """Return the splice that adds an import to the innermost module around ``at``."""
-    body = _module_body(syntax, at)
+    modules = [it for it in nodes_at(syntax, at) if it.type == "mod_item"]
+    inner = modules[-1].child_by_field_name("body") if modules else None
+    body = inner or syntax.tree.root_node
     nodes = _declarations(body)
     item = binding.name if binding.local == binding.name else f"{binding.name} as {binding.local}"
     for node in nodes:
@@ -52,12 +54,6 @@ def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
     if body.type == "source_file":
         return _first_of_file(syntax, statement)
     return _first_of_module(syntax, body, statement)
-
-
-def _module_body(syntax: Syntax, at: int) -> tree_sitter.Node:
-    bodies = [it for it in nodes_at(syntax, at) if it.type == "mod_item"]
-    body = bodies[-1].child_by_field_name("body") if bodies else None
-    return body or syntax.tree.root_node
 
 
 def _declarations(body: tree_sitter.Node) -> list[tree_sitter.Node]:

@@ -136,13 +136,9 @@ def _members(names: Names, declared: Chain, new: str) -> dict[int, str] | None:
     for chain in chains:
         types = _types_of_owner(names, chain, declared, family)
         if types is not None and (types & family or (is_unique and not types)):
-            found[chain[-1].start_byte] = _form_of_member(chain)
+            is_short = chain[-1].type in _SHORTHANDS or chain[-2].type == _SHORT_FIELD
+            found[chain[-1].start_byte] = "{new}: {old}" if is_short else "{new}"
     return found
-
-
-def _form_of_member(chain: Chain) -> str:
-    is_short = chain[-1].type in _SHORTHANDS or chain[-2].type == _SHORT_FIELD
-    return "{new}: {old}" if is_short else "{new}"
 
 
 def _types_of_owner(
@@ -196,12 +192,8 @@ def _types_of_literal(names: Names, chain: Chain, declared: Chain) -> set[str] |
     if value is not None and (types := names.types_of(value)):
         return types
     keys = {node_text(it.child_by_field_name("key") or it) for it in literal.named_children}
-    known = _fields_beside(declared)
+    fields = (it.child_by_field_name("name") for it in declared[-3].named_children)
+    known = {node_text(it) for it in fields if it is not None}
     is_shape = declared[-2].type == "property_signature"  # TypeScript's types are structures
     is_all = is_shape and keys <= known and len(keys) >= min(2, len(known))
     return set(names.owners(declared)) if is_all else {""}
-
-
-def _fields_beside(declared: Chain) -> set[str]:
-    fields = (it.child_by_field_name("name") for it in declared[-3].named_children)
-    return {node_text(it) for it in fields if it is not None}

@@ -134,7 +134,8 @@ def _statement_start(text: str, last: int) -> int:
     """Return the start of the first line of the header that ends at ``last``."""
     start = line_start(text, last)
     for _ in range(MAX_HEADER_LINES):
-        opener = _opener_above(text, start, last)
+        closed = balance_of(text[start : last + 1]).unmatched  # were opened on a line above
+        opener = opener_of(text, start + closed[0]) if closed else None
         if opener is not None:
             start, last = line_start(text, opener), opener
         elif _CONTINUES_HEADER.match(text[start : last + 1]) and start > 0:
@@ -143,12 +144,6 @@ def _statement_start(text: str, last: int) -> int:
         else:
             break
     return start
-
-
-def _opener_above(text: str, start: int, last: int) -> int | None:
-    """Return where the first bracket that this line closes was opened, on a line above."""
-    unmatched = balance_of(text[start : last + 1]).unmatched
-    return opener_of(text, start + unmatched[0]) if unmatched else None
 
 
 def _is_body_missing(text: str, offset: int, header: Header, is_above: bool) -> bool:

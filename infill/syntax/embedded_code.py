@@ -143,7 +143,8 @@ def _find_fences(text: str) -> Iterator[Fence]:
         latest_end = len(text)
         if ">" in match["lead"]:
             if match.start() >= quote_end:
-                quote_end = _end_of_quote(text, match)
+                end = _QUOTE_ENDS.search(text, next_line_start(text, match.end()))
+                quote_end = len(text) if end is None else end.start()
             latest_end = quote_end
     if opener is not None and next_line_start(text, opener.end()) > opener.end():
         yield _fence(text, opener, latest_end)
@@ -162,12 +163,6 @@ def _is_closing(opener: re.Match[str], match: re.Match[str]) -> bool:
 def _opens_another(opener: re.Match[str], match: re.Match[str]) -> bool:
     names_language = match["info"].strip() != "" and _may_open(match)
     return names_language and match["marker"].startswith(opener["marker"])
-
-
-def _end_of_quote(text: str, opener: re.Match[str]) -> int:
-    """Return where the quote ends that a fence is in."""
-    end = _QUOTE_ENDS.search(text, next_line_start(text, opener.end()))
-    return len(text) if end is None else end.start()
 
 
 def _fence(
