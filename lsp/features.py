@@ -74,7 +74,9 @@ def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
     ls.session.documents.encoding = ls.position_encoding
     ls.session.extensions = requested_extensions(params.capabilities.experimental)
     ls.session.start_with(params.initialization_options, opened_folders(params))
-    if not _shows_ghost_text(params.capabilities):
+    text_document = params.capabilities.text_document
+    shows_ghost_text = text_document is not None and text_document.inline_completion is not None
+    if not shows_ghost_text:  # else the menu would show the same suggestion again
         ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(
             awaited("completion", "completion")
         )
@@ -98,12 +100,6 @@ async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> N
 async def shutdown(ls: IntarsiaServer, _params: None) -> None:
     """End all work. The engine keeps running for other clients."""
     await ls.session.close()
-
-
-def _shows_ghost_text(capabilities: types.ClientCapabilities) -> bool:
-    """Whether the client shows ghost text: its menu would show the same suggestion again."""
-    text_document = capabilities.text_document
-    return text_document is not None and text_document.inline_completion is not None
 
 
 _CODE_ACTIONS = types.CodeActionOptions(

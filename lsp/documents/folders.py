@@ -54,17 +54,12 @@ def settings_folder_of(uri: str, folders: Sequence[Folder]) -> Folder | None:
     path already. Otherwise it follows the only opened folder: there the user takes the folder's
     settings for the window's, and VS Code makes no difference between them.
     """
-    if not _is_new(uri):
+    is_nameless = scheme_of(uri) == "file" and disk_path(uri) is None
+    if scheme_of(uri) != "untitled" and not is_nameless:
         return folder_of(uri, folders)
     if (path := uri_path(uri)).is_absolute():
         return folder_of(from_fs_path(str(path)) or uri, folders)
     return folders[0] if len(folders) == 1 else None
-
-
-def _is_new(uri: str) -> bool:
-    """Whether a document was not saved yet: untitled, or a buffer without a name."""
-    is_nameless = scheme_of(uri) == "file" and disk_path(uri) is None
-    return scheme_of(uri) == "untitled" or is_nameless
 
 
 @_remembered

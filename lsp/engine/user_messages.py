@@ -48,7 +48,8 @@ class EngineNotifier:
 
     def on_load_progress(self, progress: "LoadProgress") -> None:
         """Show it, if a request waits for the model and the client can show it."""
-        if not self._num_waiting or not self._can_show_progress():
+        window = self._server.client_capabilities.window
+        if not self._num_waiting or window is None or not window.work_done_progress:
             return
         if self._updates is None:
             self._updates = asyncio.Queue()
@@ -64,10 +65,6 @@ class EngineNotifier:
             self._shown_failures.add(kind)
             params = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
             self._server.window_show_message(params)
-
-    def _can_show_progress(self) -> bool:
-        window = self._server.client_capabilities.window
-        return window is not None and bool(window.work_done_progress)
 
     async def _show(
         self, first: "LoadProgress", updates: "asyncio.Queue[LoadProgress | None]"

@@ -209,24 +209,16 @@ def _action(
     command = types.Command(title=title, command=EDIT_COMMAND, arguments=[arguments])
     if client is None or client.code_action_literal_support is None:
         return command
-    can_resolve = _can_resolve(client)
+    resolve, tags = client.resolve_support, client.tag_support
+    can_resolve = resolve is not None and "edit" in resolve.properties and bool(client.data_support)
+    has_tag = tags is not None and types.CodeActionTag.LlmGenerated in tags.value_set
     return types.CodeAction(
         title=title,
         kind=EDIT_KINDS[offer.kind],
         data=arguments if can_resolve else None,
         command=None if can_resolve else command,
-        tags=[types.CodeActionTag.LlmGenerated] if _shows_tag(client) else None,
+        tags=[types.CodeActionTag.LlmGenerated] if has_tag else None,
     )
-
-
-def _can_resolve(client: types.CodeActionClientCapabilities) -> bool:
-    resolve = client.resolve_support
-    return resolve is not None and "edit" in resolve.properties and bool(client.data_support)
-
-
-def _shows_tag(client: types.CodeActionClientCapabilities) -> bool:
-    tags = client.tag_support
-    return tags is not None and types.CodeActionTag.LlmGenerated in tags.value_set
 
 
 async def prefetch(session: "Session", uri: str, position: types.Position) -> None:

@@ -55,11 +55,14 @@ def _is_automatic(session: Session, params: types.CompletionParams) -> bool:
 
 def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     """Return the item. It includes the half-typed word at the cursor: menus filter by that."""
-    word = _half_word(snapshot)
+    line_start = 1 + max(snapshot.text.rfind(end, 0, snapshot.offset) for end in "\r\n")
+    match = _HALF_WORD.search(snapshot.text, line_start, snapshot.offset)
+    word = match.group() if match else ""
     text = word + ghost.text
     first_line = text.strip().splitlines()[0]
+    is_cut = first_line != text.strip() or len(first_line) > _MAX_LABEL
     return types.CompletionItem(
-        label=_label(first_line, has_more=first_line != text.strip()),
+        label=first_line[:_MAX_LABEL] + ("…" if is_cut else ""),
         kind=_kind(text.strip()),
         detail="; ".join(("intarsia", *shown_imports(snapshot, ghost))),
         documentation=text,
@@ -73,12 +76,6 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     )
 
 
-def _half_word(snapshot: Snapshot) -> str:
-    line_start = 1 + max(snapshot.text.rfind(end, 0, snapshot.offset) for end in "\r\n")
-    match = _HALF_WORD.search(snapshot.text, line_start, snapshot.offset)
-    return match.group() if match else ""
-
-
 def _kind(text: str) -> types.CompletionItemKind:
     """Return the kind for menus. Never ``Snippet``: Helix would expand and indent the text."""
     if _NAME.fullmatch(text):
@@ -86,8 +83,3 @@ def _kind(text: str) -> types.CompletionItemKind:
     if _CALL.match(text):
         return types.CompletionItemKind.Function
     return types.CompletionItemKind.Text
-
-
-def _label(first_line: str, *, has_more: bool) -> str:
-    is_cut = has_more or len(first_line) > _MAX_LABEL
-    return first_line[:_MAX_LABEL] + ("…" if is_cut else "")

@@ -46,7 +46,10 @@ async def did_change_configuration(
         _pull(ls, session.folders)
         return
     before = _model_of(session)
-    session.configure(_own_section(params.settings))
+    settings: object = params.settings  # clients send our section alone or within all settings
+    if isinstance(settings, Mapping) and SECTION in settings:
+        settings = settings[SECTION]
+    session.configure(settings)
     if _model_of(session) != before:
         session.preload()
 
@@ -121,13 +124,6 @@ async def _register_for_changes(ls: IntarsiaServer) -> None:
         logger.warning("the client will not notify changes of its settings: %s", error)
 
 
-def _own_section(settings: object) -> object:
-    """Return our section: clients send it alone or within all settings."""
-    if isinstance(settings, Mapping) and SECTION in settings:
-        return settings[SECTION]
-    return settings
-
-
 _REGISTRATION = "intarsia.files"
 _EVENTS_A_TURN = 100
 """A checkout changes thousands of files at once; requests are answered in between."""
@@ -135,7 +131,10 @@ _EVENTS_A_TURN = 100
 
 async def watch_files(ls: IntarsiaServer) -> None:
     """Open the index, and ask the client to tell of changed files where it can."""
-    is_asked = _can_watch(ls.client_capabilities) and ls.session.in_force.shows_project
+    workspace = ls.client_capabilities.workspace
+    watching = None if workspace is None else workspace.did_change_watched_files
+    can_watch = watching is not None and bool(watching.dynamic_registration)
+    is_asked = can_watch and ls.session.in_force.shows_project
     has_file_events = is_asked and await _register_in_time(ls)
     ls.session.open_index(has_file_events=has_file_events)
 
@@ -165,12 +164,6 @@ def did_change_workspace_folders(
         ls.session.change_folders(added=[], removed=removed)
     if added:
         add_folders(ls, added)
-
-
-def _can_watch(capabilities: types.ClientCapabilities) -> bool:
-    workspace = capabilities.workspace
-    watching = None if workspace is None else workspace.did_change_watched_files
-    return watching is not None and bool(watching.dynamic_registration)
 
 
 async def _register_in_time(ls: IntarsiaServer) -> bool:

@@ -42,7 +42,8 @@ async def inline_completion(
         return None
     if session.extensions.confidence:
         return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
-    can_apply = any(ghost.imports for ghost in outcome.ghosts) and _can_apply_edits(ls)
+    workspace = ls.client_capabilities.workspace
+    can_apply = workspace is not None and bool(workspace.apply_edit)
     items = [
         types.InlineCompletionItem(
             insert_text=snapshot.selected_text + ghost.text,
@@ -52,11 +53,6 @@ async def inline_completion(
         for ghost in outcome.ghosts
     ]
     return types.InlineCompletionList(items)
-
-
-def _can_apply_edits(ls: IntarsiaServer) -> bool:
-    workspace = ls.client_capabilities.workspace
-    return workspace is not None and bool(workspace.apply_edit)
 
 
 def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
