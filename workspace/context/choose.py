@@ -43,7 +43,9 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     passages = _passages(around)
     num_chars = sum(around.cost(one.path, one.text) for one in passages)
     stubs = list(_stubs(around, options.budget_chars - num_chars))
-    chosen = [*_not_shown_by(stubs, passages), *stubs]
+    shown = known_lines("\n".join(one.text for one in stubs))
+    telling = [one for one in passages if not shown.has_most_of(split_lines(one.text))]
+    chosen = [*telling, *stubs]
     chosen.sort(key=lambda one: READING_ORDER.index(one.kind))  # stable within a kind
     return tuple(
         replace(one, path=around.shown_path(one.path), seen=around.index.seen(one.path))
@@ -63,12 +65,6 @@ def _passages(around: Surroundings) -> list[Chunk]:
             around.known = around.known.with_text(one.text)
     around.known = known_of_file
     return taken
-
-
-def _not_shown_by(stubs: Iterable[Chunk], passages: Iterable[Chunk]) -> list[Chunk]:
-    """Return the passages that say more than the signatures do."""
-    shown = known_lines("\n".join(one.text for one in stubs))
-    return [one for one in passages if not shown.has_most_of(split_lines(one.text))]
 
 
 def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Chunk]:

@@ -48,10 +48,11 @@ def neighbourhood_of(place: Place) -> Neighbourhood:
             mentions[name] += weight
             for word in words_of(name):
                 words[word] = max(words[word], weight)
+    receiver = _RECEIVER.search(before[-1][-200:])
     return Neighbourhood(
         mentions=mentions,
         words=words,
-        receiver=_receiver(before[-1]),
+        receiver=re.sub(_ACCESS, ".", receiver[1]) if receiver else "",
         line=text.count("\n", 0, offset),
         expects_error=_RAISES.search(before[-1]) is not None,
     )
@@ -62,8 +63,3 @@ def _weighted_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[tup
     for lines in (before[-2 : -NUM_LINES_ABOVE - 2 : -1], after[1 : NUM_LINES_BELOW + 1]):
         for distance, line in enumerate(lines, 1):
             yield HALF_WEIGHT_LINES / (HALF_WEIGHT_LINES + distance), line
-
-
-def _receiver(before: str) -> str:
-    match = _RECEIVER.search(before[-200:])
-    return re.sub(_ACCESS, ".", match[1]) if match else ""

@@ -192,7 +192,10 @@ def imports_back(index: IndexReader, around: Surroundings, place: str) -> bool:
     """Whether the files of a place import the file itself, directly or by others."""
     if around.language.id not in _STRICT:
         return False
-    waiting = deque(_files_of(around, place))
+    if around.language.id == "go":
+        waiting = deque(around.resolve(Import(module=place, line=0)))
+    else:
+        waiting = deque(place + it for it in _ENDINGS if around.files.exists(place + it))
     seen = set(waiting)
     while waiting and len(seen) <= MAX_FILES:
         path = waiting.popleft()
@@ -206,9 +209,3 @@ def imports_back(index: IndexReader, around: Surroundings, place: str) -> bool:
             waiting.extend(it for it in found if it not in seen)
             seen.update(found)
     return around.path in seen
-
-
-def _files_of(around: Surroundings, place: str) -> list[str]:
-    if around.language.id == "go":
-        return list(around.resolve(Import(module=place, line=0)))
-    return [place + it for it in _ENDINGS if around.files.exists(place + it)]

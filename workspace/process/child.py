@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import IO, TypeAlias
 
 import msgspec
@@ -145,7 +145,9 @@ class IndexChild:
                 self._open(event)
             case FilesChanged():
                 self._changes.extend(event.paths)
-                self._forget_sets(event.paths)
+                kept = {as_posix(path) for path in event.paths}
+                for path in [path for path in self._chosen if path not in kept]:
+                    del self._chosen[path]  # to choose again: it may show what has changed
             case OpenText():
                 if not self._texts:
                     self._texts_due = time.monotonic() + TEXT_DELAY_S
@@ -222,12 +224,6 @@ class IndexChild:
         for path in changed:
             self._index.changed(path)
         return bool(changed)
-
-    def _forget_sets(self, changed: Sequence[str]) -> None:
-        """Choose again for files that may show what has changed: all but the changed ones."""
-        kept = {as_posix(path) for path in changed}
-        for path in [path for path in self._chosen if path not in kept]:
-            del self._chosen[path]
 
     def _statistics(self, number: int) -> Statistics:
         counts = self._index.counts()

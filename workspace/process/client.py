@@ -205,7 +205,9 @@ class IndexClient:
     async def _ask(
         self, question: ChooseChunks | FindImports | GetStatistics, timeout_s: float
     ) -> FromIndex | None:
-        self._end_if_hung()
+        oldest = min(self._asked_at.values(), default=None)
+        if oldest is not None and time.monotonic() - oldest > self._hang_s:
+            self._kill()
         if self._process is None:
             return None
         future: asyncio.Future[FromIndex | None] = asyncio.get_running_loop().create_future()
@@ -220,11 +222,6 @@ class IndexClient:
             return None
         finally:
             self._asked.pop(question.number, None)
-
-    def _end_if_hung(self) -> None:
-        oldest = min(self._asked_at.values(), default=None)
-        if oldest is not None and time.monotonic() - oldest > self._hang_s:
-            self._kill()
 
     def _send(self, message: ToIndex) -> bool:
         """Send without waiting; return whether it was sent."""

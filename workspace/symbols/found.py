@@ -102,7 +102,9 @@ def with_surroundings(found: Sequence[Found]) -> Iterator[tuple[Found, list[Foun
         around = list(stack)
         if "hoisted" in one.captures:
             while around and not around[-1].is_container:
-                _give_type_of_parameter(one, around.pop())
+                types = around.pop().parameter_types  # ``self.client = client`` has one of these
+                if "type" not in one.captures and (value := one.text("value")) in types:
+                    one.captures["type"] = [types[value]]
             if not around:
                 continue
         if any(outer.is_function for outer in around):
@@ -110,12 +112,6 @@ def with_surroundings(found: Sequence[Found]) -> Iterator[tuple[Found, list[Foun
         if one.kind is not None:
             yield one, around
         stack.append(one)
-
-
-def _give_type_of_parameter(one: Found, method: Found) -> None:
-    """Give ``self.client = client`` the type that a method declares for ``client``."""
-    if "type" not in one.captures and (value := one.text("value")) in method.parameter_types:
-        one.captures["type"] = [method.parameter_types[value]]
 
 
 def _strength(kind: DefinitionKind | None) -> int:
