@@ -80,7 +80,10 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel
                 inner = field.types[-1] if len(field.types) > 1 else None
                 writer.add_key_value(key, field.contents(), field.types[0], sub_type=inner)
         for name, tensor in tensors.items():
-            _add_tensor(writer, name, tensor)
+            # llama.cpp adds and scales by vectors in float32 only.
+            stored = tensor if tensor.dim() > 1 else tensor.float()
+            raw: npt.NDArray[Any] = stored.contiguous().view(torch.uint8).numpy().view(np.uint8)
+            writer.add_tensor(name, raw, raw_dtype=_FORMATS[stored.dtype][0])
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -117,10 +120,3 @@ def _reordered(name: str, tensor: Tensor, shape: BackboneShape) -> Tensor:
         return tensor
     halves = tensor.reshape(heads[part], 2, -1, *tensor.shape[1:])
     return halves.transpose(1, 2).reshape(tensor.shape)
-
-
-def _add_tensor(writer: gguf.GGUFWriter, name: str, tensor: Tensor) -> None:
-    """Add a tensor. llama.cpp adds and scales by vectors in float32 only."""
-    stored = tensor if tensor.dim() > 1 else tensor.float()
-    raw: npt.NDArray[Any] = stored.contiguous().view(torch.uint8).numpy().view(np.uint8)
-    writer.add_tensor(name, raw, raw_dtype=_FORMATS[stored.dtype][0])

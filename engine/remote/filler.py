@@ -76,10 +76,11 @@ class RemoteFiller(FillsOnly):
             with self._link.spared():
                 return self._same_model(self.open(control.checkpoint), request, control)
         except ModelError as error:
-            remote_error = self._as_remote_error(error)
-            if remote_error.code != "busy":
+            fault = error if isinstance(error, RemoteError) else RemoteError(str(error), "model")
+            fault.falls_back = self._remote.fallback
+            if fault.code != "busy":
                 self._session = None  # what is up next may be another server
-            raise remote_error from error
+            raise fault from error
 
     def _same_model(self, session: FillingSession, request: Fill, control: FillControl) -> Filled:
         """Fill with a session; refuse the answer of another model than before."""
@@ -90,12 +91,6 @@ class RemoteFiller(FillsOnly):
                 f"remote:{self._remote.name} has changed its model: the next fill uses the new one"
             )
         return filled
-
-    def _as_remote_error(self, error: ModelError) -> RemoteError:
-        """Return the error with the user's choice of a fallback."""
-        remote_error = error if isinstance(error, RemoteError) else RemoteError(str(error), "model")
-        remote_error.falls_back = self._remote.fallback
-        return remote_error
 
     def for_another_owner(self, *, cache_tokens: int) -> "RemoteFiller":
         """Raise ModelError: a team's engine does not pass its users' code on."""

@@ -48,7 +48,8 @@ class Lifetime:
 
     def greeted_by(self, build: str) -> None:
         """Make room for the build of a client if this engine's program was replaced by it."""
-        if build != build_id() and was_replaced(by=build):
+        own = build_id()  # an upgrade replaces it; another program beside it does not
+        if build != own and (is_newer(build, than=own) or build_on_disk() != own):
             self._make_room(f"build {build} has replaced this one")
 
     async def over(self) -> str:
@@ -88,11 +89,6 @@ class Lifetime:
             self._to_make_room = reason
             self._to_make_room_at = time.monotonic()
             self._has_news.set()
-
-
-def was_replaced(*, by: str) -> bool:
-    """Tell whether a client's build shows an upgrade of this engine, not another one beside it."""
-    return is_newer(by, than=build_id()) or build_on_disk() != build_id()
 
 
 PROGRESS_INTERVAL_S = 0.1

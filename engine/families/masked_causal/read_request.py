@@ -127,7 +127,10 @@ class RequestReader:
         """Return the request as token ids. Raises ValueError for a field out of its range."""
         self._check(request)
         request = bounded(request, max_context_tokens=self._max_context_tokens)
-        draft = self._read_draft(request)
+        draft = self._text.encode(request.draft)
+        require_draft(len(draft), request)
+        if request.noise >= 1:
+            draft = []  # all of it would be masked
         # A draft is encoded on its own, so its context must end where the hole begins.
         split = self._whole_context(request) if draft else self._split_context(request)
         ids_after, healed = split_after_context(
@@ -204,12 +207,6 @@ class RequestReader:
             ids = lay_out_project(self._text, project, max_tokens=max_tokens)
             self._last_project = project, ids
         return self._last_project[1]
-
-    def _read_draft(self, request: Fill) -> list[int]:
-        """Return the draft's ids, none if all of these would be masked."""
-        draft = self._text.encode(request.draft)
-        require_draft(len(draft), request)
-        return draft if request.noise < 1 else []
 
     def _trim(self, prefix: list[int], suffix: list[int]) -> tuple[list[int], list[int]]:
         """Keep the tokens nearest the hole: the sender limits characters, not tokens."""

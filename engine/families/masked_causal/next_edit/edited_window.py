@@ -182,9 +182,9 @@ def _below(text: FimTokenizer, window: bytes) -> TokenizedWindow:
 
 
 def _above(text: FimTokenizer, window: bytes, rest: bytes) -> TokenizedWindow:
-    ids = window_above(text, window.decode(), rest.decode())
-    num_before = len(ids) - len(text.encode(window.decode()))
-    return _tokenized(text, window, ids, num_before=num_before)
+    before = text.context([], text.encode(rest.decode()))  # read before it, as a suffix is
+    ids = [*before, *text.encode(window.decode())]
+    return _tokenized(text, window, ids, num_before=len(before))
 
 
 def _tokenized(
@@ -213,8 +213,3 @@ def _first_scored(
 def window_below(text: FimTokenizer, window: str) -> list[int]:
     """Return the ids of a window in which lines below an edit are scored."""
     return [text.mark_ids().before_prefix, *text.encode(window)]
-
-
-def window_above(text: FimTokenizer, window: str, edit_and_below: str) -> list[int]:
-    """Return the ids of a window above an edit, which is read before it, as a suffix is."""
-    return [*text.context([], text.encode(edit_and_below)), *text.encode(window)]
