@@ -7,9 +7,9 @@ than the user for a key would never answer.
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from typing import Any
 
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class UnfinishedFill:
     """A fill of a snapshot: what of its text is settled, and what has been typed since."""
 
     snapshot: Snapshot
-    task: asyncio.Task[Any] = field(init=False)
+    task: asyncio.Task[RequestOutcome] = field(init=False)
     written: str = ""
     typed: str = ""
     num_waiting: int = 0
@@ -48,7 +48,7 @@ class UnfinishedFill:
         return written.startswith(typed) or typed.startswith(written)
 
 
-def _log_error(task: asyncio.Task[Any]) -> None:
+def _log_error(task: asyncio.Task[RequestOutcome]) -> None:
     if not task.cancelled() and (error := task.exception()):
         logger.error("a suggestion failed: %r", error)
 
