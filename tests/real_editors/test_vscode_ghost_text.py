@@ -100,7 +100,7 @@ def test_nothing_is_asked_while_inline_suggestions_are_off(
 
 
 def test_a_draft_is_drawn_first_and_gone_once_the_suggestion_is_there(windows: Windows) -> None:
-    window = windows.open(LOOP)
+    window = windows.open(LOOP, settings={"intarsia.showThreshold": "0"})  # all drafts are shown
     window.press("Enter")
     shown = window.ghost_text()
     drafts = [entry["draft"] for entry in window.history() if not entry["ghost"]]

@@ -65,9 +65,9 @@ def test_a_key_behind_an_accepted_draft_calls_it_off(edit: Edit) -> None:
     nvim = edit("one =\n")
     nvim.keys("A<Space>")
     nvim.drafts("alpha · ·····")
-    nvim.keys("<M-l>al")
+    nvim.keys("<M-l>zu")
     nvim.shows("alpha + größe")  # the answer for the new place
-    nvim.holds("one = al")
+    nvim.holds("one = zu")
 
 
 @pytest.mark.parametrize(

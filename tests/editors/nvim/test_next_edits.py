@@ -205,14 +205,13 @@ def test_switched_off_nothing_is_marked(edit: Edit) -> None:
 def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST)
-    nvim.run("""
+    at_once = nvim.run(f"""
       local next_edit = require('intarsia.next_edit')
       local chosen = next_edit.offers()
-      vim.api.nvim_buf_set_lines(0, 0, 0, false, {'# above'})
-      vim.g.applied = next_edit.apply(chosen)
-    """)
-    assert nvim.lua("vim.g.applied") is False
-    assert nvim.lua(DRAWN) == ""
+      vim.api.nvim_buf_set_lines(0, 0, 0, false, {{'# above'}})
+      return {{next_edit.apply(chosen), {DRAWN}}}
+    """)  # soon the server offers them where they are now
+    assert at_once == [False, ""]
     holds(nvim, "# above\n" + RENAMED)
 
 
