@@ -39,15 +39,17 @@ def test_the_keys_write_the_lines_with_every_slip_taken_back(number: int):
     assert keys == list(keys_of(line, random.Random(number)))
 
 
-@pytest.mark.parametrize(("step_seconds", "are_answered"), [(0.0, True), (5.0, False)])
+@pytest.mark.parametrize(
+    ("step_seconds", "pace", "are_answered"), [(0.0, 0.5, True), (5.0, 2, False)]
+)
 async def test_a_key_is_answered_or_overtaken(
-    address: Address, step_seconds: float, are_answered: bool
+    address: Address, step_seconds: float, pace: float, are_answered: bool
 ):
     launch = rule_engine_launch(text="value", step_seconds=step_seconds)
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.preload()
         bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
-        figures = {it.name: it.value for it in await measure_typing(bench, pace=2)}
+        figures = {it.name: it.value for it in await measure_typing(bench, pace=pace)}
     assert (figures["typing_answered_share"] > 0) is are_answered
     assert figures["typing_prompt_share"] <= figures["typing_answered_share"]
 
