@@ -113,7 +113,7 @@ def test_the_list_is_the_second_choice(windows: Windows) -> None:
     window.expect_drawn("sizeF2 renames everywhere⇥")
     window.command("Intarsia: Apply All Next Edits")
     window.choose("Apply 2 next edits of this file")
-    window.expect_drawn("size")
+    window.expect_drawn("sizesize")
     window.press("Enter")
     window.expect_saved(RENAMED)
     assert window.file.with_name("other.ts").read_text() == OTHER
