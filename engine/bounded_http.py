@@ -16,7 +16,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import uvicorn
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Receive
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _T = TypeVar("_T")
@@ -55,6 +56,20 @@ def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
+def _with_one_length(app: ASGIApp) -> ASGIApp:
+    """Refuse a body with two lengths: a proxy before us may have gone by the other one."""
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope["headers"]}
+        if {b"content-length", b"transfer-encoding"} <= names:
+            text, headers = "a body has one length: omit Content-Length\n", {"connection": "close"}
+            await PlainTextResponse(text, 400, headers)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return checked
+
+
 class BoundedConfig(uvicorn.Config):
     """Settings of a server with at most ``max_connections``, each with ``patience_s`` a step.
 
@@ -72,7 +87,7 @@ class BoundedConfig(uvicorn.Config):
         **options: Any,
     ) -> None:
         super().__init__(
-            app,
+            _with_one_length(app),
             http=BoundedProtocol,
             ws="none",
             lifespan="off",

@@ -69,6 +69,8 @@ def require_common_fields(request: Fill, *, vocab_size: int) -> None:
     """Check the fields that have the same range in every family."""
     max_steps = 1 if request.max_steps is None else request.max_steps
     require_range("max_steps", max_steps, least=1)
+    require_range("deadline_ms", request.deadline_ms or 0, least=0)
+    require_range("seed", request.seed, least=0, most=2**63 - 1)
     require_range("alternative", request.alternative, least=0, most=vocab_size - 1)
     require_range("min_indent", request.min_indent, least=0)
     require_range("max_open", request.max_open or 0, least=0)

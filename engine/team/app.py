@@ -3,7 +3,7 @@
 ``POST /v1/fill`` takes a ``Fill`` as JSON. It answers with ``Filled`` or ``Failed``; with ``watch``
 by server-sent events, each ``Step`` first. Closing the connection cancels the fill.
 ``POST /v1/read-ahead`` takes a ``Prefetch``, ``GET /v1/status`` tells what a client may know. All
-but ``/healthz`` and ``/readyz`` need a key.
+but ``/healthz`` and ``/readyz`` need a key, ``/metrics`` that of the user "metrics".
 """
 
 import asyncio
@@ -43,6 +43,8 @@ MAX_BODY_BYTES = 1024 * 1024
 BODY_TIMEOUT_S = 20.0
 
 PROTOCOL_HEADER = "X-Intarsia-Protocol"
+METRICS_USER = "metrics"
+"""Alone may read them: their sums, read often, tell the size and time of single fills of others."""
 
 _STATUS_OF: dict[FailureCode, int] = {
     "bad_request": 400,
@@ -138,9 +140,9 @@ async def _events(running: RunningFill) -> AsyncIterator[bytes]:
 
 async def _read_ahead(request: Request) -> Response:
     engine, user = _engine_of(request), _user_of(request)
-    place = _for_user(engine, await _read(request, Prefetch), user)
-    if not engine.is_draining:
-        engine.worker.prefetch(place)
+    # Above the quota its body is not even read: a refusal would have the client pause its fills.
+    if not engine.is_draining and engine.quotas.may_read_ahead(user, engine.clock()):
+        engine.worker.prefetch(_for_user(engine, await _read(request, Prefetch), user))
     return Response(b"{}", 202, media_type="application/json", headers=_headers())
 
 
@@ -165,8 +167,9 @@ async def _status(request: Request) -> Response:
 
 
 async def _metrics(request: Request) -> Response:
-    _user_of(request)
-    engine = _engine_of(request)
+    engine, user = _engine_of(request), _user_of(request)
+    if user != METRICS_USER:
+        raise HTTPException(403, f"metrics tell of others: they need the key of {METRICS_USER!r}")
     if engine.metrics_of_all is None:
         text = engine.metrics.as_text()
     else:

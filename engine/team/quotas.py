@@ -24,7 +24,7 @@ class Busy:
 
 @dataclass(kw_only=True, slots=True)
 class _Use:
-    """What one user has in flight, and how many fills the user may still begin."""
+    """What one user has in flight, and how many more the user may begin."""
 
     left: float
     counted_at: float
@@ -32,11 +32,12 @@ class _Use:
 
 
 class Quotas:
-    """Counts the fills of each user. Times are of time.monotonic()."""
+    """Counts fills and places to read ahead of each user. Times are of time.monotonic()."""
 
     def __init__(self, limits: TeamLimits) -> None:
         self._limits = limits
         self._uses: dict[str, _Use] = {}
+        self._reads: dict[str, _Use] = {}
 
     @property
     def num_in_flight(self) -> int:
@@ -45,7 +46,7 @@ class Quotas:
 
     def begin(self, user: str, now: float, *, num_waiting: int) -> Busy | None:
         """Count a fill that begins; ``end`` must follow. Else return why it may not."""
-        limits, use = self._limits, self._use(user, now)
+        limits, use = self._limits, self._use(self._uses, user, now)
         if num_waiting >= limits.max_waiting:
             return Busy(reason="the engine is busy", retry_after_s=1, is_own=False)
         if use.num_in_flight >= limits.max_in_flight:
@@ -69,8 +70,15 @@ class Quotas:
         """Count a fill that has ended."""
         self._uses[user].num_in_flight -= 1
 
-    def _use(self, user: str, now: float) -> _Use:
-        use = self._uses.setdefault(user, _Use(left=self._limits.burst, counted_at=now))
+    def may_read_ahead(self, user: str, now: float) -> bool:
+        """Count a context to be read in idle time; a user may have as many of these as fills."""
+        use = self._use(self._reads, user, now)
+        is_left = use.left >= 1
+        use.left -= is_left
+        return is_left
+
+    def _use(self, uses: dict[str, _Use], user: str, now: float) -> _Use:
+        use = uses.setdefault(user, _Use(left=self._limits.burst, counted_at=now))
         gained = (now - use.counted_at) * self._limits.per_minute / 60
         use.left = min(self._limits.burst, use.left + gained)
         use.counted_at = now

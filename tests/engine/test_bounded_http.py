@@ -161,6 +161,20 @@ async def test_a_head_that_never_ends_is_given_up(
         writer.close()
 
 
+async def test_a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read() -> None:
+    """A proxy may take what comes behind it for the body's rest, and we for another request."""
+    async with serving(patience_s=WAIT_S) as served:
+        reader, writer = await served.connect()
+        chunked = UPLOAD.replace(b"Host", b"Transfer-Encoding: chunked\r\nHost")
+        writer.write(chunked + b"0\r\n\r\n" + HEALTH)
+        async with asyncio.timeout(WAIT_S):
+            answers = await reader.read()
+        assert answers.startswith(b"HTTP/1.1 400 ")
+        assert answers.count(b"HTTP/1.1 ") == 1
+        assert await served.is_healthy()
+        writer.close()
+
+
 @pytest.mark.parametrize(
     "hello", [b"", b"\x16\x03\x01\x3f\xff", b"\x00"], ids=["silent", "drip", "junk"]
 )

@@ -56,6 +56,7 @@ class RayTeam:
     import_path: str | None  # of another application than that of the configuration
     args: Mapping[str, object]  # that replace those of the configuration
     head: subprocess.Popen[bytes]
+    metrics_key: str = field(default_factory=new_key)
     commands: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -83,7 +84,7 @@ class RayTeam:
 
     def metrics(self) -> dict[str, dict[str, float]]:
         """Return the samples without other labels, or summed over them, by replica and name."""
-        answer = self.request("GET", "/metrics", self.keys[0])
+        answer = self.request("GET", "/metrics", self.metrics_key)
         text = answer.read().decode()
         assert answer.status == 200, text
         values: dict[str, dict[str, float]] = {}
@@ -166,7 +167,8 @@ def _link_packages() -> None:
 
 def _configuration(team: RayTeam, deployment: Mapping[str, Any]) -> Path:
     keys = team.folder / "team.keys"
-    keys.write_text("".join(line_of(f"user{i}", key) for i, key in enumerate(team.keys)))
+    users = {f"user{i}": key for i, key in enumerate(team.keys)} | {"metrics": team.metrics_key}
+    keys.write_text("".join(line_of(name, key) for name, key in users.items()))
     keys.chmod(0o600)
     values = yaml.safe_load((ROOT / "deploy" / "ray" / "serve.yaml").read_text())
     values["http_options"]["port"] = team.port

@@ -126,8 +126,6 @@ class Guard:
             self._num_open -= 1
 
     def _check(self, headers: Headers) -> None:
-        if "transfer-encoding" in headers and "content-length" in headers:
-            raise Refusal(400, "a body has one length: omit Content-Length", _CLOSE)
         if self._is_loopback and not _is_own(headers.get("host", "")):
             raise Refusal(403, "this API is for programs on this machine: use 127.0.0.1", _CLOSE)
         if "origin" in headers:

@@ -32,7 +32,7 @@ def server(tmp_path: Path, seen: list[Fill]) -> Iterator[TeamServer]:
         seen.append(request)
         return WORDS
 
-    with team_server(RuleFiller(rule), tmp_path, "ann", "ben") as running:
+    with team_server(RuleFiller(rule), tmp_path, "ann", "ben", "metrics") as running:
         yield running
 
 
@@ -168,7 +168,8 @@ def test_metrics_count_and_hold_no_text_and_no_names(server: TeamServer) -> None
     server.fill("ann", max_tokens=-1)
     server.fill("ann", model="other")
     server.request("POST", "/v1/fill", body_of())
-    text = server.request("GET", "/metrics", **server.bearer("ann")).read().decode()
+    assert server.request("GET", "/metrics", **server.bearer("ann")).status == 403
+    text = server.request("GET", "/metrics", **server.bearer("metrics")).read().decode()
     assert 'intarsia_fills_total{finish_reason="end_of_hole"} 1.0' in text
     assert 'intarsia_failures_total{code="bad_request"} 1.0' in text
     assert 'intarsia_refused_total{reason="key"} 1.0' in text
@@ -251,6 +252,23 @@ def test_a_user_with_too_many_fills_is_refused_and_others_are_not(
     gate.opened.set()
     assert first.getresponse().status == second.getresponse().status == 200
     assert gated.fill("cid")[0] == 200
+
+
+def test_what_is_read_ahead_has_a_quota_and_costs_no_fill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = TeamLimits(per_minute=1, burst=2)
+    with team_server(RuleFiller(lambda _: WORDS), tmp_path, "ann", "ben", limits=limits) as server:
+        read: list[str] = []
+        monkeypatch.setattr(
+            server.engine.worker, "prefetch", lambda place: read.append(place.owner)
+        )
+        for user in ("ann", "ann", "ann", "ann", "ben"):
+            body = json.dumps({"prefix": "x", "suffix": ""})
+            answer = server.request("POST", "/v1/read-ahead", body, **server.bearer(user))
+            assert answer.status == 202
+        assert read == ["ann", "ann", "ben"]
+        assert server.fill("ann")[0] == 200
 
 
 def test_a_key_that_is_taken_back_is_refused_at_once(server: TeamServer, tmp_path: Path) -> None:
