@@ -17,6 +17,8 @@ These are more rounds than the cleaning of a text takes for a repetition. It kee
 
 _LOOP_CHARS = range(4, 80)  # of one round
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
+_MAX_DIGITS = 64
+"""Of a number at the end; the cleaning of a text takes fewer for one that does not end."""
 
 
 def find_text_end(
@@ -48,7 +50,9 @@ def _first_end(text: str, mark: str, max_open: int | None) -> int | None:
 
 
 def _is_loop(text: str) -> bool:
-    """Whether the text ends with ``LOOP_ROUNDS`` equal rounds, with words among them."""
+    """Whether the text ends with ``LOOP_ROUNDS`` equal rounds of words, or in an endless number."""
+    if not text[-_MAX_DIGITS:].strip("0123456789_") and len(text) >= _MAX_DIGITS:
+        return True
     for num_chars in _LOOP_CHARS:
         loop = text[-LOOP_ROUNDS * num_chars :]
         if len(loop) < LOOP_ROUNDS * num_chars:

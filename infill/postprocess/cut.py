@@ -28,13 +28,18 @@ MAX_LOOP_LINES = 8
 
 _WORD_LOOP = re.compile(r"(?P<unit>\S.{3,78}?)(?P=unit){3,}")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
+_DIGITS = "0123456789_"
+_MAX_DIGITS = 40
 
 
 def cut_repetition(fill: str, context: CleaningContext) -> str:
-    """Keep the first round of a repetition.
+    """Keep the first round of a repetition; drop a number that was written on and on.
 
     ├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
     """
+    before = fill.rstrip(_DIGITS)
+    if len(fill) - len(before) > _MAX_DIGITS:
+        fill = (before[:-1].rstrip(_DIGITS) if before.endswith(".") else before).rstrip(" ")
     lines = [_cut_word_loop(line) for line in fill.split("\n")]
     return "\n".join(_cut_line_loop(lines))
 

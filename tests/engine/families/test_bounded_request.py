@@ -147,6 +147,13 @@ def test_a_text_that_repeats_itself_ends(unit: str) -> None:
     check(f"f({unit * LOOP_ROUNDS}) and on")
 
 
+@pytest.mark.parametrize("digits", ["0" * 64, "31415926" * 9, "000_" * 16])
+def test_a_number_that_does_not_end_ends(digits: str) -> None:
+    check(f"x = 0.{digits}¶", stop=("\n",), max_open=0)
+    check(f"x = {digits[:50]}")
+    check(f"x = {digits};")
+
+
 @pytest.mark.parametrize("row", ["0x00, " * 40, "-" * 90, "| --- " * 20, " " * 80, "x" * 31])
 def test_a_row_of_signs_is_no_repetition(row: str) -> None:
     check(f"row: {row}")
