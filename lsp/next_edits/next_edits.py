@@ -269,14 +269,18 @@ class NextEdits:
             logger.debug("no edit to look at: %s", found.reason)
             return
         self._around.count(NextEditCounts(settled=1))
-        lines = found.edit.new_range
-        offsets = line_offsets(document.text)
-        watched.open.follow(offsets[lines.start], offsets[lines.end])
-        await self._look(watched, document, found, lines)
+        await self._look(watched, document, found, found.edit.new_range, is_new=True)
 
     async def _look(
-        self, watched: Watched, document: Document, settled: SettledEdit, newest: LineRange
+        self,
+        watched: Watched,
+        document: Document,
+        settled: SettledEdit,
+        newest: LineRange,
+        *,
+        is_new: bool = False,
     ) -> None:
+        """Look for offers. An edit that leaves nothing to change closes no offer of another."""
         level = self._around.level_of(document)
         if level is None:
             return
@@ -291,7 +295,7 @@ class NextEdits:
         language = language_of(document)
         renamed = await read_text(document.text, partial(renamed_uses, edited, language))
         if renamed and self._documents.current(uri) is document:
-            self._put(watched, document, NextEditResult(offers=renamed))
+            self._put(watched, document, NextEditResult(offers=renamed), newest if is_new else None)
             return
         plan = await read_text(
             document.text, partial(plan_next_edits, edited, language, self._shown_before(uri))
@@ -307,17 +311,27 @@ class NextEdits:
                 return
             self._windows.remember(uri, plan.window)
             watched.is_read = True
-            self._put(watched, document, result)
+            self._put(watched, document, result, newest if is_new else None)
 
-    def _put(self, watched: Watched, document: Document, result: NextEditResult) -> None:
-        """Replace the open offers by those of a result."""
+    def _put(
+        self,
+        watched: Watched,
+        document: Document,
+        result: NextEditResult,
+        follows: LineRange | None,
+    ) -> None:
+        """Replace the open offers by those of a result that has some, of an edit of these lines."""
         words = f"{len(result.offers)} next edits" if result.offers else "no next edit"
         logger.info("%s%s", words, "" if result.reason is None else f": {result.reason}")
-        had_offers = bool(watched.open.offers)
-        num_new = watched.open.put(result.offers)
-        if had_offers or watched.open.offers:
-            self._around.offers_changed(document, watched.open.offers)
-        self._around.count(NextEditCounts(offered=num_new))  # told after what it counts
+        if result.offers:
+            if follows is not None:
+                offsets = line_offsets(document.text)
+                watched.open.follow(offsets[follows.start], offsets[follows.end])
+            had_offers = bool(watched.open.offers)
+            num_new = watched.open.put(result.offers)
+            if had_offers or watched.open.offers:
+                self._around.offers_changed(document, watched.open.offers)
+            self._around.count(NextEditCounts(offered=num_new))  # told after what it counts
         watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:

@@ -399,6 +399,21 @@ async def test_a_dismissed_place_may_not_change(offering: Window) -> None:
     assert offering.offered() == ["new(3)\n", "new(4)\n"]
 
 
+async def test_an_edit_that_leaves_nothing_to_change_keeps_the_offers_of_the_one_before(
+    offering: Window,
+) -> None:
+    commented = EDITED + "# the last one is kept\n"
+    offering.engine.rules = []
+    await offering.look(commented)
+    assert len(offering.engine.asked) > 2
+    assert offering.offered() == ["new(2)\n", "new(3)\n"]
+    commented = commented.replace("old(2)", "new(2)")
+    await offering.look(commented)
+    assert (offering.offered(), offering.count.accepted) == (["new(3)\n"], 1)
+    await offering.look(commented.replace("new(1)", "newer(1)"))
+    assert offering.offered() == [], "the edit that they follow goes on"
+
+
 async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
     window.level = None
     window.write(EDITED)
