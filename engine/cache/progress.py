@@ -26,14 +26,18 @@ def report_growth(
     """
     done = threading.Event()
 
+    def report(num_there: int) -> None:
+        there = min(num_there, num_bytes)
+        on_progress(f"{stage}, {there / 1e6:.0f} of {num_bytes / 1e6:.0f} MB", there / num_bytes)
+
     def watch() -> None:
         largest = 0  # a file that is moved may be counted twice for a moment
         while not done.wait(_PERIOD_S):
             largest = max(largest, size_of(folder))
-            on_progress(stage, min(1.0, largest / num_bytes))
+            report(largest)
 
     watcher = threading.Thread(target=watch, name="intarsia-download-progress", daemon=True)
-    on_progress(stage, min(1.0, size_of(folder) / num_bytes))
+    report(size_of(folder))
     watcher.start()
     try:
         yield

@@ -1,5 +1,6 @@
 """Progress is measured on the disk, where other programs write and delete files."""
 
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -16,12 +17,16 @@ def test_growth_is_reported_from_the_present_size(tmp_path: Path) -> None:
         if fraction == 0.75:
             has_grown.set()
 
-    (tmp_path / "first").write_bytes(bytes(50))
-    with report_growth(tmp_path, 200, "downloading", notice):
+    def written(path: Path, num_bytes: int) -> None:
+        path.touch()
+        os.truncate(path, num_bytes)
+
+    written(tmp_path / "first", 50_000_000)
+    with report_growth(tmp_path, 200_000_000, "downloading", notice):
         (tmp_path / "deeper").mkdir()
-        (tmp_path / "deeper" / "second").write_bytes(bytes(100))
+        written(tmp_path / "deeper" / "second", 100_000_000)
         assert has_grown.wait(timeout=30)
-    assert reports[0] == ("downloading", 0.25)
+    assert reports[0] == ("downloading, 50 of 200 MB", 0.25)
 
 
 def test_the_fraction_never_falls_nor_exceeds_one(tmp_path: Path) -> None:
