@@ -31,7 +31,8 @@ try {
   if (done.status !== 0) {
     throw new Error(`${python} could not build the server's wheel: set PYTHON to one with pip`);
   }
-  cpSync(join(repository, "requirements.lock"), "server/requirements.lock");
+  const lock = "requirements.hashed.lock";
+  cpSync(join(repository, lock), join("server", lock));
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const wheel = `intarsia-${version}-py3-none-any.whl`; // not there if the versions differ
   const sha256 = createHash("sha256")

@@ -8,7 +8,7 @@ export interface Bundle {
   /** Absolute path of the wheel. */
   wheel: string;
   sha256: string;
-  /** Absolute path of the list of versions that the server is tested with. */
+  /** Absolute path of the versions that the server is tested with, each with its files' hashes. */
   constraints: string;
   /** Requirement of torch, for example `torch==2.13.0`. */
   torch: string;
@@ -23,6 +23,6 @@ export function readBundle(extensionFolder: string): Bundle {
   return {
     ...manifest,
     wheel: join(folder, manifest.wheel),
-    constraints: join(folder, "requirements.lock"),
+    constraints: join(folder, "requirements.hashed.lock"),
   };
 }

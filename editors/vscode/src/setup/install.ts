@@ -70,12 +70,17 @@ async function populate(folder: string, options: Installation): Promise<void> {
         return;
       }
       signal.throwIfAborted();
+      const mismatch = /hash mismatch.*/i.exec(last.stderr);
+      if (mismatch !== null) {
+        throw new SetupError(`${step} failed: ${mismatch[0]}`); // the others have no hashes
+      }
     }
     throw new SetupError(`${step} failed: ${last === null ? "" : lastLine(last)}`);
   };
 
   const pip = ["pip", "install", "--python", pythonOf(folder)];
-  // Try the tested versions first. A mirror may lack them; the supported ranges work as well.
+  // Try the tested versions first; uv checks their hashes. A mirror may lack them; the supported
+  // ranges work as well.
   const tested = [...pip, "--constraints", bundle.constraints];
   const cpu = hasCpuIndex ? ["--torch-backend", "cpu"] : [];
 

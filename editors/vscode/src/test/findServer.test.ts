@@ -12,7 +12,7 @@ const BUNDLE = {
   version: "0.3.1",
   wheel: "/bundle/intarsia.whl",
   sha256: "ab".repeat(32),
-  constraints: "/bundle/requirements.lock",
+  constraints: "/bundle/requirements.hashed.lock",
   torch: "torch==2.13.0",
 };
 

@@ -18,7 +18,7 @@ const BUNDLE = {
   version: "0.3.1",
   wheel: "/bundle/intarsia.whl",
   sha256: "ab".repeat(32),
-  constraints: "/bundle/requirements.lock",
+  constraints: "/bundle/requirements.hashed.lock",
   torch: "torch==2.13.0",
 };
 
@@ -75,7 +75,7 @@ test("an environment is whole once everything is in it", async () => {
   assert.match(fetched[0] ?? "", /--torch-backend cpu torch==2\.13\.0$/);
   assert.match(
     fetched[1] ?? "",
-    /--constraints \/bundle\/requirements\.lock \/bundle\/intarsia\.whl$/,
+    /--constraints \/bundle\/requirements\.hashed\.lock \/bundle\/intarsia\.whl$/,
   );
 });
 
@@ -109,6 +109,15 @@ test("what the tested versions cannot give comes from the supported ranges", asy
   const { run, ran } = machine((words) => (words.includes("--constraints") ? FAILED : null));
   await install(await order({ run }));
   assert.ok(ran.some((words) => /pip install --python \S+ \/bundle\/intarsia\.whl$/.test(words)));
+});
+
+test("another hash than the tested one ends the set-up", async () => {
+  const stderr = "error: Failed to download `rich==15`\n  cause: Hash mismatch for `rich==15`\n";
+  const { run, ran } = machine((words) =>
+    words.endsWith("intarsia.whl") ? { ...FAILED, stderr } : null,
+  );
+  await assert.rejects(install(await order({ run })), /Hash mismatch for `rich/);
+  assert.equal(ran.filter((words) => words.endsWith("intarsia.whl")).length, 1);
 });
 
 test("a failed set-up leaves nothing that counts as an environment, and says why", async () => {
