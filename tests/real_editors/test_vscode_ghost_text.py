@@ -29,7 +29,7 @@ def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(
     for typed, left in (("l", "eft + right"), ("eft +", " right"), (" righ", "t")):
         window.type(typed)
         window.expect_ghost_text(left)
-    window.expect_status_tells("from the cache")
+    window.expect_status_tells("known before")
     assert num_fills(real_engine_runtime) == fills
     window.press("Tab")
     window.expect_cursor(3, 24)

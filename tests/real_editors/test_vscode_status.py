@@ -8,11 +8,12 @@ from windows import Windows
 from intarsia.engine.ipc.address import Address
 
 
-def test_the_status_item_names_the_model_and_what_the_last_answer_cost(windows: Windows) -> None:
+def test_the_status_item_tells_the_model_and_what_the_last_answer_cost(windows: Windows) -> None:
     window = windows.open(SUM)
-    expect(window.status).to_contain_text("qwen2.5-coder-0.5b")
+    expect(window.status).to_contain_text("Intarsia")
     window.type(" ")
     window.expect_ghost_text("left + right")
+    window.expect_status_tells("Ready: qwen2.5-coder-0.5b")
     window.expect_status_tells("a suggestion was shown")
     window.expect_status_tells(" tokens read")
     window.expect_saved(SUM.replace("║", " "))

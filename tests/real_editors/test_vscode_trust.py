@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 from sources import SUM
 from windows import own_windows
 
@@ -34,7 +34,7 @@ def test_programs_and_models_of_an_untrusted_workspace_are_not_followed(
         window = windows.open(SUM, settings=settings)
         window.type(" ")
         window.expect_ghost_text("left + right")
-        expect(window.status).to_contain_text("qwen2.5-coder-0.5b")
+        window.expect_status_tells("Ready: qwen2.5-coder-0.5b")
         window.press("Tab")
         window.expect_cursor(3, 24)
         window.expect_saved(SUM.replace("║", " left + right"))

@@ -25,10 +25,7 @@ export async function showMenu({ session, pausedMinutes }: MenuState): Promise<v
     choice("output", "Open the log", "openLog"),
     ...(isRunning ? [choice("heart", "Doctor: what works, what is missing", "doctor")] : []),
     choice("debug-restart", "Restart the server", "restart"),
-    {
-      label: "$(gear) Settings",
-      run: () => commands.executeCommand("workbench.action.openSettings", "intarsia."),
-    },
+    setting("gear", "Settings", "intarsia."),
   ];
   const [placeHolder] = statusText(session, pausedMinutes).tooltip;
   const picked = await window.showQuickPick(choices, { title: "Intarsia", placeHolder });
@@ -47,6 +44,8 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
     ...toggle,
     choice("question", "Why was nothing shown?", "showWhy"),
     choice("eye", "Show what the model sees", "showContext"),
+    setting("wand", "Next edits: how sure they must be", "@id:intarsia.nextEdit"),
+    setting("chip", "Choose the model", "@id:intarsia.model"),
   ];
 }
 
@@ -54,6 +53,11 @@ function toggleChoice({ languageId, uri }: TextDocument): Choice {
   return disabledLanguages(uri).includes(languageId)
     ? choice("circle-large-outline", `Turn on for ${languageId}`, "toggleLanguage")
     : choice("circle-slash", `Turn off for ${languageId}`, "toggleLanguage");
+}
+
+function setting(icon: string, label: string, query: string): Choice {
+  const run = () => commands.executeCommand("workbench.action.openSettings", query);
+  return { label: `$(${icon}) ${label}`, run };
 }
 
 function choice(icon: string, label: string, command: string, description?: string): Choice {

@@ -53,16 +53,16 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
     case "starting":
       return calm(`$(sync~spin) ${NAME}`, status.message ?? "The engine is starting.", server);
     case "loading":
-      return calm(`$(sync~spin) ${model}${percent(status)}`, loading(status), server);
+      return calm(`$(sync~spin) ${NAME}${percent(status)}`, loading(status), server);
     case "ready":
       return calm(
-        status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${model}`,
+        status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${NAME}`,
         `Ready: ${model}`,
         ...last,
         server,
       );
     case "working":
-      return calm(`$(loading~spin) ${model}`, `Working: ${model}`, ...last, server);
+      return calm(`$(loading~spin) ${NAME}`, `Working: ${model}`, ...last, server);
     case "failed":
       return warning(`$(warning) ${NAME}`, status.message ?? "The engine has failed.", server);
   }
@@ -94,7 +94,7 @@ function figures(last: LastRequest): string {
     figures.push(`${last.tokensReused} reused`);
   }
   if (last.fromCache) {
-    figures.push("from the cache");
+    figures.push("known before, not asked again");
   }
   return figures.join(" · ");
 }
@@ -124,5 +124,5 @@ export function whyText(state: SessionState, pausedMinutes: number): string {
   if (status.state === "failed" || status.state === "off" || status.last === null) {
     return status.message ?? "There was no request yet.";
   }
-  return lastLines(status.last).join(" ");
+  return (status.last.shown ? lastLines(status.last) : [whatWasShown(status.last)]).join(" ");
 }

@@ -24,9 +24,10 @@ const last: LastRequest = {
 const running = (status: Status | null) =>
   ({ kind: "running", origin: "the PATH", status }) as const;
 
-test("a ready server shows its model, and its last answer's figures in the tooltip", () => {
+test("a ready server has its name, with its model and the last answer's figures on pointing", () => {
   const { text, tooltip, isWarning } = statusText(running({ ...ready, last }), 0);
-  assert.match(text, /small-model/);
+  assert.match(text, /Intarsia$/);
+  assert.match(tooltip.join("\n"), /small-model/);
   assert.ok(!isWarning);
   assert.match(tooltip.join("\n"), /212 ms · 9 forward passes · 14 tokens read · 950 reused/);
 });
@@ -35,7 +36,7 @@ test("the reason why nothing was shown is told", () => {
   const none = { ...last, shown: false, reason: "the file looks like a secret" };
   const state = running({ ...ready, last: none });
   assert.match(statusText(state, 0).tooltip.join("\n"), /the file looks like a secret/);
-  assert.match(whyText(state, 0), /the file looks like a secret/);
+  assert.match(whyText(state, 0), /the file looks like a secret$/, "short enough for a toast");
 });
 
 test("a text that was hidden as improbable says which key shows it", () => {
@@ -50,7 +51,7 @@ test("a text that was hidden as improbable says which key shows it", () => {
 test("an answer from the cache says so, without figures of the engine", () => {
   const known = { ...last, ms: null, numForwards: null, tokensRead: null, tokensReused: null };
   const state = running({ ...ready, last: { ...known, fromCache: true } });
-  assert.match(whyText(state, 0), /from the cache/);
+  assert.match(whyText(state, 0), /known before/);
   assert.doesNotMatch(whyText(state, 0), /null|NaN/);
 });
 
