@@ -13,11 +13,17 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test test-all test-slow test-research setup lint figures types types-research pull \
+.PHONY: help demo test test-all test-slow test-research setup lint figures types types-research pull \
   llama-cpp extension-check foreign-clients lock audit sbom bench eval soak clean
 
+# Sample files are filled.
 demo: setup
 	$(BIN)/intarsia demo
+
+# Each target with the comment above it.
+help:
+	@awk '/^# / {said = said substr($$0, 2)} /^[a-z][a-z-]*:/ {sub(/:.*/, ""); \
+	  printf "make %-16s%s\n", $$0, said} !/^#/ {said = ""}' $(MAKEFILE_LIST)
 
 # The fast lane: all that a change commonly breaks.
 test: setup pull
@@ -27,6 +33,7 @@ test: setup pull
 # Both lanes.
 test-all: test test-slow test-research
 
+# The slow lane: whole processes, other servers, real faults.
 test-slow: setup pull llama-cpp
 	$(PYTEST) -m slow
 
@@ -34,6 +41,7 @@ test-slow: setup pull llama-cpp
 test-research: types-research pull
 	$(PYTEST) research/tests
 
+# An environment with all packages, in .venv.
 setup: $(READY)
 
 # All packages but torch are pinned by hash. Where there is no NVIDIA card, torch's CPU wheels are
@@ -63,6 +71,7 @@ foreign-clients: setup pull
 	  { echo "clone ggml-org/llama.vim and milanglacier/minuet-ai.nvim, and set LLAMA_VIM and MINUET"; exit 1; }
 	$(BIN)/python -m pytest -v tests/cli/api/live_clients.py
 
+# The default model is downloaded.
 pull: setup
 	$(BIN)/intarsia pull
 
@@ -74,6 +83,7 @@ $(LLAMA_CPP_READY): tests/support/servers/requirements.txt
 	$(LLAMA_CPP)/bin/python -m pip install -q --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+# Style, documents and the budget of lines.
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -120,6 +130,7 @@ $(RELEASE_READY):
 	$(RELEASE)/bin/python -m pip install -q uv pip-audit cyclonedx-bom
 	@touch $@
 
+# Speed, beside other engines.
 bench: setup
 	$(BIN)/python -m intarsia_research bench
 

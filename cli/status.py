@@ -36,7 +36,7 @@ def show_statistics(*, as_json: bool) -> None:
 def _by_language(kept: KeptCounts) -> Table:
     table = Table(title=f"Suggestions since {kept.since}", title_justify="left", box=None)
     table.add_column("")
-    for name in ("shown", "accepted", "", "kept 30 s", ""):
+    for name in ("shown", "accepted", "share", "kept 30 s", "share"):
         table.add_column(name, justify="right")
     languages = sorted(kept.counts.languages.items(), key=lambda it: (-it[1].shown, it[0]))
     for language, counts in languages:

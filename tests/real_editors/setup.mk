@@ -20,10 +20,13 @@ $(EDITORS_READY): $(READY) tests/real_editors/setup.mk tests/real_editors/requir
 	$(BIN)/python tests/support/editors/debian_packages.py
 	@touch $@
 
+# The extension of VS Code, as a .vsix.
 extension: setup
 	cd editors/vscode && npm ci --no-audit --no-fund && PYTHON="$(CURDIR)/$(BIN)/python" npm run package
 
+# What the tests in real editors need.
 editors: $(EDITORS_READY) extension pull
 
+# The tests in real editors: VS Code, Neovim in a terminal, Emacs, Helix, Kate, Kakoune.
 test-editors: editors
 	$(BIN)/python -m pytest tests/real_editors
