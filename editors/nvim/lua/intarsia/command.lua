@@ -99,7 +99,8 @@ local subcommands = {
         return fail(("a pause is a number of minutes, not %q"):format(words[1]))
       end
       require("intarsia.switch").pause(minutes)
-      vim.notify(("intarsia: no ghost text for %s minutes"):format(minutes))
+      local unit = minutes == 1 and "minute" or "minutes"
+      vim.notify(("intarsia: no ghost text for %s %s"):format(minutes, unit))
     end,
   },
   log = {

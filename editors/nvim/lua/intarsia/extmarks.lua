@@ -47,6 +47,22 @@ local function without_tabs(line, column)
   end, line)
 end
 
+local MIN_NOTE = 12
+
+---Return a note as wide as there is room behind the line and what is drawn at its end.
+---@param note string
+---@param width integer of line and drawing, which may wrap
+---@return string
+local function shortened(note, width)
+  local window = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  local columns = window.width - window.textoff
+  local room = math.max(columns - width % columns - 1, MIN_NOTE)
+  if vim.api.nvim_strwidth(note) <= room then
+    return note
+  end
+  return vim.fn.strcharpart(note, 0, room - 1) .. "…"
+end
+
 ---Draw the lines; they replace those drawn before.
 ---@param buffer integer the current one
 ---@param row integer
@@ -73,9 +89,14 @@ function M.draw(buffer, row, col, lines, count)
     hl_mode = "combine",
   })
   if count then
+    local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
+    local width = vim.fn.strdisplaywidth(line)
+    for _, run in ipairs(first) do
+      width = width + vim.api.nvim_strwidth(run[1])
+    end
     vim.api.nvim_buf_set_extmark(buffer, count_namespace, row, 0, {
       id = MARK_ID,
-      virt_text = { { count, "IntarsiaCount" } },
+      virt_text = { { shortened(count, width), "IntarsiaCount" } },
       virt_text_pos = "eol",
       hl_mode = "combine",
     })
