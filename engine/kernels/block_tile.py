@@ -15,7 +15,6 @@ from numba.extending import intrinsic, overload
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import BlockAt, RowsAt, Strided
 from intarsia.engine.kernels.vector_writer import (
-    BYTE,
     CACHE_LINE,
     FLOAT,
     I32,
@@ -48,10 +47,7 @@ class _BlockTile(VectorWriter):
     def __init__(self, builder: Any, num_rows: int, block: Any, x: Any) -> None:
         super().__init__(builder, num_rows)
         self.panels = range(block_panels())
-        self.bytes = ir.VectorType(BYTE, 4 * self.lanes)
         self.block, self.x = self.fields(block, BlockAt), self.fields(x, RowsAt)
-        kind = ir.FunctionType(self.ints, [self.ints, self.bytes, self.bytes])
-        self.dot = builder.module.declare_intrinsic(dot_product().intrinsic, (), kind)
         self.addresses = [
             self.at(self.block.address, self.times(self.block.panel_bytes, p)) for p in self.panels
         ]
@@ -135,7 +131,7 @@ class _BlockTile(VectorWriter):
             numbers = self.builder.bitcast(self.splat(four, self.ints), self.bytes)
             for p in self.panels:
                 total = sums[r * len(self.panels) + p]
-                new.append(self.builder.call(self.dot, [total, weights[p], numbers]))
+                new.append(self.dot(total, weights[p], numbers))
         return new
 
 

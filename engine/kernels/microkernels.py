@@ -13,12 +13,10 @@ from numba.extending import intrinsic
 
 from intarsia.engine.kernels.operands import PanelAt, RowsAt, Strided
 from intarsia.engine.kernels.vector_writer import (
-    BYTE,
     CACHE_LINE,
     FLOAT,
     I32,
     VectorWriter,
-    dot_product,
 )
 
 GROUP = 64
@@ -38,11 +36,7 @@ class _Int8Tile(VectorWriter):
 
     def __init__(self, builder: Any, num_rows: int, panel: Any, x: Any) -> None:
         super().__init__(builder, num_rows)
-        self.bytes = ir.VectorType(BYTE, 4 * self.lanes)
         self.panel, self.x = self.fields(panel, PanelAt), self.fields(x, RowsAt)
-        kind = ir.FunctionType(self.ints, [self.ints, self.bytes, self.bytes])
-        name = dot_product().intrinsic
-        self.dot = builder.module.declare_intrinsic(name, (), kind)
         self.x_rows = [self.at(self.x.address, self.times(self.x.stride, r)) for r in self.rows]
         self.offsets = [self.times(self.x.num_groups, 4 * r) for r in self.rows]
 
@@ -89,7 +83,7 @@ class _Int8Tile(VectorWriter):
                 numbers = self.builder.bitcast(
                     self.splat(self.load(four, I32, 4), self.ints), self.bytes
                 )
-                sums[r] = self.builder.call(self.dot, [sums[r], weights, numbers])
+                sums[r] = self.dot(sums[r], weights, numbers)
         return sums
 
 

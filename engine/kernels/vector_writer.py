@@ -15,9 +15,9 @@ from numba.extending import overload
 
 @dataclass(frozen=True, slots=True)
 class DotProduct:
-    """An instruction: for each of its lanes, a 32-bit sum plus four products of bytes."""
+    """How a processor adds four products of bytes to a 32-bit sum, in each lane of a vector."""
 
-    intrinsic: str  # LLVM's name
+    intrinsic: str | None  # LLVM's name of the instruction, None where it takes several
     lanes: int
     registers: int
     zero: int  # the weight byte that means 0: weight bytes are unsigned where it is not 0
@@ -27,11 +27,12 @@ _KNOWN = (  # the fastest first
     (("avx512vnni", "avx512vl"), DotProduct("llvm.x86.avx512.vpdpbusd.512", 16, 32, 128)),
     (("avxvnni",), DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)),
     (("dotprod",), DotProduct("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 32, 0)),
+    (("avx2", "fma"), DotProduct(None, 8, 16, 0)),
 )
 
 
 def find_dot_product() -> DotProduct | None:
-    """Return the fastest one of this processor, None where it has none."""
+    """Return the fastest way of this processor, None where it has none."""
     features = binding.get_host_cpu_features()
     for needed, instruction in _KNOWN:
         if all(features.get(name) for name in needed):
@@ -40,6 +41,7 @@ def find_dot_product() -> DotProduct | None:
 
 
 BYTE, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType())
+_BOOL, _I16 = ir.IntType(1), ir.IntType(16)
 
 CACHE_LINE = 64  # bytes
 
@@ -57,7 +59,7 @@ def zero_point() -> int:
 @cache
 def dot_product() -> DotProduct:
     """Return this processor's dot product of bytes."""
-    # Without the instruction no kernel is compiled, but sizes are still asked for.
+    # Without one no kernel is compiled, but sizes are still asked for.
     return find_dot_product() or DotProduct("none", 4, 32, 0)
 
 
@@ -82,6 +84,7 @@ class VectorWriter:
         self.lanes = num_lanes()
         self.ints = ir.VectorType(I32, self.lanes)
         self.floats = ir.VectorType(FLOAT, self.lanes)
+        self.bytes = ir.VectorType(BYTE, 4 * self.lanes)
         # One copy of this code is long already: LLVM must not inline it into every caller.
         builder.function.attributes.add("noinline")
 
@@ -106,10 +109,9 @@ class VectorWriter:
 
     def prefetch(self, address: Any) -> None:
         """Fetch a cache line ahead of its use; the address need not exist."""
-        kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), I32, I32, I32])
-        function = self.builder.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
         hints = [ir.Constant(I32, hint) for hint in (0, 2, 1)]  # read, some locality, data
-        self.builder.call(function, [self.builder.inttoptr(address, BYTE.as_pointer()), *hints])
+        pointer = self.builder.inttoptr(address, BYTE.as_pointer())
+        self.call("llvm.prefetch.p0", ir.VoidType(), [pointer, *hints])
 
     def store(self, vector: Any, address: Any) -> None:
         written = self.builder.store(
@@ -124,9 +126,32 @@ class VectorWriter:
         return self.builder.shuffle_vector(first, empty, ir.Constant(self.ints, [0] * self.lanes))
 
     def fma(self, x: Any, y: Any, added: Any) -> Any:
-        name, kind = "llvm.fma", ir.FunctionType(self.floats, [self.floats] * 3)
-        function = self.builder.module.declare_intrinsic(f"{name}.v{self.lanes}f32", (), kind)
-        return self.builder.call(function, [x, y, added])
+        return self.call(f"llvm.fma.v{self.lanes}f32", self.floats, [x, y, added])
+
+    def dot(self, sums: Any, weights: Any, numbers: Any) -> Any:
+        """Return the 32-bit sums plus, in each lane, four products of a weight and a number."""
+        name = dot_product().intrinsic
+        if name is not None:
+            return self.call(name, self.ints, [sums, weights, numbers])
+        # AVX2 multiplies unsigned bytes by signed ones and adds pairs in 16 bits. Without the
+        # weights' signs, which the numbers take over, a pair is at most 2 · 127 · 127: it fits.
+        # LLVM computes |weights| once for all rows.
+        positive = self.call(
+            f"llvm.abs.v{4 * self.lanes}i8", self.bytes, [weights, ir.Constant(_BOOL, 1)]
+        )
+        signed = self.call("llvm.x86.avx2.psign.b", self.bytes, [numbers, weights])
+        pairs_type = ir.VectorType(_I16, 2 * self.lanes)
+        pairs = self.call("llvm.x86.avx2.pmadd.ub.sw", pairs_type, [positive, signed])
+        ones = ir.Constant(pairs_type, [1] * (2 * self.lanes))
+        fours = self.call("llvm.x86.avx2.pmadd.wd", self.ints, [pairs, ones])
+        return self.builder.add(sums, fours)
+
+    def call(self, intrinsic: str, result: Any, arguments: list[Any]) -> Any:
+        """Return what an LLVM intrinsic returns; its name has the types that it is made for."""
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        return self.builder.call(
+            self.builder.module.declare_intrinsic(intrinsic, (), kind), arguments
+        )
 
     def loop(
         self, count: Any, body: Callable[[Any, list[Any]], list[Any]], sums: Sequence[Any]
