@@ -24,6 +24,7 @@ from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest
 from intarsia.lsp.suggestions.machine import Load, Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
+from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFills
 from intarsia.lsp.tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Session:
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
+        self.unfinished = UnfinishedFills()
         self.ahead = AheadChain(self._count_ahead)
         self.power = Power()
         self.load = Load()
@@ -219,6 +221,7 @@ class Session:
 
     def _forget_suggestions(self) -> None:
         self.cache.clear()
+        self.unfinished.end_all()
         self.ahead.end()
         self.projects.forget_all()
         if self._is_used("next_edits"):
@@ -286,6 +289,7 @@ class Session:
     def forget_document(self, uri: str) -> None:
         """End what runs for a closed document, and drop what is known of it."""
         self.latest.end(uri)
+        self.unfinished.end(uri)
         self.ahead.document_closed(uri)
         self.projects.forget(uri)
         self.manners.forget(uri)
@@ -340,6 +344,7 @@ class Session:
     async def _close(self) -> None:
         self.status.stop()
         self.latest.end_all()
+        self.unfinished.end_all()
         if self._is_used("projects"):
             self.projects.close()
         if self._is_used("next_edits"):

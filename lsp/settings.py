@@ -146,7 +146,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         _Milliseconds,
         Meta(
             description="Time that an automatic suggestion may take, in milliseconds. The next key "
-            "cancels it anyway."
+            "ends it, unless its text begins with that key."
         ),
     ] = 10_000
     invoked_deadline_ms: Annotated[

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from intarsia.infill.calibration import percent_of
@@ -18,13 +19,13 @@ from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.requests.ghost_imports import with_imports
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.session import Session
-from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
+from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFill
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Fill, Filled
+    from intarsia.engine.ipc.messages import Fill, Filled, Step
     from intarsia.infill.filling.attempts import Attempts
     from intarsia.lsp.requests.plan import ShownDraft
 
@@ -119,12 +120,15 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
     cached = session.cache.lookup(snapshot)
     if cached.ahead_s is not None:
         session.ahead.count_hit(cached.ahead_s)
-    if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
-        return RequestOutcome(reason=cached.reason, is_cached=True)
-    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
-        ghosts = await _keep_with_imports(session, snapshot, cached)
-        return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
-    if wait_s:
+    if known := await _known(session, snapshot, options, cached):
+        return known
+    began = time.monotonic()
+    if await session.unfinished.finished(snapshot):
+        cached = session.cache.lookup(snapshot)
+        if known := await _known(session, snapshot, options, cached):
+            return known
+    wait_s -= time.monotonic() - began
+    if wait_s > 0:
         from intarsia.lsp.requests.plan import refusal_of_place
 
         if refusal := refusal_of_place(session, snapshot):
@@ -132,13 +136,49 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, kind="outdated")
-    return await _ask_engine(session, snapshot, options, cached)
+    if options.num_candidates > 1:
+        return await _ask_engine(session, snapshot, options, cached)
+    return await _ask_along(session, snapshot, options, cached)
+
+
+async def _known(
+    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
+) -> RequestOutcome | None:
+    """Return the outcome if the cache has all that is wanted."""
+    if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
+        return RequestOutcome(reason=cached.reason, is_cached=True)
+    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
+        ghosts = await _keep_with_imports(session, snapshot, cached)
+        return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
+    return None
+
+
+async def _ask_along(
+    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
+) -> RequestOutcome:
+    """Ask the engine; if the next key ends the request, the fill goes on while it fits the key."""
+    fill = UnfinishedFill(snapshot=snapshot)
+    asking = _ask_engine(session, snapshot, options, cached, fill.wrote)
+    fill.task = asyncio.create_task(asking)
+    try:
+        await asyncio.wait({fill.task})
+    except asyncio.CancelledError:
+        session.unfinished.keep(fill)
+        raise
+    return fill.task.result()
 
 
 async def _ask_engine(
-    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
+    session: Session,
+    snapshot: Snapshot,
+    options: SuggestOptions,
+    cached: CachedSuggestions,
+    wrote: Callable[[str], None] | None = None,
 ) -> RequestOutcome:
-    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
+    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough.
+
+    ``wrote`` is called with the beginning of the text that is settled.
+    """
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import (
@@ -165,16 +205,17 @@ async def _ask_engine(
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
             return None
-        shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
+        may_watch = plan.is_at_cursor and alternative == 0
+        shows_draft = may_watch and options.shows_draft
         request = request_for(
             plan,
             settings,
             left_ms,
             alternative=alternative,
-            is_watched=shows_draft,
+            is_watched=shows_draft or (may_watch and wrote is not None),
             project=project,
         )
-        filled = await _fill(session, snapshot, request, draft)
+        filled = await _fill(session, snapshot, request, draft if shows_draft else None, wrote)
         if not isinstance(filled, NoSuggestion):
             await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
         return filled
@@ -182,15 +223,19 @@ async def _ask_engine(
     attempts = await ask_until_enough_pass(
         fill, read, num_needed=options.num_candidates, known=cached.ghosts
     )
-    passed = await with_imports(session, snapshot, attempts.passed)
-    if outdated := _why_outdated(session, snapshot, settings):
-        return RequestOutcome(reason=outdated, kind="outdated", cost=attempts.cost)
+    passed = attempts.passed
+    if snapshot.is_current(session.documents):
+        passed = await with_imports(session, snapshot, passed)
+    if session.settings_of(snapshot.document) != settings:
+        return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
     is_cut_short = attempts.filled is not None and attempts.filled.finish_reason == "deadline"
     if passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         session.cache.store(snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete))
     elif attempts.is_complete and attempts.rejection and not is_cut_short:
         session.cache.store(snapshot, CachedSuggestions(reason=attempts.rejection.reason))
+    if not snapshot.is_current(session.documents):
+        return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
     attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
     may_have_project = project is not None or session.projects.is_on(settings)
@@ -207,14 +252,6 @@ async def _keep_with_imports(
     if ghosts != cached.ghosts:
         session.cache.store(snapshot, replace(cached, ghosts=ghosts))
     return ghosts
-
-
-def _why_outdated(session: Session, snapshot: Snapshot, settings: Settings) -> str | None:
-    """Return why an answer is not to be shown or kept, None where it may be."""
-    if not snapshot.is_current(session.documents):
-        return _STALE
-    is_same = session.settings_of(snapshot.document) == settings
-    return None if is_same else _OTHER_SETTINGS
 
 
 def _outcome(
@@ -235,12 +272,23 @@ def _outcome(
 
 
 async def _fill(
-    session: Session, snapshot: Snapshot, request: "Fill", draft: "ShownDraft"
+    session: Session,
+    snapshot: Snapshot,
+    request: "Fill",
+    draft: "ShownDraft | None",
+    wrote: Callable[[str], None] | None,
 ) -> "Filled | NoSuggestion":
-    """Ask the engine. A watched fill's draft is shown while it is written."""
+    """Ask the engine. A watched fill's draft is shown while it is written, if there is one."""
     if not request.watch:
         return await session.engine.fill(request)
-    with session.drafts.of(snapshot, draft.of) as on_step:
+    with session.drafts.of(snapshot, draft.of if draft else lambda _: None) as show:
+
+        def on_step(step: "Step") -> None:
+            if wrote is not None:
+                settled = takewhile(lambda token: token.is_settled, step.tokens)
+                wrote("".join(token.text for token in settled))
+            show(step)
+
         return await session.engine.fill(request, on_step)
 
 

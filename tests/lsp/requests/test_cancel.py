@@ -7,7 +7,7 @@ from editor_clients import Page, page
 from engine_watch import engine_once
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
@@ -83,6 +83,26 @@ async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
         user.change("z = 1\ny = ")
         assert await answered(answer) is None
         assert await user.shown(1, 4) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("y = to", "tal + count"), ("y = z", "total + count"), ("x = ", "total + count")],
+)
+async def test_a_fill_goes_on_while_its_text_is_typed(
+    runtime: Address, text: str, shown: str
+) -> None:
+    """A key ends the request before it. Another text, and another edit, end its fill, too."""
+    server = rule_server(text="total + count", step_seconds=0.3)
+    async with page(runtime, "y = ", server=server, options=PATIENT) as user:
+        older = await sent(user, runtime)
+        user.change(text)
+        newer = user.send(0, len(text), "newer")
+        assert await answered(older) is None
+        answer = await answered(newer)
+        assert isinstance(answer, types.InlineCompletionList)
+        assert [item.insert_text for item in answer.items] == [shown]
+        await engine_once(runtime, lambda status: status.num_fills == 1)  # to the end
 
 
 async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
