@@ -16,6 +16,9 @@ logger = logging.getLogger(__name__)
 PATIENCE_S = 0.5
 """How long a fill goes on that no later request waits for."""
 
+_MAX_WAIT_S = 2
+"""How long a request waits for an older fill. A new one finds out whether the engine hangs."""
+
 
 @dataclass(kw_only=True, slots=True)
 class UnfinishedFill:
@@ -78,11 +81,13 @@ class UnfinishedFills:
             return False
         fill.num_waiting += 1
         try:
-            await asyncio.wait({fill.task})
+            done, _ = await asyncio.wait({fill.task}, timeout=_MAX_WAIT_S)
         finally:
             fill.num_waiting -= 1
             asyncio.get_running_loop().call_later(PATIENCE_S, self._end_unless_awaited, fill)
-        return True
+        if not done:
+            self.end(uri)
+        return bool(done)
 
     def end(self, uri: str) -> None:
         """Cancel the document's fill, if one goes on."""
