@@ -11,7 +11,6 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 import psutil
 
@@ -21,7 +20,6 @@ from intarsia.cli.terminal import size
 _OLDEST_PYTHON = (3, 11)
 _MEMORY_NEEDED = 2_500_000_000
 """Bytes that the engine takes with the default model."""
-_BFLOAT16_FLAGS = ("amx_tile", "avx512_bf16")
 
 _TORCH_PROBE = """
 import torch
@@ -73,13 +71,16 @@ def check_torch() -> Finding:
 def check_processor() -> Finding:
     """Check in which number format the processor computes."""
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
-    fast = [flag for flag in _BFLOAT16_FLAGS if flag in _processor_flags()]
-    if fast:
-        return ok("processor", f"{cores}, computes in bfloat16 ({fast[0]})")
+    if not _is_installed("numba"):
+        return note("processor", f"{cores}, computes in float32", "install intarsia again")
+    from intarsia.engine.kernels.vector_writer import find_dot_product  # it loads a compiler
+
+    if instructions := find_dot_product():
+        return ok("processor", f"{cores}, computes in int8 ({instructions.name})")
     return note(
         "processor",
-        f"{cores}, computes in float32 (no AVX512-BF16, no AMX)",
-        "without a GPU, fills are slower here and take twice the memory; nothing is broken",
+        f"{cores}, computes in float32 (no AVX2, no dot products of bytes)",
+        "without a GPU, fills are slower here and take four times the memory; nothing is broken",
     )
 
 
@@ -131,12 +132,3 @@ def _is_installed(name: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def _processor_flags() -> frozenset[str]:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return frozenset()
-    match = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
-    return frozenset(match[1].split()) if match else frozenset()

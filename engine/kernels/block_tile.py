@@ -8,7 +8,6 @@ the bit in both.
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -113,9 +112,7 @@ class _BlockTile(VectorWriter):
             address = self.at(self.at(self.x.zeros, offset), group_offset)
             sums += [self.splat(self.load(address, I32, 4), self.ints)] * len(self.panels)
         first = self.times(group, _STEPS)
-        for step in range(_STEPS):
-            sums = self.add_step(self.at(first, self.number(step)), sums)
-        return sums
+        return self.repeat(_STEPS, lambda i, sums: self.add_step(self.at(first, i), sums), sums)
 
     def add_step(self, step: Any, sums: list[Any]) -> list[Any]:
         """Return the sums with four more numbers of each row."""
@@ -127,8 +124,7 @@ class _BlockTile(VectorWriter):
         ]
         new = []
         for r in self.rows:
-            four = self.load(self.at(self.x_rows[r], in_row), I32, 4)
-            numbers = self.builder.bitcast(self.splat(four, self.ints), self.bytes)
+            numbers = self.four_numbers(self.at(self.x_rows[r], in_row))
             for p in self.panels:
                 total = sums[r * len(self.panels) + p]
                 new.append(self.dot(total, weights[p], numbers))

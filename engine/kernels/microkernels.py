@@ -73,18 +73,25 @@ class _Int8Tile(VectorWriter):
         step_bytes = 4 * self.lanes
         first = self.at(self.panel.address, self.times(group, _STEPS * step_bytes))
         in_row = self.times(group, GROUP)
-        for step in range(_STEPS):
-            offset = step * step_bytes
-            if offset % CACHE_LINE == 0:
-                self.prefetch(self.at(first, self.number(offset + _BYTES_AHEAD)))
-            weights = self.load(self.at(first, self.number(offset)), self.bytes, step_bytes)
-            for r in self.rows:
-                four = self.at(self.at(self.x_rows[r], in_row), self.number(4 * step))
-                numbers = self.builder.bitcast(
-                    self.splat(self.load(four, I32, 4), self.ints), self.bytes
+        steps_a_line = CACHE_LINE // step_bytes
+
+        def add_line(line: Any, sums: list[Any]) -> list[Any]:
+            address = self.at(first, self.times(line, CACHE_LINE))
+            self.prefetch(self.at(address, self.number(_BYTES_AHEAD)))
+            for step in range(steps_a_line):
+                weights = self.load(
+                    self.at(address, self.number(step * step_bytes)), self.bytes, step_bytes
                 )
-                sums[r] = self.dot(sums[r], weights, numbers)
-        return sums
+                column = self.at(
+                    in_row, self.at(self.times(line, 4 * steps_a_line), self.number(4 * step))
+                )
+                sums = [
+                    self.dot(total, weights, self.four_numbers(self.at(x_row, column)))
+                    for total, x_row in zip(sums, self.x_rows, strict=True)
+                ]
+            return sums
+
+        return self.repeat(_STEPS // steps_a_line, add_line, sums)
 
 
 class _FloatTile(VectorWriter):

@@ -17,6 +17,7 @@ from numba.extending import overload
 class DotProduct:
     """How a processor adds four products of bytes to a 32-bit sum, in each lane of a vector."""
 
+    name: str  # for users
     intrinsic: str | None  # LLVM's name of the instruction, None where it takes several
     lanes: int
     registers: int
@@ -24,10 +25,13 @@ class DotProduct:
 
 
 _KNOWN = (  # the fastest first
-    (("avx512vnni", "avx512vl"), DotProduct("llvm.x86.avx512.vpdpbusd.512", 16, 32, 128)),
-    (("avxvnni",), DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)),
-    (("dotprod",), DotProduct("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 32, 0)),
-    (("avx2", "fma"), DotProduct(None, 8, 16, 0)),
+    (
+        ("avx512vnni", "avx512vl"),
+        DotProduct("AVX512-VNNI", "llvm.x86.avx512.vpdpbusd.512", 16, 32, 128),
+    ),
+    (("avxvnni",), DotProduct("AVX-VNNI", "llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)),
+    (("dotprod",), DotProduct("dotprod", "llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 32, 0)),
+    (("avx2", "fma"), DotProduct("AVX2", None, 8, 16, 0)),
 )
 
 
@@ -60,7 +64,7 @@ def zero_point() -> int:
 def dot_product() -> DotProduct:
     """Return this processor's dot product of bytes."""
     # Without one no kernel is compiled, but sizes are still asked for.
-    return find_dot_product() or DotProduct("none", 4, 32, 0)
+    return find_dot_product() or DotProduct("none", "none", 4, 32, 0)
 
 
 @overload(num_lanes)
@@ -128,6 +132,10 @@ class VectorWriter:
     def fma(self, x: Any, y: Any, added: Any) -> Any:
         return self.call(f"llvm.fma.v{self.lanes}f32", self.floats, [x, y, added])
 
+    def four_numbers(self, address: Any) -> Any:
+        """Return a vector with the four bytes at an address in every lane."""
+        return self.builder.bitcast(self.splat(self.load(address, I32, 4), self.ints), self.bytes)
+
     def dot(self, sums: Any, weights: Any, numbers: Any) -> Any:
         """Return the 32-bit sums plus, in each lane, four products of a weight and a number."""
         name = dot_product().intrinsic
@@ -152,6 +160,19 @@ class VectorWriter:
         return self.builder.call(
             self.builder.module.declare_intrinsic(intrinsic, (), kind), arguments
         )
+
+    def repeat(
+        self, count: int, body: Callable[[Any, list[Any]], list[Any]], sums: Sequence[Any]
+    ) -> list[Any]:
+        """Do as ``loop``, but without a loop where a product is one instruction.
+
+        Where it is several, LLVM would take them row by row, and keep the weights in memory.
+        """
+        if dot_product().intrinsic is None:
+            return self.loop(self.number(count), body, sums)
+        for step in range(count):
+            sums = body(self.number(step), list(sums))
+        return list(sums)
 
     def loop(
         self, count: Any, body: Callable[[Any, list[Any]], list[Any]], sums: Sequence[Any]

@@ -1,5 +1,6 @@
 """Int8 products are near the exact ones, and do not depend on the other rows."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -110,19 +111,37 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         write_rows(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
 
 
-def test_narrower_vectors_multiply_right_too() -> None:
-    """Laptops have AVX-VNNI, with vectors half as wide as those of AVX-512."""
-    if not binding.get_host_cpu_features().get("avx512vl"):
-        pytest.skip("this processor has vectors of one width only")
-    program = """
+@pytest.mark.parametrize(
+    ("needed", "way"),
+    [
+        ("avx512vl", '"AVX-VNNI", "llvm.x86.avx512.vpdpbusd.256", 8, 16, 128'),
+        ("avx2", '"AVX2", None, 8, 16, 0'),
+    ],
+)
+def test_older_processors_give_the_same_numbers(needed: str, way: str) -> None:
+    """Laptops have AVX-VNNI or AVX2 alone, with vectors half as wide as those of AVX-512."""
+    if not binding.get_host_cpu_features().get(needed):
+        pytest.skip(f"this processor has no {needed}")
+    program = f"""
+import hashlib
 from intarsia.engine.kernels import vector_writer
 
-half = vector_writer.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)
-vector_writer.find_dot_product = lambda: half
-from intarsia.engine.kernels.int8_support import can_multiply_int8
-from intarsia.engine.kernels.vector_writer import num_lanes
+way = vector_writer.DotProduct({way})
+vector_writer.find_dot_product = lambda: way
+import numpy as np
+from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
+from intarsia.engine.kernels.work_units import ThreadTeam
 
-print(num_lanes(), can_multiply_int8())
+assert can_multiply_int8()
+random = np.random.default_rng(0)
+weight = random.standard_normal(({_OUT}, {_IN})).astype(np.float32)
+x = random.standard_normal((20, {_IN})).astype(np.float32)
+products = multiply_rows(quantize_matrix(weight), x, ThreadTeam(1))
+print(vector_writer.num_lanes(), hashlib.sha256(products.tobytes()).hexdigest())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.split() == ["8", "True"], done.stderr
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((_OUT, _IN)).astype(np.float32)
+    x = random.standard_normal((20, _IN)).astype(np.float32)
+    same = hashlib.sha256(multiply_rows(quantize_matrix(weight), x, _TEAM).tobytes()).hexdigest()
+    assert done.stdout.split() == ["8", same], done.stderr

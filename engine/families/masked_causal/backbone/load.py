@@ -114,7 +114,7 @@ def _why_not_int8(
         is_supported = int8_backbone.is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
         return f"its products cannot be compiled here ({error!r})"
-    return None if is_supported else "this processor has no dot products of bytes"
+    return None if is_supported else "this processor has neither AVX2 nor dot products of bytes"
 
 
 def _product(format_: Format, weight: torch.Tensor, rows: torch.Tensor) -> Callable[[], object]:

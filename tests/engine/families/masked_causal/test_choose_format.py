@@ -82,7 +82,7 @@ def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(
         patch.setattr(int8_backbone, "num_lanes", lambda: 5)
         choose("int8", shape)
     monkeypatch.setattr(int8_backbone, "is_int8_supported", lambda: False)
-    with pytest.raises(ModelError, match="no dot products of bytes"):
+    with pytest.raises(ModelError, match="nor dot products of bytes"):
         choose("int8", shape)
 
 
@@ -114,7 +114,7 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
     wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
     uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
     even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
-    wide = LowRank(down=torch.cat([first.o.down] * 16), up=torch.cat([first.o.up] * 16, dim=1))
+    wide = LowRank(down=torch.cat([first.o.down] * 32), up=torch.cat([first.o.up] * 32, dim=1))
     too_wide = replace(gate, layers=tuple(replace(it, o=wide) for it in gate.layers))
 
     def why(adapter: GatedAdapter) -> str | None:
