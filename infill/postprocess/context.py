@@ -98,6 +98,7 @@ def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) 
 MAX_CHARS_BALANCED = 1_500
 """How much text before and after the hole is balanced with the fill."""
 
+_QUOTES, _LONG_QUOTES = ('"', "'"), ('"""', "'''")
 _LIST_ITEM = re.compile(r"(?m)^(\s*\w{1,3})\)")
 
 
@@ -112,7 +113,7 @@ def why_it_does_not_fit(
         return None  # what is replaced may have held marks of its own
     if joins_words(fill, context):
         return "two words would be joined"
-    if _leaves_quote_open(fill, context):
+    if leaves_quote_open(fill, context):
         return "a quote would be left open"
     with_fill, without = balance_with(fill, context), balance_with("", context)
     if len(with_fill.unmatched) > len(without.unmatched):
@@ -152,9 +153,10 @@ def num_unbalanced(balance: Balance) -> int:
     return len(balance.unmatched) + len(balance.unclosed)
 
 
-def _leaves_quote_open(fill: str, context: CleaningContext) -> bool:
+def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     """Whether a quote is open at the end of the fill's last line that was not open before."""
     without = open_quote(context.line_before + context.rest)
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
     quote = open_quote(last_line)
-    return without is None and quote in ('"', "'")
+    is_of_lines = context.syntax is None or quote in context.language.ends
+    return without is None and quote in (*_QUOTES, *(() if is_of_lines else _LONG_QUOTES))

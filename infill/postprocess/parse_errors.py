@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from intarsia.infill.postprocess.context import CleaningContext, why_it_does_not_fit
+from intarsia.infill.postprocess.context import (
+    CleaningContext,
+    leaves_quote_open,
+    why_it_does_not_fit,
+)
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS, balance_of
 from intarsia.infill.syntax.lines import leading_blank
-from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
+from intarsia.infill.syntax.nodes import MAX_ERRORS, is_inside_string, num_errors
 from intarsia.infill.syntax.parse import parse_edited
 
 SAMPLE_FILLS = ("x", "0")
@@ -69,9 +73,23 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     ends = _possible_ends(fill, context)
     if is_parsed and not any(is_no_worse(fill + end, context) for end in ends):
         return "the file would parse worse than before"
-    if is_parsed and any(errors_with(fill + end, context) == 0 for end in ends):
+    if is_parsed and any(_makes_it_whole(fill, end, context) for end in ends):
         return None
     return why_it_does_not_fit(fill, context, may_go_on=not context.rest.strip())
+
+
+def _makes_it_whole(fill: str, end: str, context: CleaningContext) -> bool:
+    """Whether the fill and what may follow it parse without an error.
+
+    Some grammars let a string of one line go on below, up to a quote of what follows it.
+    """
+    if context.syntax is None or errors_with(fill + end, context) != 0:
+        return False
+    if not leaves_quote_open(fill, context):
+        return True
+    hole = context.hole
+    syntax = parse_edited(context.syntax, hole.start, hole.end, fill + end)
+    return not is_inside_string(syntax, hole.start + len(fill))
 
 
 def shorten_broken_line(fill: str, context: CleaningContext) -> str:

@@ -215,11 +215,42 @@ def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
         ("ruby", "a\n║\nb\n", "if x"),
         ("shellscript", "a\n║\nb\n", "for x in y; do"),
         ("c", "int a;\n║\n", "#ifdef X"),
+        ("python", "x = ║\n", "1  # 'tis"),
+        ("python", "x = ║\n", "'''abc"),
+        ("rust", "fn f(x: &str) {\n    ║\n}\n", "let s: &'static str = x;"),
+        ("toml", "a = ║\nb = 'c'\n", '"""abc'),
+        ("scala", "def f = {\n  ║\n}\n", "val s = 'abc"),
         ("plaintext", "║", "((("),
     ],
 )
 def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
     assert reject_broken(fill, drawn_hole(source, language_id).context()) == fill
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source"),
+    [
+        ("python", "def f():\n    x = ║\n    return x\n"),
+        ("python", "def f():\n    ║\n    return 'x', \"y\"\n"),
+        ("python", "d = {\n    'a': ║\n    'b': 2,\n}\n"),
+        ("javascript", "f(║\nconst y = 'a';\n"),
+        ("c", 'char *s = ║\nchar *t = "b";\n'),
+        ("rust", 'fn f() {\n    let s = ║\n    g("b");\n}\n'),
+        ("java", 'class A { void f() {\n    String s = ║\n    g("b");\n} }\n'),
+        ("elixir", 'def f do\n  x = ║\n  y = "b"\nend\n'),
+        ("lua", "local x = ║\nlocal y = 'b'\n"),
+        ("toml", "a = ║\nb = 'c'\n"),
+    ],
+)
+@pytest.mark.parametrize("fill", ["'", '"', "'abc", '"abc', "'bg:#", "g('abc", "'a' + 'b"])
+def test_a_string_of_one_line_is_not_left_open(language_id: str, source: str, fill: str) -> None:
+    assert isinstance(drawn_hole(source, language_id).clean(fill), NoSuggestion)
+
+
+@pytest.mark.parametrize("fill", ["'''", '"""abc'])
+def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
+    for language_id, source in (("rust", "fn f() {\n    x(║\n}\n"), ("javascript", "f(║\n")):
+        assert isinstance(drawn_hole(source, language_id).clean(fill), NoSuggestion)
 
 
 @pytest.mark.parametrize(
