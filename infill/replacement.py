@@ -20,6 +20,15 @@ class Replacement:
         return len(self.new) - (self.end - self.start)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangedFile:
+    """What is replaced in the text of a file, or of the open document that it is."""
+
+    path: str
+    text: str
+    replacements: tuple[Replacement, ...]
+
+
 class Moves:
     """How far replacements of one text move the text after them."""
 

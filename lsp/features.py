@@ -23,6 +23,7 @@ from intarsia.lsp.protocol_extensions import (
     NEXT_EDIT_COMMAND,
     NEXT_EDIT_DONE,
     NEXT_EDIT_KIND,
+    RENAME_COMMAND,
     RENAMING,
     requested_extensions,
 )
@@ -144,6 +145,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         CONTEXT_COMMAND: partial(awaited("commands", "execute_context"), server),
         IMPORTS_COMMAND: partial(awaited("commands", "execute_add_imports"), server),
         NEXT_EDIT_COMMAND: partial(awaited("next_edit", "execute_next_edit"), server),
+        RENAME_COMMAND: partial(awaited("next_edit", "execute_rename"), server),
     }
     return server
 

@@ -12,6 +12,7 @@ EDIT_COMMAND = "intarsia.edit"
 CONTEXT_COMMAND = "intarsia.context"
 IMPORTS_COMMAND = "intarsia.addImports"
 NEXT_EDIT_COMMAND = "intarsia.nextEdit"
+RENAME_COMMAND = "intarsia.renameInFiles"
 
 EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair"]
 

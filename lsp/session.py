@@ -99,6 +99,7 @@ class Session:
             windows=(self.windows, self.first_windows),
             is_filling_ahead=lambda: self.ahead.is_filling,
             offers_changed=self._offers_changed,
+            uses_elsewhere=self.projects.uses_elsewhere,
             count=self.status.count_next_edits,
         )
         return NextEdits(self.documents, self.engine, surroundings)
@@ -148,7 +149,8 @@ class Session:
 
         if self.extensions.next_edits:
             rename = self.next_edits.rename_in(document)
-            self._notify(NEXT_EDITS, offered_edits(document, offers, rename))
+            elsewhere = self.next_edits.elsewhere_in(document.uri)
+            self._notify(NEXT_EDITS, offered_edits(document, offers, rename, elsewhere))
 
     @property
     def settings(self) -> Settings:

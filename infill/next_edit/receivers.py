@@ -5,7 +5,7 @@ nothing is declared, nothing is told.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
@@ -19,7 +19,7 @@ from intarsia.infill.syntax.scopes import Chain, is_first, is_seen, place_in, sc
 Binding: TypeAlias = tuple[Chain, tree_sitter.Node]
 """What binds a name, and the scope that it is seen in."""
 
-MAX_OCCURRENCES = 200
+MAX_OCCURRENCES = 500
 MAX_STEPS = 12
 
 RECEIVERS = {
@@ -48,18 +48,29 @@ _CREATIONS = words("new_expression object_creation_expression composite_literal 
 
 
 class Names:
-    """The names of one parsed text: where they stand, what binds them, what they belong to."""
+    """The names of one parsed text: where they stand, what binds them, what they belong to.
 
-    def __init__(self, syntax: Syntax, rules: NameRules) -> None:
+    ``told`` has the words of types of what other files declare: of an imported ``name``, and of a
+    ``Class.member``. With it only what is declared is told, without it what is likely is, too.
+    """
+
+    def __init__(
+        self, syntax: Syntax, rules: NameRules, told: Mapping[str, set[str]] | None = None
+    ) -> None:
         self.syntax, self.rules = syntax, rules
+        self._told, self._is_strict = told or {}, told is not None
         self._chains: dict[str, list[Chain]] = {}
+        self.too_many = set[str]()  # names of which not all occurrences were looked at
         self._bindings: dict[str, list[Binding]] = {}
 
     def chains(self, name: str) -> list[Chain]:
         """Return each identifier that is this name, after all that it is in."""
         if name not in self._chains:
             pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
-            starts = [it.start() for it in pattern.finditer(self.syntax.data)][:MAX_OCCURRENCES]
+            starts = [it.start() for it in pattern.finditer(self.syntax.data)]
+            if len(starts) > MAX_OCCURRENCES:
+                self.too_many.add(name)
+                del starts[MAX_OCCURRENCES:]
             chains = [nodes_at_byte(self.syntax, it) for it in starts]
             self._chains[name] = [
                 it
@@ -216,7 +227,7 @@ class Names:
             is_named = parent.child_by_field_name("name") == child
             is_class = is_named and parent.type in CLASSES
             if is_class or "import" in parent.type or "use_" in parent.type:
-                return {node_text(chain[-1])}
+                return self._told.get(node_text(chain[-1])) or {node_text(chain[-1])}
             if is_named and "function" in parent.type:
                 return self._known(_field(parent, _RETURNS))
             if parent.type in _LAMBDAS:
@@ -249,28 +260,34 @@ class Names:
             member = member or called.child_by_field_name("name") or called
             chain = nodes_at_byte(self.syntax, member.start_byte)
             found = self._types_of_member(member, steps)
-            return (
-                found
-                if found is not None or not chain
-                else self.types_of(self.receiver(chain), steps)
-            )
+            if found is not None or not chain or self._is_strict:
+                return found
+            return self.types_of(self.receiver(chain), steps)
         name = node_text(called)
+        if name == "super":
+            return self.types_of(called, steps)
         if self.variables(name) and self.bindings(name):
             bound = self.bindings(name)[0][0]
             if not any("import" in it.type for it in bound[-4:]):
                 return self.types_of(called, steps)
-        return {name} if name[:1].isupper() else self.types_of(_first_argument(node), steps)
+        if name[:1].isupper() or name in self._told:
+            return self._told.get(name) or {name}
+        return None if self._is_strict else self.types_of(_first_argument(node), steps)
 
     def _types_of_member(self, member: tree_sitter.Node, steps: int) -> set[str] | None:
         """Return the words of what a class of the file declares for a member."""
         chain = nodes_at_byte(self.syntax, member.start_byte)
         of = self.types_of(self.receiver(chain), steps) if len(chain) > 1 else None
-        declared = [it for it in self.chains(node_text(member)) if self.is_member(it)]
+        name = node_text(member)
+        family = self.family(frozenset(of or ()))
         fitting = [
-            it for it in declared if of is None or self.owners(it) & self.family(frozenset(of))
+            it
+            for it in self.chains(name)
+            if self.is_member(it)
+            and (self.owners(it) & family or (of is None and not self._is_strict))
         ]
         found = {word for it in fitting for word in self._declared(it)}
-        return found or None
+        return found.union(*(self._told.get(f"{it}.{name}", ()) for it in family)) or None
 
     def _declared(self, chain: Chain) -> Iterator[str]:
         for node in reversed(chain[-4:-1]):

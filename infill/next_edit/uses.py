@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from intarsia.infill.next_edit.receivers import MAX_OCCURRENCES, Names
+from intarsia.infill.next_edit.receivers import Names
 from intarsia.infill.syntax.name_rules import SCOPE_RULES, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax
@@ -21,10 +21,10 @@ _COMMON = frozenset(dir(str) + dir(list) + dir(dict) + dir(set) + dir(object)) |
 )
 """Members that many libraries have: what nothing is told of may as well be one of theirs."""
 
-_SHORTHANDS = words(
+SHORTHANDS = words(
     "shorthand_property_identifier shorthand_property_identifier_pattern shorthand_field_identifier"
 )
-_SHORT_FIELD = "shorthand_field_initializer"
+SHORT_FIELD = "shorthand_field_initializer"
 _KEYS = words(
     "pair.key pair_pattern.key field_initializer.field field_pattern.name field_designator"
 )
@@ -48,11 +48,11 @@ def uses_of(syntax: Syntax, at: int, new: str) -> tuple[Use, ...] | None:
     if rules is None or len(declared) < 2:
         return None
     names, name = Names(syntax, rules), node_text(declared[-1])
-    if len(names.chains(name)) == MAX_OCCURRENCES:
+    if not names.chains(name) or name in names.too_many:
         return None
     found: dict[int, str] | None = {}
     is_variable = names.is_variable(declared) and scope_of_binding(declared, rules) is not None
-    is_member = _is_member(names, declared)
+    is_member = declares_member(names, declared)
     if is_variable:
         found = _variables(names, declared, new)
     if is_member and found is not None:
@@ -76,19 +76,19 @@ def _variables(names: Names, declared: Chain, new: str) -> dict[int, str] | None
         is_inside = scope.start_byte <= other[-1].start_byte < scope.end_byte
         if is_inside and (bound is None or bound[1].end_byte >= scope.end_byte):
             return None
-    if any((bound := names.bound(it, new)) and _is_within(bound[1], scope) for it in own):
+    if any((bound := names.bound(it, new)) and is_within(bound[1], scope) for it in own):
         return None
-    found = {it[-1].start_byte: _form_of_variable(it) for it in own}
+    found = {it[-1].start_byte: form_of_variable(it) for it in own}
     return found | dict.fromkeys(_named_arguments(names, declared), "{new}")
 
 
-def _is_within(inner: tree_sitter.Node, outer: tree_sitter.Node) -> bool:
+def is_within(inner: tree_sitter.Node, outer: tree_sitter.Node) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
-def _form_of_variable(chain: Chain) -> str:
+def form_of_variable(chain: Chain) -> str:
     parent = chain[-2].type
-    if chain[-1].type in _SHORTHANDS or parent == _SHORT_FIELD:
+    if chain[-1].type in SHORTHANDS or parent == SHORT_FIELD:
         return "{old}: {new}"
     is_whole = parent == "export_specifier" and chain[-2].named_child_count == 1
     return "{new} as {old}" if is_whole else "{new}"
@@ -109,7 +109,7 @@ def _named_arguments(names: Names, declared: Chain) -> Iterator[int]:
                 yield chain[-1].start_byte
 
 
-def _is_member(names: Names, declared: Chain) -> bool:
+def declares_member(names: Names, declared: Chain) -> bool:
     if names.is_member(declared):
         return True
     if any(it.type == "accessibility_modifier" for it in declared[-2].children):
@@ -123,10 +123,10 @@ def _is_member(names: Names, declared: Chain) -> bool:
 def _members(names: Names, declared: Chain, new: str) -> dict[int, str] | None:
     name, owners = node_text(declared[-1]), names.owners(declared)
     family = names.family(owners)
-    if any(_is_member(names, it) and names.owners(it) & family for it in names.chains(new)):
+    if any(declares_member(names, it) and names.owners(it) & family for it in names.chains(new)):
         return None
     chains = names.chains(name)
-    members = [it for it in chains if _is_member(names, it)]
+    members = [it for it in chains if declares_member(names, it)]
     own = [it for it in members if names.owners(it) & family]
     is_set_again = own[:1] != [declared] and names.receiver(declared) is not None
     if not owners or is_set_again:
@@ -134,14 +134,14 @@ def _members(names: Names, declared: Chain, new: str) -> dict[int, str] | None:
     is_unique = name not in _COMMON and len(own) == len(members)
     found = {it[-1].start_byte: "{new}" for it in own}
     for chain in chains:
-        types = _types_of_owner(names, chain, declared, family)
+        types = types_of_owner(names, chain, declared, family)
         if types is not None and (types & family or (is_unique and not types)):
-            is_short = chain[-1].type in _SHORTHANDS or chain[-2].type == _SHORT_FIELD
+            is_short = chain[-1].type in SHORTHANDS or chain[-2].type == SHORT_FIELD
             found[chain[-1].start_byte] = "{new}: {old}" if is_short else "{new}"
     return found
 
 
-def _types_of_owner(
+def types_of_owner(
     names: Names, chain: Chain, declared: Chain, family: frozenset[str]
 ) -> set[str] | None:
     """Return the types that a member is taken of, none where they are not told.
@@ -160,7 +160,7 @@ def _types_of_owner(
     if chain[-3].type == "keyed_element" and chain[-3].named_child(0) == chain[-2]:
         return _types_of_literal(names, chain[:-1], declared)
     is_key = place in _KEYS and not names.is_variable(chain)
-    if is_key or chain[-1].type in _SHORTHANDS or chain[-2].type == _SHORT_FIELD:
+    if is_key or chain[-1].type in SHORTHANDS or chain[-2].type == SHORT_FIELD:
         return _types_of_literal(names, chain, declared)
     return None
 
@@ -187,7 +187,7 @@ def _types_of_literal(names: Names, chain: Chain, declared: Chain) -> set[str] |
             return names.words(typed)
         if node.type in ("arguments", "pair"):
             break
-    literal = chain[-2] if chain[-1].type in _SHORTHANDS else chain[-3]
+    literal = chain[-2] if chain[-1].type in SHORTHANDS else chain[-3]
     value = chain[-4].child_by_field_name("value") if literal.type == "object_pattern" else None
     if value is not None and (types := names.types_of(value)):
         return types

@@ -10,6 +10,7 @@ from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
+from intarsia.lsp.next_edits.watched import Elsewhere
 from intarsia.lsp.params import DocumentId
 
 How: TypeAlias = Literal["accepted", "dismissed"]
@@ -24,8 +25,15 @@ class OfferedEdit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     level: Level
 
 
-class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What another language server can do in the place of the offers.
+class UsesElsewhere(msgspec.Struct, frozen=True, kw_only=True):
+    """How many uses there are in how many other files."""
+
+    files: int
+    uses: int
+
+
+class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What another language server can do in the place of the offers, or we in other files.
 
     ``ranges`` are where the new name is; ``position`` is in the text with the old name back there.
     """
@@ -34,6 +42,7 @@ class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     new_name: str
     ranges: tuple[types.Range, ...]
     position: types.Position
+    elsewhere: UsesElsewhere | None = None
 
 
 class OfferedEdits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,6 +74,13 @@ class InlineEditParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     text_document: DocumentId
 
 
+class RenameArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The argument of the command ``intarsia.renameInFiles``."""
+
+    text_document: DocumentId
+    apply: bool = True
+
+
 class CommandArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The argument of the command ``intarsia.nextEdit``. Without an id: the best offer."""
 
@@ -73,7 +89,10 @@ class CommandArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 
 
 def offered_edits(
-    document: Document, offers: Sequence[OpenOffer], rename: Rename | None
+    document: Document,
+    offers: Sequence[OpenOffer],
+    rename: Rename | None,
+    elsewhere: Elsewhere | None,
 ) -> OfferedEdits:
     """Return the notification with the open offers of a document."""
     return OfferedEdits(
@@ -85,7 +104,7 @@ def offered_edits(
             )
             for offer in offers
         ),
-        rename=None if rename is None else _offered_rename(document, rename),
+        rename=None if rename is None else _offered_rename(document, rename, elsewhere),
     )
 
 
@@ -93,7 +112,9 @@ def range_of(document: Document, offer: OpenOffer) -> types.Range:
     return types.Range(document.position_at(offer.start), document.position_at(offer.end))
 
 
-def _offered_rename(document: Document, rename: Rename) -> OfferedRename:
+def _offered_rename(
+    document: Document, rename: Rename, elsewhere: Elsewhere | None
+) -> OfferedRename:
     ends = (start + len(rename.new_name) for start in rename.starts)
     return OfferedRename(
         old_name=rename.old_name,
@@ -103,4 +124,5 @@ def _offered_rename(document: Document, rename: Rename) -> OfferedRename:
             for start, end in zip(rename.starts, ends, strict=True)
         ),
         position=document.with_text(rename.undone(document.text)).position_at(rename.asked_at),
+        elsewhere=elsewhere and UsesElsewhere(files=elsewhere.files, uses=elsewhere.uses),
     )

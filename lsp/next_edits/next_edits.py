@@ -4,10 +4,11 @@ An edit is looked at once its text is at rest. Every key ends the look; no key a
 for one. After an accepted offer the look goes on, with the same edit as its example.
 """
 
+import asyncio
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from intarsia.infill.next_edit.renaming import (
     replaced_name,
 )
 from intarsia.infill.next_edit.settled_edit import LineRange
+from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
@@ -30,6 +32,7 @@ from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import (
+    Elsewhere,
     HeldChanges,
     IdleEngine,
     QuietUntil,
@@ -54,6 +57,7 @@ class Surroundings:
     windows: Sequence[Windows]  # that fills have shown
     is_filling_ahead: Callable[[], bool]
     offers_changed: Callable[[Document, Sequence[OpenOffer]], None]
+    uses_elsewhere: Callable[[Document, str, Rename], Awaitable[Sequence[ChangedFile]]]
     count: Callable[[NextEditCounts], None]
 
 
@@ -93,17 +97,35 @@ class NextEdits:
         return () if watched is None or self._held.is_held(uri) else watched.open.offers
 
     def rename_in(self, document: Document) -> Rename | None:
-        """Return the rename that the last edit began, None unless an open offer goes on with it."""
+        """Return the rename that the last edit began, None unless it has left something to do."""
         watched = self._of.get(document.uri)
-        if watched is None or watched.settled.last is None or not watched.open.offers:
+        if watched is None or not watched.is_told:
             return None
-        last, language = watched.settled.last, language_of(document)
-        rename = rename_between(last.before, document.text, last.edit, language)
-        is_shared = rename is not None and any(
-            is_same_rename(rename, document.text[it.start : it.end], it.text, language)
-            for it in watched.open.offers
-        )
-        return rename if is_shared else None
+        rename = _rename_of(watched, document)
+        is_left = rename is not None and (watched.elsewhere or self.uses_here(document, rename))
+        return rename if is_left else None
+
+    def uses_here(self, document: Document, rename: Rename) -> Sequence[OpenOffer]:
+        """Return the open offers that go on with a rename in its own document."""
+        language, text = language_of(document), document.text
+        return [
+            it
+            for it in self.offers_of(document.uri)
+            if is_same_rename(rename, text[it.start : it.end], it.text, language)
+        ]
+
+    def elsewhere_in(self, uri: str) -> Elsewhere | None:
+        """Return how much a rename in a document has left in other files, None for nothing."""
+        watched = self._of.get(uri)
+        return None if watched is None else watched.elsewhere
+
+    async def uses_elsewhere(self, document: Document) -> Sequence[ChangedFile]:
+        """Return what a rename in a document has left in other files, as these are now."""
+        watched = self._of.get(document.uri)
+        rename = None if watched is None else _rename_of(watched, document)
+        if watched is None or rename is None or watched.settled.last is None:
+            return ()
+        return await self._around.uses_elsewhere(document, watched.settled.last.before, rename)
 
     def goes_before(self, document: Document, offset: int, ghost: str) -> NoSuggestion | None:
         """Return why an edit forbids a ghost text that nobody asked for, None where none does."""
@@ -133,9 +155,13 @@ class NextEdits:
         if self._held.hold(before):
             return
         watched.cursor_line = None
-        had_offers = bool(watched.open.offers)
+        was_told = watched.is_told
         accepted = watched.open.change(before.text, after.text)
-        if had_offers:
+        if watched.elsewhere is not None:
+            rename = _rename_of(watched, after)
+            if rename is None or rename.new_name != watched.elsewhere.new_name:
+                watched.elsewhere = None
+        if was_told:
             self._around.offers_changed(after, watched.open.offers)
         if accepted:
             self._accepted(watched, after, accepted)
@@ -196,8 +222,8 @@ class NextEdits:
                 self._renamed(before, after)
             elif after.text != before.text:
                 self.document_changed(before, after, ())
-            elif offers := self.offers_of(uri):  # they are as before, in a newer version
-                self._around.offers_changed(after, offers)
+            elif uri in self._of and self._of[uri].is_told:  # as before, in a newer version
+                self._around.offers_changed(after, self.offers_of(uri))
 
     async def settled(self, uri: str) -> None:
         """Return once the newest text of a document is looked at, or is not going to be.
@@ -215,7 +241,7 @@ class NextEdits:
         if watched is None:
             return
         watched.end()
-        if watched.open.offers and document is not None:
+        if watched.is_told and document is not None:
             self._around.offers_changed(document, ())
 
     def forget_all(self) -> None:
@@ -246,8 +272,9 @@ class NextEdits:
     def _renamed(self, before: Document, after: Document) -> None:
         """Take what a rename has made of a document: the rest of the edit, which is over."""
         watched = self._watch(before)
-        if watched.open.offers:
+        if watched.is_told:
             watched.open.put(())
+            watched.elsewhere = None
             self._around.offers_changed(after, ())
         watched.open.change(before.text, after.text)
         watched.settled.finish(after.text)
@@ -284,7 +311,6 @@ class NextEdits:
         level = self._around.level_of(document)
         if level is None:
             return
-        uri = document.uri
         edited = EditedText(
             before=settled.before,
             after=document.text,
@@ -292,11 +318,25 @@ class NextEdits:
             newest=newest,
             silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
-        language = language_of(document)
+        follows, language = newest if is_new else None, language_of(document)
         renamed = await read_text(document.text, partial(renamed_uses, edited, language))
-        if renamed and self._documents.current(uri) is document:
-            self._put(watched, document, NextEditResult(offers=renamed), newest if is_new else None)
-            return
+        if renamed and self._documents.current(document.uri) is document:
+            self._put(watched, document, NextEditResult(offers=renamed), follows)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._look_elsewhere(watched, document))
+            if not renamed:
+                group.create_task(self._search(watched, document, edited, follows, level))
+
+    async def _search(
+        self,
+        watched: Watched,
+        document: Document,
+        edited: EditedText,
+        follows: LineRange | None,
+        level: Level,
+    ) -> None:
+        """Have the engine find what no longer fits."""
+        uri, language = document.uri, language_of(document)
         plan = await read_text(
             document.text, partial(plan_next_edits, edited, language, self._shown_before(uri))
         )
@@ -311,7 +351,19 @@ class NextEdits:
                 return
             self._windows.remember(uri, plan.window)
             watched.is_read = True
-            self._put(watched, document, result, newest if is_new else None)
+            self._put(watched, document, result, follows)
+
+    async def _look_elsewhere(self, watched: Watched, document: Document) -> None:
+        """Find what a rename has left in other files, unless that is known."""
+        if watched.elsewhere is not None:
+            return
+        rename, files = _rename_of(watched, document), await self.uses_elsewhere(document)
+        if rename is None or not files or self._documents.current(document.uri) is not document:
+            return
+        uses = sum(len(it.replacements) for it in files)
+        watched.elsewhere = Elsewhere(new_name=rename.new_name, files=len(files), uses=uses)
+        logger.info("%d uses of a renamed name in %d other files", uses, len(files))
+        self._around.offers_changed(document, watched.open.offers)
 
     def _put(
         self,
@@ -358,3 +410,11 @@ class NextEdits:
     def _shown_before(self, uri: str) -> "Sequence[Window]":
         shown = (self._windows, *self._around.windows)
         return [window for windows in shown for window in windows.of(uri)]
+
+
+def _rename_of(watched: Watched, document: Document) -> Rename | None:
+    """Return the rename that is all that the last edit, and what was accepted since, have done."""
+    last = watched.settled.last
+    if last is None:
+        return None
+    return rename_between(last.before, document.text, last.edit, language_of(document))

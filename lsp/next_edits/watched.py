@@ -152,12 +152,22 @@ def _set_event() -> asyncio.Event:
     return event
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elsewhere:
+    """How much a rename has left in other files."""
+
+    new_name: str
+    files: int
+    uses: int
+
+
 @dataclass(kw_only=True, slots=True, eq=False)
 class Watched:
     """One document."""
 
     settled: SettledText
     open: OpenOffers = field(default_factory=OpenOffers)
+    elsewhere: Elsewhere | None = None
     task: asyncio.Task[None] | None = None
     timer: asyncio.TimerHandle | None = None  # of a task that has not begun
     answered: asyncio.Event = field(default_factory=_set_event)  # nothing is due, or offers are in
@@ -166,6 +176,11 @@ class Watched:
     is_read: bool = False
     may_settle: bool = True  # False after undo and after a paste
     cursor_line: int | None = None  # since the last change
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the client knows of something that this document's last edit has left."""
+        return bool(self.open.offers) or self.elsewhere is not None
 
     @property
     def is_busy(self) -> bool:

@@ -16,6 +16,7 @@ from intarsia.workspace.files.paths import RootSettings, as_posix
 
 if TYPE_CHECKING:
     from intarsia.infill.imports.binding import NeededImport, UnboundName
+    from intarsia.infill.replacement import ChangedFile
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
     from intarsia.workspace.process.client import IndexClient
@@ -148,6 +149,12 @@ class IndexConnection:
         if found is None:
             self._finding.pop(key, None)  # the index may know more by now
         return found
+
+    async def find_uses(self, path: str, text: str, at: int, new: str) -> "Sequence[ChangedFile]":
+        """Return where other files use a renamed declaration, nothing where there is no answer."""
+        if self._client is None:
+            return ()
+        return await self._client.find_uses(path, text, at, new, timeout_s=CHOICE_TIMEOUT_S)
 
     async def is_complete(self) -> bool:
         """Whether all files are indexed; False where there is no answer."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, ProjectContext
     from intarsia.infill.filling.options import PlannedHole
     from intarsia.infill.filling.plan import FillPlan
+    from intarsia.infill.next_edit.renaming import Rename
+    from intarsia.infill.replacement import ChangedFile
     from intarsia.workspace.context.place import Place, RecentEdit
 
 
@@ -232,10 +234,7 @@ class ProjectContexts:
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
             return None
-        for edited in self._documents.edited_files():
-            path = edited.disk_path
-            if path is not None and self._may_show(edited):
-                self._index.update_text(path, edited)
+        self._tell_edited()
         chunks = await self._index.choose(place, await self._engine.context_budget())
         if chunks is None:
             return None
@@ -244,6 +243,34 @@ class ProjectContexts:
             path=PurePath(place.path).relative_to(root).as_posix(),
             chunks=chunks,
         )
+
+    async def uses_elsewhere(
+        self, document: Document, before: str, rename: "Rename"
+    ) -> "Sequence[ChangedFile]":
+        """Return what a rename has left in the other files of its folder, once all are indexed.
+
+        ``before`` is the document's text with the old name. Of an open file, the text that was
+        looked at is the newest one.
+        """
+        path = document.disk_path
+        await self._index.is_opened.wait()
+        if path is None or self._index.root_of(path) is None or document.notebook_uri is not None:
+            return ()
+        while not await self._index.is_complete():
+            if not self._index.has_folders:
+                return ()
+            await asyncio.sleep(INCOMPLETE_PAUSE_S)
+        self._tell_edited()
+        found = await self._index.find_uses(path, before, rename.asked_at, rename.new_name)
+        opened = {it.disk_path: it.text for it in self._documents.opened()}
+        return [it for it in found if opened.get(it.path, it.text) == it.text]
+
+    def _tell_edited(self) -> None:
+        """Tell the index the texts of open files that are not as on disk."""
+        for edited in self._documents.edited_files():
+            path = edited.disk_path
+            if path is not None and self._may_show(edited):
+                self._index.update_text(path, edited)
 
     def _keep(self, uri: str, context: DocumentContext) -> None:
         self._of[uri] = context

@@ -80,12 +80,19 @@ def _next_edits(
     ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
 ) -> Iterator[types.CodeAction | types.Command]:
     """Yield the next edits that are offered in the document, if the client requests them."""
-    from intarsia.lsp.edits.offered_edit import next_edit_actions
+    from intarsia.lsp.edits.offered_edit import next_edit_actions, rename_action
 
+    next_edits = ls.session.next_edits
     document = ls.session.documents.current(params.text_document.uri)
-    offers = ls.session.next_edits.offers_of(params.text_document.uri)
-    if document is None or not offers or not _is_requested(NEXT_EDIT_KIND, params.context.only):
+    if document is None or not _is_requested(NEXT_EDIT_KIND, params.context.only):
         return
+    offers, left = next_edits.offers_of(document.uri), next_edits.elsewhere_in(document.uri)
+    rename = None if left is None else next_edits.rename_in(document)
+    if left is not None and rename is not None:
+        lines = [document.position_at(it).line for it in rename.starts]
+        is_here = any(params.range.start.line <= it <= params.range.end.line for it in lines)
+        if is_here or not is_automatic:
+            yield rename_action(ls.client_capabilities, document, rename, left)
     yield from next_edit_actions(
         ls.client_capabilities, document, offers, params.range, is_automatic=is_automatic
     )

@@ -12,12 +12,13 @@ from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.next_edit.offer import LEVELS
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.edits.offered_edit import offered_workspace_edit
-from intarsia.lsp.edits.workspace_edit import apply_edit
+from intarsia.lsp.edits.offered_edit import offered_workspace_edit, rename_edit
+from intarsia.lsp.edits.workspace_edit import apply_edit, shape_for
 from intarsia.lsp.next_edits.messages import (
     CommandArguments,
     InlineEditParams,
     NextEditDone,
+    RenameArguments,
     Renaming,
     range_of,
 )
@@ -95,6 +96,30 @@ async def execute_next_edit(ls: IntarsiaServer, params: types.ExecuteCommandPara
     if reason is None:
         await _show(ls, document, offer)
     return {"applied": reason is None, "reason": reason}
+
+
+async def execute_rename(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+    """Rename in all files what the last edit of a document began to rename.
+
+    Answers ``{"applied", "edit", "reason"}``. Raises JsonRpcInvalidParams for bad arguments.
+    """
+    asked = read_argument(params, RenameArguments)
+    next_edits, documents = ls.session.next_edits, ls.session.documents
+    document = documents.current(asked.text_document.uri)
+    rename = None if document is None else next_edits.rename_in(document)
+    files = () if document is None else await next_edits.uses_elsewhere(document)
+    if document is None or rename is None or documents.current(document.uri) is not document:
+        return {"applied": False, "edit": None, "reason": "there is nothing to rename now"}
+    here = next_edits.uses_here(document, rename)
+    shape = shape_for(ls.client_capabilities, needs_confirmation=False)
+    shape = shape if asked.apply else shape.versioned()
+    edit = rename_edit(shape, documents, (document, here), files)
+    if not asked.apply:
+        return {"applied": False, "edit": edit, "reason": None}
+    next_edits.hold()
+    reason = await apply_edit(ls, edit, f"Rename {rename.old_name} to {rename.new_name}")
+    next_edits.release(is_renamed=reason is None)
+    return {"applied": reason is None, "edit": edit, "reason": reason}
 
 
 async def _show(ls: IntarsiaServer, document: Document, offer: OpenOffer) -> None:

@@ -63,6 +63,9 @@ class MemoryIndex:
     def files_named(self, name: str) -> Sequence[str]:
         return self._stems.get(name, [])
 
+    def files_with(self, name: str, *, path: str, limit: int) -> Sequence[str]:
+        return [path for path, text in self._texts.items() if name in text][:limit]
+
     def files_in(self, folder: str) -> Sequence[str]:
         inside = folder.rstrip("/")
         return sorted(path for path in self._texts if path.rpartition("/")[0] == inside)

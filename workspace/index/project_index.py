@@ -200,6 +200,15 @@ class ProjectIndex:
             for inside in root.ask(lambda it: it.paths_with_stem(name), none)
         ]
 
+    def files_with(self, name: str, *, path: str, limit: int) -> Sequence[str]:
+        """Return files of the opened folder that ``path`` is in that may have an identifier."""
+        root = self._root(path)
+        if root is None:
+            return []
+        none: list[str] = []
+        query = " AND ".join(f'"{word}"' for word in words_of(name))
+        return [root.absolute(it) for it in root.ask(lambda s: s.paths_with(query, limit), none)]
+
     def files_in(self, folder: str) -> Sequence[str]:
         """Return the paths of the indexed files of a folder, without those of its subfolders."""
         folder = as_posix(folder).rstrip("/") + "/"

@@ -254,6 +254,19 @@ class Store:
         )
         return [path for (path,) in rows]
 
+    def paths_with(self, query: str, limit: int) -> list[str]:
+        """Return the indexed files with a passage that matches a query of FTS5; "": all files."""
+        matching = (
+            "IN (SELECT content FROM passages WHERE id IN"
+            " (SELECT rowid FROM passage_words WHERE passage_words MATCH ?))"
+        )
+        rows = self._database.execute(
+            f"SELECT path FROM files WHERE content {matching if query else 'IS NOT NULL'}"
+            " ORDER BY path LIMIT ?",
+            (query, limit) if query else (limit,),
+        )
+        return [path for (path,) in rows]
+
     def paths_in_folder(self, folder: str) -> list[str]:
         """Return the indexed files of a folder; ``folder`` ends with a slash, or is ""."""
         rows = self._database.execute(

@@ -21,6 +21,7 @@ from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
 from intarsia.workspace.imports.finder import ImportFinder
+from intarsia.workspace.imports.uses import uses_in_files
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
 from intarsia.workspace.index.indexer import Indexer
 from intarsia.workspace.index.parser_process import (
@@ -38,6 +39,7 @@ from intarsia.workspace.process.messages import (
     Failed,
     FilesChanged,
     FindImports,
+    FindUses,
     FromIndex,
     GetStatistics,
     ImportsFound,
@@ -45,6 +47,7 @@ from intarsia.workspace.process.messages import (
     OpenText,
     Statistics,
     ToIndex,
+    UsesFound,
     decode_to_index,
 )
 
@@ -120,11 +123,7 @@ class IndexChild:
     def _step(self) -> None:
         now = time.monotonic()
         if self._texts and now >= self._texts_due:
-            for path, text in self._texts.items():
-                self._index.open_text(path, text)
-            if None in self._texts.values():  # a set that shows a closed text is of the past
-                self._chosen.clear()
-            self._texts.clear()
+            self._take_texts()
         for _ in range(min(len(self._changes), MAX_CHANGES_A_STEP)):
             self._index.changed(self._changes.popleft())
         if self._walk_at and now >= self._walk_at and not self._indexer.is_busy:
@@ -136,6 +135,13 @@ class IndexChild:
         self._index.settle(is_idle=True)  # an open transaction would keep other windows out
         if not self._ready_at and not self._index.is_waiting:
             self._ready_at = now
+
+    def _take_texts(self) -> None:
+        for path, text in self._texts.items():
+            self._index.open_text(path, text)
+        if None in self._texts.values():  # a set that shows a closed text is of the past
+            self._chosen.clear()
+        self._texts.clear()
 
     def _handle(self, event: _Event) -> None:
         match event:
@@ -156,6 +162,8 @@ class IndexChild:
                 self._answer(event.number, lambda: self._choose(event))
             case FindImports():
                 self._answer(event.number, lambda: self._find_imports(event))
+            case FindUses():
+                self._answer(event.number, lambda: self._find_uses(event))
             case GetStatistics():
                 self._send(self._statistics(event.number))
 
@@ -207,6 +215,14 @@ class IndexChild:
         found = tuple(finder.find(name) for name in event.names)
         is_complete = bool(self._ready_at) and not self._indexer.is_busy
         return ImportsFound(number=event.number, found=found, is_complete=is_complete)
+
+    def _find_uses(self, event: FindUses) -> UsesFound:
+        self._take_texts()  # the answer is about the texts that the user sees
+        path = as_posix(event.path)
+        if not self._index.may_read(path):
+            return UsesFound(number=event.number, files=())
+        files = uses_in_files(self._index, path, event.text, event.at, event.new)
+        return UsesFound(number=event.number, files=files)
 
     def _remember(self, chosen: ChosenContext) -> None:
         """Keep a set of chunks for the file's next hole, unless the index knew only a part."""

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
+from intarsia.infill.replacement import ChangedFile
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
@@ -30,6 +31,7 @@ from intarsia.workspace.process.messages import (
     Failed,
     FilesChanged,
     FindImports,
+    FindUses,
     FromIndex,
     GetStatistics,
     ImportsFound,
@@ -37,6 +39,7 @@ from intarsia.workspace.process.messages import (
     OpenText,
     Statistics,
     ToIndex,
+    UsesFound,
     decode_from_index,
 )
 
@@ -187,6 +190,17 @@ class IndexClient:
         is_known = answer.is_complete or all(it.binding for it in answer.found)
         return answer.found if is_known else None
 
+    async def find_uses(
+        self, path: str, text: str, at: int, new: str, *, timeout_s: float
+    ) -> tuple[ChangedFile, ...]:
+        """Return where other files use a renamed declaration; nothing without an answer in time."""
+        number = next(self._numbers)
+        question = FindUses(number=number, path=_clean(path), text=_clean(text), at=at, new=new)
+        answer = await self._ask(question, timeout_s)
+        if isinstance(answer, Failed):
+            self._log(f"no use was looked for: {answer.message}")
+        return answer.files if isinstance(answer, UsesFound) else ()
+
     async def statistics(self, *, timeout_s: float) -> Statistics | None:
         """Return how much is indexed; None where there is no answer in time."""
         answer = await self._ask(GetStatistics(number=next(self._numbers)), timeout_s)
@@ -203,7 +217,7 @@ class IndexClient:
     # asking
 
     async def _ask(
-        self, question: ChooseChunks | FindImports | GetStatistics, timeout_s: float
+        self, question: ChooseChunks | FindImports | FindUses | GetStatistics, timeout_s: float
     ) -> FromIndex | None:
         oldest = min(self._asked_at.values(), default=None)
         if oldest is not None and time.monotonic() - oldest > self._hang_s:

@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
+from intarsia.infill.replacement import ChangedFile
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.files.paths import RootSettings
@@ -54,6 +55,16 @@ class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports")
     names: tuple[UnboundName, ...]
 
 
+class FindUses(msgspec.Struct, frozen=True, kw_only=True, tag="find_uses"):
+    """Where other files use what is declared at ``at`` of a text, which is called ``new`` now."""
+
+    number: int
+    path: str
+    text: str
+    at: int
+    new: str
+
+
 class GetStatistics(msgspec.Struct, frozen=True, kw_only=True, tag="get_statistics"):
     number: int
 
@@ -77,6 +88,13 @@ class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found
     is_complete: bool = True
 
 
+class UsesFound(msgspec.Struct, frozen=True, kw_only=True, tag="uses_found"):
+    """The answer to ``FindUses``, of the files that are indexed."""
+
+    number: int
+    files: tuple[ChangedFile, ...]
+
+
 class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
     """How much is indexed. ``state``: "walking", "indexing", "ready" or "failed"."""
 
@@ -97,9 +115,9 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 ToIndex: TypeAlias = (
-    OpenRoots | FilesChanged | OpenText | ChooseChunks | FindImports | GetStatistics
+    OpenRoots | FilesChanged | OpenText | ChooseChunks | FindImports | FindUses | GetStatistics
 )
-FromIndex: TypeAlias = Chosen | ImportsFound | Statistics | Failed
+FromIndex: TypeAlias = Chosen | ImportsFound | UsesFound | Statistics | Failed
 
 decode_to_index = msgspec.msgpack.Decoder(ToIndex).decode
 decode_from_index = msgspec.msgpack.Decoder(FromIndex).decode

@@ -15,6 +15,7 @@ export const NEXT_EDITS = "intarsia/nextEdits";
 export const NEXT_EDIT_DONE = "intarsia/nextEditDone";
 export const RENAMING = "intarsia/renaming";
 export const EDIT_COMMAND = "intarsia.edit";
+export const RENAME_COMMAND = "intarsia.renameInFiles";
 export const IMPORTS_COMMAND = "intarsia.addImports";
 export const CONTEXT_COMMAND = "intarsia.context";
 
@@ -91,7 +92,7 @@ export interface NextEdits {
   rename?: Rename;
 }
 
-/** What another language server can do in place of the offers. */
+/** A rename that the last edit has begun, for another language server or for ours. */
 export interface Rename {
   oldName: string;
   newName: string;
@@ -99,6 +100,14 @@ export interface Rename {
   ranges: Range[];
   /** Where to ask for the rename, in the text with the old name in these ranges. */
   position: Position;
+  /** What our server itself can rename in other files. */
+  elsewhere?: { files: number; uses: number };
+}
+
+/** The answer of the command `intarsia.renameInFiles`. */
+export interface RenameResult {
+  edit: WorkspaceEdit | null;
+  reason: string | null;
 }
 
 /** How a rename by another language server goes. */

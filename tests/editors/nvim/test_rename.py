@@ -4,6 +4,7 @@ The other server is a table of functions in this Neovim, so that each way to fai
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from headless_nvim import Neovim
@@ -278,4 +279,32 @@ def test_without_a_server_that_can_rename_all_is_as_before(edit: Edit) -> None:
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
     holds(nvim, "[x] line 6: print(größe(3, 4))")
     nvim.keys("<CR>")
+    stop(nvim)
+
+
+USE = "from a import area\n\nprint(area(1, 2))\n"
+ROW = """vim.api.nvim_buf_get_extmarks(
+  0, vim.api.nvim_create_namespace('intarsia.next_edit'), 0, -1, { details = true }
+)"""
+
+
+@pytest.mark.parametrize("answer", ["incapable", "fail"])
+def test_where_no_server_renames_the_index_does(edit: Edit, tmp_path: Path, answer: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "use.py").write_text(USE)
+    nvim = edit("def area(a, b):\n    return a * b\n")
+    nvim.run("start_other_server(...)", answer)
+    nvim.until("#vim.lsp.get_clients({ bufnr = 0, name = 'other' }) == 1")
+    nvim.keys("wcwgröße<Esc>")
+    nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer == 1", 60)
+    words = "vim.iter({ROW}):map(function(it) return it[4].virt_text[1][1] end):totable()"
+    assert nvim.lua(words.replace("{ROW}", ROW)) == [
+        " grn renames everywhere, 2 uses in 1 other file"
+    ]
+    nvim.keys("grn")
+    nvim.tells("renamed area to größe in 1 file")
+    nvim.keys(f":edit {tmp_path / 'use.py'}<CR>")
+    holds(nvim, USE.replace("area", "größe"))
+    nvim.keys("<C-o>j")
+    nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer ~= 1")
     stop(nvim)

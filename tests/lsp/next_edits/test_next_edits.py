@@ -15,6 +15,8 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import FindNextEdits
 from intarsia.engine.ipc.messages import NextEdits as Answer
 from intarsia.infill.next_edit.offer import Level
+from intarsia.infill.next_edit.renaming import Rename
+from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
@@ -51,6 +53,10 @@ class Engine:
         return find_by_rules(self.rules)(request, FillControl())
 
 
+async def _nowhere(document: Document, before: str, rename: Rename) -> tuple[ChangedFile, ...]:
+    return ()
+
+
 class Window:
     """A session with one document, and what it was told."""
 
@@ -70,6 +76,7 @@ class Window:
                 windows=[Windows()],
                 is_filling_ahead=lambda: self.is_filling_ahead,
                 offers_changed=lambda document, offers: self.offers.append(offers),
+                uses_elsewhere=_nowhere,
                 count=self._add,
             ),
         )

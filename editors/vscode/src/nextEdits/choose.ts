@@ -39,17 +39,23 @@ export async function choose(
   });
 }
 
-/** Return what the user wants: a rename by the language server, the offers, or nothing. */
+/** Return how much is to be renamed in other files. */
+export function usesIn({ files, uses }: NonNullable<Rename["elsewhere"]>): string {
+  const inFiles = files === 1 ? "1 other file" : `${files} other files`;
+  return `${uses === 1 ? "1 use" : `${uses} uses`} in ${inFiles}`;
+}
+
+/** Return what the user wants: a rename everywhere, the offers, or nothing. */
 export async function chooseHow(
   rename: Rename,
   numOffers: number,
 ): Promise<"rename" | "offers" | null> {
-  const { oldName, newName } = rename;
+  const { oldName, newName, elsewhere } = rename;
   const offers = numOffers === 1 ? "1 next edit" : `${numOffers} next edits`;
   const chosen = await window.showQuickPick([
     {
       label: `Rename ${oldName} to ${newName} everywhere`,
-      description: "by the language server, in all files",
+      description: elsewhere ? usesIn(elsewhere) : "by the language server, in all files",
       how: "rename" as const,
     },
     { label: `Apply ${offers} of this file…`, how: "offers" as const },

@@ -7,17 +7,27 @@ export interface Keys {
   offered: boolean;
   /** The difference of one is on show. */
   shown: boolean;
-  /** A language server can rename what the last edit began to rename. */
+  /** What the last edit began to rename can be renamed everywhere. */
   rename: boolean;
+  /** The key for this applies: an offer is on show, or the cursor is where the name was changed. */
+  everywhere: boolean;
   /** Tab means an offer, and not indentation. */
   tab: boolean;
 }
 
+export const NO_KEYS: Keys = {
+  offered: false,
+  shown: false,
+  rename: false,
+  everywhere: false,
+  tab: false,
+};
+
 export class ContextKeys {
-  private now: Keys = { offered: false, shown: false, rename: false, tab: false };
+  private now: Keys = NO_KEYS;
 
   set(keys: Keys): void {
-    for (const name of ["offered", "shown", "rename", "tab"] as const) {
+    for (const name of ["offered", "shown", "rename", "everywhere", "tab"] as const) {
       if (keys[name] !== this.now[name]) {
         void commands.executeCommand("setContext", `intarsia.nextEdit.${name}`, keys[name]);
       }

@@ -1,7 +1,8 @@
 // Decides what is drawn of next edits in each visible editor: marks, differences, and words on keys.
 
 import { type Disposable, type TextEditor, window } from "vscode";
-import type { NextEdit } from "../protocol";
+import type { NextEdit, Rename } from "../protocol";
+import { usesIn } from "./choose";
 import type { EditorOffers } from "./editorOffers";
 import { nextFrom } from "./offers";
 import { linesOfPlace } from "./place";
@@ -41,7 +42,7 @@ export class Drawings implements Disposable {
       return; // VS Code moves the marks, until the server has
     }
     const offers = this.offers.current(editor);
-    if (offers.length > 0) {
+    if (offers.length > 0 || this.offers.renameIn(editor) !== undefined) {
       this.view.draw(editor, this.drawing(editor, offers));
       this.drawnIn.add(editor);
     } else if (this.drawnIn.delete(editor)) {
@@ -51,8 +52,9 @@ export class Drawings implements Disposable {
 
   private drawing(editor: TextEditor, offers: readonly NextEdit[]): Drawing {
     const shown = this.shown.allIn(editor);
-    const canRename = this.offers.renameIn(editor) !== undefined;
-    const hint = canRename ? this.hint(editor) : undefined;
+    const rename = this.offers.renameIn(editor);
+    const canRename = rename !== undefined;
+    const hint = rename && this.hint(editor, rename);
     const edit = nextFrom(offers, editor.selection.active.line);
     if (editor !== window.activeTextEditor || edit === undefined || this.typing.isOn) {
       return { offers, shown, canRename, hint };
@@ -67,13 +69,14 @@ export class Drawings implements Disposable {
     return { offers, shown, canRename, hint, next };
   }
 
-  /** Return words about the offer on show, where a key can do more than accept it. */
-  private hint(editor: TextEditor): Drawing["hint"] {
+  /** Return words at the offer on show, else at the changed name: a key can rename everywhere. */
+  private hint(editor: TextEditor, { elsewhere, position }: Rename): Drawing["hint"] {
     const shown = this.shown.oneIn(editor);
-    if (shown === undefined) {
+    if (shown === undefined && (elsewhere === undefined || this.typing.isOn)) {
       return undefined;
     }
-    const [line] = linesOfPlace(editor.document, shown);
-    return { line, words: "F2 renames everywhere" };
+    const [line] = shown ? linesOfPlace(editor.document, shown) : [position.line];
+    const where = elsewhere === undefined ? "" : `, ${usesIn(elsewhere)}`;
+    return { line, words: `F2 renames everywhere${where}` };
   }
 }

@@ -56,11 +56,11 @@ export class EditorOffers {
     return !this.isHidden() && this.offers.isBeingMoved(this.nameOf(document), document.version);
   }
 
-  /** Return the rename that a language server can do in place of the offers. */
-  renameIn(editor: TextEditor): Rename | undefined {
-    const { document } = editor;
-    const isPossible = this.current(editor).length > 0 && this.renaming.isPossible(document);
-    return isPossible ? this.offers.renameAt(this.nameOf(document), document.version) : undefined;
+  /** Return the rename that a language server, or ours, can do everywhere. */
+  renameIn({ document }: TextEditor): Rename | undefined {
+    const rename = this.offers.renameAt(this.nameOf(document), document.version);
+    const isPossible = rename?.elsewhere !== undefined || this.renaming.isPossible(document);
+    return isPossible && !this.isHidden() ? rename : undefined;
   }
 
   /** Find out whether a language server can rename; return whether this is known only now. */

@@ -13,7 +13,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 import type { NextEdits as Offered } from "../protocol";
 import { Accepting } from "./accepting";
 import { choose, chooseHow } from "./choose";
-import { ContextKeys } from "./contextKeys";
+import { ContextKeys, NO_KEYS } from "./contextKeys";
 import { Drawings } from "./drawings";
 import { EditorOffers } from "./editorOffers";
 import { Renaming } from "./renaming";
@@ -152,7 +152,7 @@ export class NextEdits implements Disposable {
     this.update();
   }
 
-  /** Have the language server rename everywhere what the last edit began to rename. */
+  /** Rename everywhere what the last edit began to rename. */
   async renameEverywhere({ otherwise }: Asked = {}): Promise<void> {
     const editor = window.activeTextEditor;
     const rename = editor && this.offers.renameIn(editor);
@@ -173,8 +173,15 @@ export class NextEdits implements Disposable {
     const offered = active !== undefined && this.offers.current(active).length > 0;
     const shown = this.isShowing();
     // First the keys: what is drawn says that they apply.
-    const rename = offered && this.offers.renameIn(active) !== undefined;
-    this.keys.set({ offered, shown, rename, tab: offered && this.mayTab(active) });
+    const rename = active && this.offers.renameIn(active);
+    const line = active?.selection.active.line;
+    this.keys.set({
+      offered,
+      shown,
+      rename: rename !== undefined,
+      everywhere: rename !== undefined && (shown || rename.position.line === line),
+      tab: offered && this.mayTab(active),
+    });
     this.drawings.update();
   };
 
@@ -186,7 +193,7 @@ export class NextEdits implements Disposable {
 
   dispose(): void {
     this.isDisposed = true;
-    this.keys.set({ offered: false, shown: false, rename: false, tab: false });
+    this.keys.set(NO_KEYS);
     for (const part of [this.typing, this.shown, this.drawings, ...this.subscriptions]) {
       part.dispose();
     }

@@ -8,7 +8,7 @@ export class Offers {
 
   /** Take what the server offers in a document. */
   receive(offered: NextEdits): void {
-    if (offered.edits.length > 0) {
+    if (offered.edits.length > 0 || offered.rename?.elsewhere !== undefined) {
       this.of.set(offered.uri, offered);
     } else {
       this.of.delete(offered.uri);
@@ -26,16 +26,13 @@ export class Offers {
 
   /** Return the offers for this very version, in the order of lines. */
   at(uri: string, version: number): NextEdit[] {
-    const offered = this.of.get(uri);
-    if (offered?.version !== version || this.silent.has(uri)) {
-      return [];
-    }
-    return [...offered.edits].sort((one, other) => one.range.start.line - other.range.start.line);
+    const edits = this.offeredAt(uri, version)?.edits ?? [];
+    return [...edits].sort((one, other) => one.range.start.line - other.range.start.line);
   }
 
-  /** Return the rename that goes with the offers for this very version. */
+  /** Return the rename that the last edit has begun, for this very version. */
   renameAt(uri: string, version: number): Rename | undefined {
-    return this.at(uri, version).length > 0 ? this.of.get(uri)?.rename : undefined;
+    return this.offeredAt(uri, version)?.rename;
   }
 
   /** Whether the document has changed since its offers: the server is about to send them again. */
@@ -50,6 +47,11 @@ export class Offers {
     if (offered !== undefined) {
       this.receive({ ...offered, edits: offered.edits.filter((edit) => edit.id !== id) });
     }
+  }
+
+  private offeredAt(uri: string, version: number): NextEdits | undefined {
+    const offered = this.of.get(uri);
+    return offered?.version === version && !this.silent.has(uri) ? offered : undefined;
   }
 
   /** Forget a document that was closed. */

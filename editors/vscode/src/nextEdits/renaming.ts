@@ -1,5 +1,5 @@
-// Renames everywhere by another language server, in place of the offers. The old name is put back
-// first, so that this server sees the text before the user's edit, in which it knows every use.
+// Renames everywhere by another language server, in place of the offers; else by ours. The old name
+// is put back for another server: it sees the text before the user's edit, and knows every use.
 
 import {
   commands,
@@ -12,9 +12,20 @@ import {
   workspace,
   WorkspaceEdit,
 } from "vscode";
-import type { LanguageClient, Range as LspRange } from "vscode-languageclient/node";
+import {
+  ExecuteCommandRequest,
+  type LanguageClient,
+  type Range as LspRange,
+  TextDocumentEdit,
+} from "vscode-languageclient/node";
 import { warn } from "../messages";
-import { RENAMING, type Rename, type Renaming as State } from "../protocol";
+import {
+  RENAME_COMMAND,
+  RENAMING,
+  type Rename,
+  type RenameResult,
+  type Renaming as State,
+} from "../protocol";
 import { KeptNames, type Place, placesAfter } from "./keptNames";
 
 const TIMEOUT_MS = 10_000;
@@ -65,17 +76,29 @@ export class Renaming {
     }
     this.isRunning = true;
     const title = `Intarsia: renaming ${rename.oldName} to ${rename.newName}`;
+    const location = ProgressLocation.Window;
     try {
-      await this.tell("begun");
-      const location = ProgressLocation.Window;
-      const problem = await window.withProgress({ location, title }, () =>
-        renamed(editor, rename).catch(reasonOf),
-      );
-      await this.tell(typeof problem === "string" ? "failed" : "done");
-      show(rename, problem);
+      await window.withProgress({ location, title }, async () => {
+        let outcome: number | string = "no language server here can rename";
+        if (this.isPossible(editor.document)) {
+          outcome = await this.told(() => renamed(editor, rename));
+        }
+        if (typeof outcome === "string" && rename.elsewhere !== undefined) {
+          outcome = await this.told(() => renamedByUs(this.client(), editor.document));
+        }
+        show(rename, outcome);
+      });
     } finally {
       this.isRunning = false;
     }
+  }
+
+  /** Rename, and tell our server how it goes; return how many files were changed, or why none. */
+  private async told(work: () => Promise<number>): Promise<number | string> {
+    await this.tell("begun");
+    const outcome = await work().catch(reasonOf);
+    await this.tell(typeof outcome === "string" ? "failed" : "done");
+    return outcome;
   }
 
   private async tell(state: State["state"]): Promise<void> {
@@ -136,6 +159,34 @@ async function renamedByServer(
     throw new NotRenamed("VS Code has not applied the language server's edit");
   }
   return edit.size;
+}
+
+/** Rename what our server finds in the texts as they are; return how many files were changed. */
+async function renamedByUs(client: LanguageClient, document: TextDocument): Promise<number> {
+  const uri = client.code2ProtocolConverter.asUri(document.uri);
+  const { edit, reason } = (await client.sendRequest(ExecuteCommandRequest.type, {
+    command: RENAME_COMMAND,
+    arguments: [{ textDocument: { uri }, apply: false }],
+  })) as RenameResult;
+  if (edit === null) {
+    throw new NotRenamed(reason ?? "nothing was found");
+  }
+  const all = await client.protocol2CodeConverter.asWorkspaceEdit(edit);
+  for (const change of (edit.documentChanges ?? []).filter((it) => TextDocumentEdit.is(it))) {
+    const { uri: name, version } = change.textDocument;
+    const open = workspace.textDocuments.find((it) => it.uri.toString() === asKey(client, name));
+    if (version === null ? open?.isDirty === true : open?.version !== version) {
+      throw new NotRenamed("a document has changed");
+    }
+  }
+  if (!(await workspace.applyEdit(all, { isRefactoring: true }))) {
+    throw new NotRenamed("VS Code has not applied the edit");
+  }
+  return all.size;
+}
+
+function asKey(client: LanguageClient, uri: string): string {
+  return client.protocol2CodeConverter.asUri(uri).toString();
 }
 
 /** Put the new name where the old one still is: nothing of the user's edit may be lost. */

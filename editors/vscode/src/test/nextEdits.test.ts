@@ -47,6 +47,23 @@ test("an empty list takes the offers away", () => {
   assert.equal(offers.isBeingMoved(URI, 4), false);
 });
 
+test("a rename may have something left in other files alone", () => {
+  const offers = new Offers();
+  const start = { line: 0, character: 4 };
+  const range = { start, end: { line: 0, character: 8 } };
+  const elsewhere = { files: 2, uses: 3 };
+  const rename = { oldName: "total", newName: "cost", ranges: [range], position: start, elsewhere };
+  offers.receive({ uri: URI, version: 3, edits: [], rename });
+  assert.deepEqual(offers.at(URI, 3), []);
+  assert.deepEqual(offers.renameAt(URI, 3), rename);
+  assert.equal(offers.renameAt(URI, 4), undefined);
+  offers.changed(URI, true);
+  assert.equal(offers.renameAt(URI, 3), undefined);
+  offers.changed(URI, false);
+  offers.receive({ uri: URI, version: 4, edits: [] });
+  assert.equal(offers.renameAt(URI, 4), undefined);
+});
+
 test("nothing is offered right after undo, and again after the next change", () => {
   const offers = new Offers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)] });

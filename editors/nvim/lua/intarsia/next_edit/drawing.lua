@@ -7,14 +7,24 @@ local M = {}
 
 M.RENAME_KEY = "grn" -- Neovim's own for a rename; a key of the offer on show
 
----Return words about the offer on show, where a key can do more than accept it.
+---Return words about a rename everywhere, where a key or the command does it.
 ---@param buffer integer
----@return string?
+---@return string? words
+---@return integer? row of the changed name, where they go while no offer is on show
 local function hint(buffer)
-  local is_normal = vim.api.nvim_get_mode().mode == "n"
-  if is_normal and offers.state(buffer).has_rename_key and offers.rename_in(buffer) then
-    return M.RENAME_KEY .. " renames everywhere"
+  local state, rename = offers.state(buffer), offers.rename_in(buffer)
+  local has_key = vim.api.nvim_get_mode().mode == "n" and state.has_rename_key
+  local elsewhere = rename and rename.elsewhere
+  if not rename or state.shown and not has_key or not state.shown and not elsewhere then
+    return nil
   end
+  local words = (has_key and M.RENAME_KEY or ":Intarsia nextedit rename") .. " renames everywhere"
+  if elsewhere then
+    local uses = elsewhere.uses == 1 and "1 use" or elsewhere.uses .. " uses"
+    local files = elsewhere.files == 1 and "1 other file" or elsewhere.files .. " other files"
+    words = ("%s, %s in %s"):format(words, uses, files)
+  end
+  return words, rename.position.line
 end
 
 ---Draw what is offered now.
@@ -27,7 +37,9 @@ function M.draw(buffer)
     and state.version < (vim.lsp.util.buf_versions[buffer] or 0)
   if is_moving and not state.shown then
     return -- Neovim moves the marks, until the server has
-  elseif #edits == 0 then
+  end
+  local words, row = hint(buffer)
+  if #edits == 0 and not words then
     view.clear(buffer)
     return
   end
@@ -36,7 +48,8 @@ function M.draw(buffer)
     edits = edits,
     shown = state.shown,
     next = is_here and offers.next_from_cursor(edits) or nil,
-    words = hint(buffer),
+    words = words,
+    row = row,
   })
 end
 

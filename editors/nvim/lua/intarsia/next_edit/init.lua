@@ -48,6 +48,9 @@ function M.receive(offered)
   if not is_busy() then
     accept.go_on(buffer)
   end
+  if vim.api.nvim_get_current_buf() == buffer then
+    shown.map_rename(buffer)
+  end
   drawing.draw(buffer)
 end
 
@@ -110,7 +113,8 @@ local function on_move(buffer)
     end
     shown.end_shown(buffer)
   end
-  if #state.edits > 0 then
+  if #state.edits > 0 or state.rename then
+    shown.map_rename(buffer)
     drawing.draw(buffer)
   end
 end

@@ -68,17 +68,23 @@ function M.changed(state)
   state.newest_change = math.max(change, state.newest_change)
 end
 
----Return what is offered for the text as it is.
+---Whether what is offered holds for the text as it is.
 ---@param buffer integer
----@return intarsia.NextEdit[]
-function M.current(buffer)
+---@return boolean
+local function holds(buffer)
   local state = states[buffer]
-  local holds = state
+  return state ~= nil
     and not state.is_silent
     and state.version == vim.lsp.util.buf_versions[buffer]
     and vim.bo[buffer].modifiable
     and require("intarsia.switch").is_on()
-  return holds and state.edits or {}
+end
+
+---Return what is offered for the text as it is.
+---@param buffer integer
+---@return intarsia.NextEdit[]
+function M.current(buffer)
+  return holds(buffer) and states[buffer].edits or {}
 end
 
 ---Return the first offer at the cursor's line or below, else the first one.
@@ -102,12 +108,12 @@ function M.same_among(edits, shown)
     end)
 end
 
----Return the rename that another language server can do in the place of the offers.
+---Return the rename that another language server, or ours, can do everywhere.
 ---@param buffer integer
 ---@return intarsia.Rename?
 function M.rename_in(buffer)
-  local is_possible = #M.current(buffer) > 0 and #renaming.clients(buffer) > 0
-  return is_possible and states[buffer].rename or nil
+  local rename = holds(buffer) and states[buffer].rename or nil
+  return rename and (rename.elsewhere or #renaming.clients(buffer) > 0) and rename or nil
 end
 
 ---Tell the server what the user has done with an offer, and forget the offer.

@@ -1,5 +1,5 @@
--- Renames everywhere by another language server, in place of the offers. The old name is put back
--- first, so that this server sees the text before the user's edit, in which it knows every use.
+-- Renames everywhere by another language server, in place of the offers; else by ours. The old name
+-- is put back for another server: it sees the text before the user's edit, and knows every use.
 
 local M = {}
 
@@ -13,6 +13,7 @@ local namespace = vim.api.nvim_create_namespace("intarsia.rename")
 ---@field newName string
 ---@field ranges lsp.Range[] where the new name is
 ---@field position lsp.Position in the text with the old name there
+---@field elsewhere? { files: integer, uses: integer } that our server can rename
 
 ---@class intarsia.RunningRename
 ---@field buffer integer
@@ -108,6 +109,42 @@ local function put_new(this)
   vim.api.nvim_buf_clear_namespace(this.buffer, namespace, 0, -1)
 end
 
+---Tell the user what was renamed, or why nothing was.
+---@param names intarsia.Rename
+---@param problem? string
+---@param num_files? integer that were changed
+local function show(names, problem, num_files)
+  if problem then
+    local message = "intarsia: not renamed, and the offers are as before: " .. problem
+    return vim.notify(message, vim.log.levels.WARN)
+  end
+  local words = "intarsia: renamed %s to %s in %d %s"
+  local files = num_files == 1 and "file" or "files"
+  vim.notify(words:format(names.oldName, names.newName, num_files, files))
+end
+
+---Have our server rename what it finds.
+---@param buffer integer
+---@param rename intarsia.Rename
+---@param server vim.lsp.Client
+local function by_us(buffer, rename, server)
+  local argument = { textDocument = { uri = vim.uri_from_bufnr(buffer) }, apply = false }
+  local params = { command = "intarsia.renameInFiles", arguments = { argument } }
+  server:notify("intarsia/renaming", { state = "begun" })
+  server:request("workspace/executeCommand", params, function(error, result)
+    local edit = result and result.edit
+    local problem = error and error.message
+    if not problem and type(edit) == "table" then
+      local is_done, why = pcall(vim.lsp.util.apply_workspace_edit, edit, server.offset_encoding)
+      problem = not is_done and tostring(why) or nil
+    elseif not problem then
+      problem = result and result.reason or "there was no answer"
+    end
+    server:notify("intarsia/renaming", { state = problem and "failed" or "done" })
+    show(rename, problem, type(edit) == "table" and #edit.documentChanges or 0)
+  end, buffer)
+end
+
 ---Put the new name where it is missing, tell the server how the rename ended, and tell the user.
 ---@param this intarsia.RunningRename
 ---@param problem? string nil: it was renamed
@@ -122,13 +159,10 @@ local function finish(this, problem, num_files)
     end
   end
   this.server:notify("intarsia/renaming", { state = problem and "failed" or "done" })
-  if problem then
-    local message = "intarsia: not renamed, and the offers are as before: " .. problem
-    return vim.notify(message, vim.log.levels.WARN)
+  if problem and this.rename.elsewhere then
+    return by_us(this.buffer, this.rename, this.server)
   end
-  local names, files = this.rename, num_files == 1 and "file" or "files"
-  local words = "intarsia: renamed %s to %s in %d %s"
-  vim.notify(words:format(names.oldName, names.newName, num_files, files))
+  show(this.rename, problem, num_files)
 end
 
 ---Return the edits of an answer by buffer.
@@ -249,8 +283,11 @@ end
 ---@return boolean # whether it has begun
 function M.start(buffer, rename)
   local server, clients = require("intarsia.server").client(buffer), M.clients(buffer)
-  if running or not server or #clients == 0 then
+  if running or not server or #clients == 0 and not rename.elsewhere then
     return false
+  elseif #clients == 0 then
+    by_us(buffer, rename, server)
+    return true
   end
   server:notify("intarsia/renaming", { state = "begun" })
   local typed = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)

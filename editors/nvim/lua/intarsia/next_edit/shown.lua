@@ -43,6 +43,23 @@ local function map_shown(buffer)
   end
 end
 
+---Map the key that renames everywhere while the cursor is where the name was changed.
+---@param buffer integer the current one
+function M.map_rename(buffer)
+  local state, rename = assert(offers.state(buffer)), offers.rename_in(buffer)
+  if state.shown then
+    return -- the key is the offer's
+  end
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local is_here = rename and rename.elsewhere and rename.position.line == row
+  if not is_here then
+    M.end_shown(buffer)
+  elseif not state.unmap then
+    state.unmap = map(buffer, drawing.RENAME_KEY, M.rename_everywhere, "rename everywhere")
+    state.has_rename_key = state.unmap ~= nil
+  end
+end
+
 ---Go to an offer, and show its difference.
 ---@param buffer integer the current one
 ---@param edit intarsia.NextEdit

@@ -12,7 +12,8 @@ local MARK = "»"
 ---@field edits intarsia.NextEdit[] in the order of lines
 ---@field shown? intarsia.NextEdit its difference is drawn
 ---@field next? intarsia.NextEdit the one that the key goes to
----@field words? string about the one on show
+---@field words? string about the one on show, else about the row
+---@field row? integer
 
 ---@param buffer integer
 ---@param row integer
@@ -83,6 +84,9 @@ end
 function M.draw(buffer, drawing)
   M.clear(buffer)
   local is_current = vim.api.nvim_get_current_buf() == buffer
+  if drawing.words and not drawing.shown then
+    mark(buffer, drawing.row, drawing.words)
+  end
   for _, edit in ipairs(drawing.edits) do
     local row = places.rows(buffer, edit)
     local is_next = is_current and edit == drawing.next and not drawing.shown

@@ -1,0 +1,248 @@
+"""Finds the uses of a renamed declaration in the other files of its opened folder.
+
+A file counts if its imports lead to the declaration by the rules of its language, through files
+that pass the name on, or if it is of the same package. A module that is found by the end of its
+path alone, or in the place of one of the standard library, does not count.
+"""
+
+import posixpath
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
+from intarsia.infill.next_edit.uses_elsewhere import (
+    TOLD,
+    Declaration,
+    Reach,
+    declaration_at,
+    keeps_name,
+    uses_elsewhere,
+)
+from intarsia.infill.replacement import ChangedFile
+from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.workspace.context.candidate import is_module_named
+from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.modules.files import files_of
+from intarsia.workspace.modules.resolve import resolve_import
+from intarsia.workspace.symbols.extract import extract_symbols
+from intarsia.workspace.symbols.symbols import FileSymbols, Import, ImportedName
+
+MAX_FILES = 2_000
+"""Files with the words of the name that are read. Of a name that more have, no use is told."""
+MAX_CHARS = 4_000_000
+"""Of the files with uses, together: of more, no use is told."""
+MAX_STEPS = 4
+_PACKAGES = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class _Home(NamedTuple):
+    """Where the declaration is, and what is renamed there."""
+
+    path: str
+    language: Language
+    declared: Declaration
+    new: str
+    package: str  # of the file, where its language has such
+
+
+def uses_in_files(
+    index: IndexReader, path: str, before: str, at: int, new: str
+) -> tuple[ChangedFile, ...]:
+    """Return the uses in other files of what is declared at ``at`` of the text before."""
+    language = language_for_path(path)
+    syntax = parse_afresh(before, language)
+    declared = None if syntax is None else declaration_at(syntax, at, new)
+    root = index.root_of(path)
+    if declared is None or root is None:
+        return ()
+    candidates = index.files_with(declared.name, path=path, limit=MAX_FILES + 1)
+    if len(candidates) > MAX_FILES:
+        return ()
+    home = _Home(path, language, declared, new, _package(before, language))
+    ways = _Ways(index, home)
+    asked = (ways.uses_in(it) for it in candidates if it != path and index.root_of(it) == root)
+    found = tuple(it for it in asked if it is not None)
+    return found if sum(len(it.text) for it in found) <= MAX_CHARS else ()
+
+
+def _package(text: str, language: Language) -> str:
+    if language.id not in ("go", "java"):
+        return ""
+    found = _PACKAGES.search(text)
+    return found[1] if found else ""
+
+
+class _Ways:
+    """How other files come to know one declaration."""
+
+    def __init__(self, index: IndexReader, home: _Home) -> None:
+        self._index, self._home = index, home
+        self._files = files_of(index, home.path)
+        self._word = re.compile(rf"(?<![\w$]){re.escape(home.declared.name)}(?![\w$])")
+        self._leads = cache(self._find_lead)
+
+    def uses_in(self, path: str) -> ChangedFile | None:
+        """Return the uses in one file, None where it has none."""
+        language, text = language_for_path(path), self._index.read(path)
+        if text is None or not self._word.search(text):
+            return None
+        if not _is_same(language, self._home.language):
+            return None
+        reach = self._reach(path, text, extract_symbols(text, language), language)
+        if not (reach.names or reach.modules or reach.told or reach.is_open):
+            return None
+        syntax = parse_afresh(text, language)
+        if syntax is None:
+            return None
+        changes = uses_elsewhere(syntax, self._home.declared, reach, self._home.new)
+        return ChangedFile(path=path, text=text, replacements=changes) if changes else None
+
+    def _reach(self, path: str, text: str, symbols: FileSymbols, language: Language) -> Reach:
+        names, modules = set[str](), set[str]()
+        rows, module_rows, contested = set[int](), set[int](), set[int]()
+        told: dict[str, set[str]] = {}
+        is_open = self._is_same_package(path, text, language)
+        holders = self._home.declared.holders
+        for one in (*symbols.imports, *_written_paths(text, holders, language)):
+            for it in one.names:
+                if it.name == "*":
+                    is_open |= any(self._brings(one, path, name) for name in holders)
+                elif it.name in holders and self._brings(one, path, it.name):
+                    names.add(it.local)
+                    rows.add(one.line)
+                    is_open |= language.id == "java"  # an import is seen in its whole file
+                elif any(self._has_all(file) for file in self._modules(one, path, it.name)):
+                    modules.add(it.local)
+                    module_rows.add(one.line)
+                elif it.name in holders:
+                    contested.add(one.line)
+                told.update(self._told(one, path, it))
+            if not one.names and any(self._brings(one, path, it) for it in holders):
+                modules |= {one.local, self._home.package or one.local}
+                module_rows.add(one.line)
+            if not one.names and one.local:
+                told.update(self._told(one, path, ImportedName(name="", local=one.local)))
+        return Reach(
+            names=frozenset(names | (holders if is_open else set())),
+            modules=frozenset(modules - {""}),
+            rows=frozenset(rows - contested),
+            module_rows=frozenset(module_rows),
+            is_open=is_open,
+            told=told,
+        )
+
+    def _is_same_package(self, path: str, text: str, language: Language) -> bool:
+        is_beside = posixpath.dirname(path) == posixpath.dirname(self._home.path)
+        package = self._home.package
+        return bool(package) and is_beside and _package(text, language) == package
+
+    def _brings(self, one: Import, path: str, name: str) -> bool:
+        """Whether an import in a file brings what is declared."""
+        if one.kind == "require" and one.names:
+            return False
+        if self._home.language.id in ("python", "rust"):  # not the modules that its names may be
+            one = replace(one, names=())
+        return any(self._leads(file, name) for file in self._resolved(one, path))
+
+    def _modules(self, one: Import, path: str, name: str) -> Iterator[str]:
+        """Yield the files of a module that an import brings as a name of its package."""
+        if name != "*":
+            yield from (it for it in self._resolved(one, path) if is_module_named(it, name))
+
+    def _has_all(self, file: str) -> bool:
+        return any(self._leads(file, it) for it in self._home.declared.holders)
+
+    def _told(self, one: Import, path: str, it: ImportedName) -> Iterator[tuple[str, set[str]]]:
+        """Yield what an import brings whose type is the class with the renamed member."""
+        is_member = self._home.declared.kind == "member"
+        for file in self._resolved(one, path) if is_member else ():
+            symbols = self._index.symbols_of(file)
+            for known in symbols.definitions if symbols else ():
+                is_it = known.name == it.name and not known.container
+                is_part = known.container == it.name
+                if (is_it or is_part) and self._is_of_class(file, known.type_name):
+                    yield it.local if is_it else f"{it.local}.{known.name}", {TOLD}
+
+    def _is_of_class(self, file: str, type_name: str) -> bool:
+        words, holders = _WORD.findall(type_name), self._home.declared.holders
+        symbols = self._index.symbols_of(file)
+        if file == self._home.path:
+            return not holders.isdisjoint(words)
+        return symbols is not None and any(
+            it.local in words and it.name in holders and self._brings(one, file, it.name)
+            for one in symbols.imports
+            for it in one.names
+        )
+
+    def _find_lead(self, file: str, name: str, steps: int = MAX_STEPS) -> bool:
+        """Whether a name in a file is what is declared, there or in a file that it comes from."""
+        home = self._home
+        if file == home.path:
+            return name in home.declared.holders
+        symbols = self._index.symbols_of(file)
+        if symbols is None or not steps or name not in home.declared.holders:
+            return False
+        if home.package and language_for_path(file).id == "go":
+            return posixpath.dirname(file) == posixpath.dirname(home.path)
+        if any(it.name == name and not it.container for it in symbols.definitions):
+            return False
+        is_script = language_for_path(file).id in ECMASCRIPT_IDS
+        passed = [
+            one
+            for one in symbols.imports
+            if (one.kind == "export" or not is_script)
+            and any(it.name in ("*", name) and it.local in ("*", name) for it in one.names)
+        ]
+        is_led = any(
+            self._find_lead(other, name, steps - 1)
+            for one in passed
+            for other in self._resolved(one, file)
+        )
+        return is_led and not (home.declared.kind == "thing" and self._keeps(file))
+
+    def _keeps(self, file: str) -> bool:
+        syntax = parse_afresh(self._index.read(file) or "", language_for_path(file))
+        declared = self._home.declared
+        return syntax is None or keeps_name(syntax, declared.name, self._home.new)
+
+    def _resolved(self, one: Import, path: str) -> Sequence[str]:
+        language = language_for_path(path)
+        found = resolve_import(one, path=path, language=language, files=self._files)
+        return [it for it in found if self._is_meant(one, it, language)]
+
+    def _is_meant(self, one: Import, file: str, language: Language) -> bool:
+        """Whether a file has the very path that an import names."""
+        if language.id == "python" and not one.module.startswith("."):
+            parts = one.module.split(".")
+            place = re.sub(r"(/__init__)?\.pyi?$", "", file)
+            names = [[*parts, it.name] for it in one.names]
+            tail = next((it for it in (parts, *names) if place.endswith("/" + "/".join(it))), None)
+            if tail is None or parts[0] in sys.stdlib_module_names:
+                return False
+            above = place.removesuffix("/" + "/".join(tail))
+            return not self._files.exists(f"{above}/__init__.py")
+        if language.id == "rust":
+            last = one.module.rpartition("::")[2]
+            named = (last, *(it.name for it in one.names))
+            is_root = last in ("crate", "self", "super")
+            return is_root or any(is_module_named(file, it) for it in named)
+        return True
+
+
+def _written_paths(text: str, holders: frozenset[str], language: Language) -> Iterator[Import]:
+    """Yield the modules of Rust's whole paths, such as ``crate::shop::Order``, as imports."""
+    if language.id == "rust":
+        names = "|".join(map(re.escape, sorted(holders)))
+        heads = re.findall(rf"((?:\w+::)*\w+)::(?:{names})\b", text)
+        for head in islice(dict.fromkeys(heads), 50):
+            yield Import(module=head, local=head, line=-1)
+
+
+def _is_same(one: Language, other: Language) -> bool:
+    return one.id == other.id or {one.id, other.id} <= set(ECMASCRIPT_IDS)
