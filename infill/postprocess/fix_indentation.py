@@ -73,7 +73,8 @@ def _open_columns(context: CleaningContext) -> list[int]:
     begin = context.hole.start - len(context.before)  # about there: before has plain line ends
     for offset, line in reversed(free_lines(context.before[: -len(context.line_before) or None])):
         first = max(0, begin + offset + len(leading_blank(line)))
-        if not line.strip() or not is_code(context.syntax, first):
+        goes_on = context.before[max(0, offset - 2) : offset] == "\\\n"  # with the line above
+        if not line.strip() or goes_on or not is_code(context.syntax, first):
             continue
         if not found and re.search(context.language.header or r"(?!)", line.rstrip()):
             return [columns(line) + unit]

@@ -153,6 +153,8 @@ def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, ex
         ("python", "    def f():\n    ║\n", "    a", "    a"),
         ("python", "    a = 1\n    ║\n", "    b = 2", "b = 2"),
         ("python", "    if a:\n    ║\n    c\n", "        b", "    b"),
+        ("python", "    a = 1 + \\\n        2\n    ║\n", "    b = 3", "b = 3"),
+        ("python", "    a = (\n        2\n    )\n    ║\n", "    b = 3", "b = 3"),
         ("python", "x = ║\n", "  1", "  1"),
         (
             "go",
