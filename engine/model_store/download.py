@@ -118,6 +118,8 @@ def _probe(model: CatalogModel) -> None:
 
 
 def _in_one_line(fault: BaseException) -> str:
+    if type(fault).__name__ in ("ConnectError", "ConnectTimeout", "LocalEntryNotFoundError"):
+        return "it cannot be reached"
     lines = str(fault).strip().splitlines()
     return f"{type(fault).__name__}: {lines[0][:160]}" if lines else type(fault).__name__
 

@@ -299,7 +299,8 @@ def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Pa
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     message = refusal("owner/model")
     assert message.startswith(
-        "no model 'owner/model': no such folder here, and the model hub failed"
+        "no model 'owner/model': no such folder here, and the model hub failed (it cannot be "
+        "reached): "
     )
     assert message.endswith("check the name and the network")
 
