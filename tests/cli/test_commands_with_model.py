@@ -1,6 +1,7 @@
 """The commands with the real engine and the default model, as a new user meets them."""
 
 import html
+import http.client
 import json
 import re
 import shlex
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from api_desk import api_of_real_engine
 from checkout import ROOT
 from command_line import run
 
@@ -89,6 +91,19 @@ def test_a_document_shows_what_its_command_prints_today(
     assert result.exit_code == 0, result.stdout + result.stderr
     lines = [line for line in result.stdout.splitlines() if not COST.match(line)]
     assert lines == shown.splitlines()
+
+
+ASKED = re.compile(r"^\$ curl \S+(/v1/\S+) -H '.*?' -d '(.*?)'\n(\{\"id\".*?)\n```", re.M | re.S)
+
+
+def test_the_api_answers_what_its_document_shows(real_engine_runtime: Address):
+    text = (ROOT / "docs" / "completions-api.md").read_text()
+    [(path, asked, shown)] = ASKED.findall(text)
+    with api_of_real_engine(real_engine_runtime) as desk:
+        connection = http.client.HTTPConnection("127.0.0.1", desk.port, timeout=120)
+        connection.request("POST", path, asked, {"Content-Type": "application/json"})
+        answer = json.loads(connection.getresponse().read())
+    assert answer | {"id": "", "created": 0} == json.loads(shown) | {"id": "", "created": 0}
 
 
 def test_a_line_that_both_sides_tell_is_filled_as_anyone_would(tmp_path: Path):
