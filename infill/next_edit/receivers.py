@@ -14,7 +14,14 @@ import tree_sitter
 from intarsia.infill.syntax.name_rules import NameRules, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax
-from intarsia.infill.syntax.scopes import Chain, is_first, is_seen, place_in, scope_of_binding
+from intarsia.infill.syntax.scopes import (
+    Chain,
+    first_named,
+    is_first,
+    is_seen,
+    place_in,
+    scope_of_binding,
+)
 
 Binding: TypeAlias = tuple[Chain, tree_sitter.Node]
 """What binds a name, and the scope that it is seen in."""
@@ -98,7 +105,7 @@ class Names:
             dot = node.prev_sibling
             return dot.prev_sibling if dot is not None and dot.type in (".", "::") else None
         if parent.type == "method_reference":
-            return None if is_first(parent, node) else parent.named_child(0)
+            return None if is_first(parent, node) else first_named(parent)
         field = RECEIVERS.get(place_in(parent, node))
         if field is None:
             return None
@@ -214,7 +221,7 @@ class Names:
             return self._types_of_member(member, steps - 1)
         if "literal" in kind or kind in ("string", "integer", "float", "number"):
             return {kind}
-        inner = _field(node, _ITEMS) or node.named_child(0)
+        inner = _field(node, _ITEMS) or first_named(node)
         return self.types_of(inner, steps - 1)
 
     def _types_of_name(self, chain: Chain, steps: int) -> set[str] | None:
@@ -319,7 +326,7 @@ def _field(node: tree_sitter.Node, names: tuple[str, ...]) -> tree_sitter.Node |
 
 def _first_argument(call: tree_sitter.Node) -> tree_sitter.Node | None:
     arguments = call.child_by_field_name("arguments")
-    return None if arguments is None else arguments.named_child(0)
+    return None if arguments is None else first_named(arguments)
 
 
 def _is_after(node: tree_sitter.Node, bound: Chain) -> bool:

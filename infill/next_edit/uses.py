@@ -13,7 +13,7 @@ from intarsia.infill.next_edit.receivers import Names
 from intarsia.infill.syntax.name_rules import SCOPE_RULES, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax
-from intarsia.infill.syntax.scopes import Chain, place_in, scope_of_binding
+from intarsia.infill.syntax.scopes import Chain, first_named, place_in, scope_of_binding
 
 _COMMON = frozenset(dir(str) + dir(list) + dir(dict) + dir(set) + dir(object)) | words(
     "length size name value id key data type push map filter find some every slice forEach then"
@@ -157,7 +157,7 @@ def types_of_owner(
         return set()
     if place == "keyword_argument.name":
         return _types_of_call(names, chain, family)
-    if chain[-3].type == "keyed_element" and chain[-3].named_child(0) == chain[-2]:
+    if chain[-3].type == "keyed_element" and first_named(chain[-3]) == chain[-2]:
         return _types_of_literal(names, chain[:-1], declared)
     is_key = place in _KEYS and not names.is_variable(chain)
     if is_key or chain[-1].type in SHORTHANDS or chain[-2].type == SHORT_FIELD:

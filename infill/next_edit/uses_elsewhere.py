@@ -64,6 +64,10 @@ class Reach:
     is_open: bool = False
     told: Mapping[str, set[str]] = field(default_factory=dict)
 
+    @property
+    def is_any(self) -> bool:
+        return bool(self.names or self.modules or self.told or self.is_open)
+
 
 def declaration_at(syntax: Syntax, at: int, new: str) -> Declaration | None:
     """Return what is declared at an offset and seen by other files; None: nothing, or not all."""
@@ -107,10 +111,14 @@ def _is_exported(syntax: Syntax, chain: Chain) -> bool:
 def keeps_name(syntax: Syntax, name: str, new: str) -> bool:
     """Whether a file that imports a name goes on to call it that: it has the new name already.
 
-    Or ``__all__`` of Python passes it on, which is a string.
+    Or it has the name by a second way, too; or ``__all__`` of Python passes it on, a string.
     """
     rules = RULES.get(syntax.language.id)
-    if rules is None or Names(syntax, rules).variables(new):
+    names = None if rules is None else Names(syntax, rules)
+    if names is None or names.variables(new):
+        return True
+    bound = [it for it, scope in names.bindings(name) if scope.parent is None]
+    if sum(it[-2].child_by_field_name("alias") is None for it in bound) > 1:
         return True
     data = syntax.data.decode("utf-8", "replace")
     is_listed = f'"{name}"' in data or f"'{name}'" in data
@@ -154,6 +162,8 @@ def _things(names: Names, declared: Declaration, reach: Reach, new: str) -> _Fou
                 yield chain, "{new}"
             elif names.syntax.language.id != "java":
                 yield chain, "{new} as {old}"
+        elif any(it.type == "use_declaration" for it in chain):
+            continue  # of Rust: what its own import leaves out
         elif receiver is not None or chain[-2].type in _QUALIFIED:
             if _is_module(names, chain, receiver, reach):
                 yield chain, "{new}"

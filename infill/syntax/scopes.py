@@ -56,7 +56,12 @@ def place_in(parent: tree_sitter.Node, node: tree_sitter.Node) -> str:
 
 def is_first(parent: tree_sitter.Node, node: tree_sitter.Node) -> bool:
     """Whether a node is the first of its parent's that has a name in the grammar."""
-    return parent.named_child(0) == node
+    return first_named(parent) == node
+
+
+def first_named(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """Return the first child that has a name in the grammar; ``named_child(0)`` may raise."""
+    return next(iter(node.named_children), None)
 
 
 def _has_self(listed: tree_sitter.Node) -> bool:

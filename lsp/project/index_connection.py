@@ -27,6 +27,9 @@ CHOICE_TIMEOUT_S = 10.0
 """Nobody waits for chunks, but a later choice is better than one for a text of long ago."""
 
 
+USES_TIMEOUT_S = 25.0
+"""On a busy machine: the search ends after some seconds of one core."""
+
 IMPORTS_TIMEOUT_S = 0.03
 """A suggestion waits for this answer; without it, it is shown without its import."""
 
@@ -154,7 +157,7 @@ class IndexConnection:
         """Return where other files use a renamed declaration, nothing where there is no answer."""
         if self._client is None:
             return ()
-        return await self._client.find_uses(path, text, at, new, timeout_s=CHOICE_TIMEOUT_S)
+        return await self._client.find_uses(path, text, at, new, timeout_s=USES_TIMEOUT_S)
 
     async def is_complete(self) -> bool:
         """Whether all files are indexed; False where there is no answer."""

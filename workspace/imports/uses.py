@@ -8,12 +8,15 @@ path alone, or in the place of one of the standard library, does not count.
 import posixpath
 import re
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from intarsia.infill.imports.binding import DEFAULT
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
 from intarsia.infill.next_edit.uses_elsewhere import (
     TOLD,
@@ -36,8 +39,11 @@ MAX_FILES = 2_000
 """Files with the words of the name that are read. Of a name that more have, no use is told."""
 MAX_CHARS = 4_000_000
 """Of the files with uses, together: of more, no use is told."""
+MAX_CPU_S = 6.0
+"""What takes longer is given up: the index has other questions to answer."""
 MAX_STEPS = 4
 _PACKAGES = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
+_DEFAULT = re.compile(r"^export\s+default\s+(?:abstract\s+)?(?:class\s+)?(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -65,10 +71,20 @@ def uses_in_files(
     if len(candidates) > MAX_FILES:
         return ()
     home = _Home(path, language, declared, new, _package(before, language))
-    ways = _Ways(index, home)
-    asked = (ways.uses_in(it) for it in candidates if it != path and index.root_of(it) == root)
-    found = tuple(it for it in asked if it is not None)
-    return found if sum(len(it.text) for it in found) <= MAX_CHARS else ()
+    ways = _Ways(index, home, before)
+    found, ends_at = list[ChangedFile](), time.process_time() + MAX_CPU_S
+    for candidate in candidates:
+        if candidate != path and index.root_of(candidate) == root:
+            found += filter(None, [ways.uses_in(candidate)])
+        if time.process_time() > ends_at or sum(len(it.text) for it in found) > MAX_CHARS:
+            return ()
+    return tuple(found)
+
+
+def _default_of(text: str) -> str:
+    """Return the name of what a module of JavaScript exports as its main class."""
+    found = _DEFAULT.search(text)
+    return found[1] if found else ""
 
 
 def _package(text: str, language: Language) -> str:
@@ -81,11 +97,14 @@ def _package(text: str, language: Language) -> str:
 class _Ways:
     """How other files come to know one declaration."""
 
-    def __init__(self, index: IndexReader, home: _Home) -> None:
+    def __init__(self, index: IndexReader, home: _Home, before: str) -> None:
         self._index, self._home = index, home
         self._files = files_of(index, home.path)
         self._word = re.compile(rf"(?<![\w$]){re.escape(home.declared.name)}(?![\w$])")
         self._leads = cache(self._find_lead)
+        holders = home.declared.holders
+        is_default = home.declared.kind == "member" and _default_of(before) in holders
+        self._exported = holders | ({DEFAULT} if is_default else set())
 
     def uses_in(self, path: str) -> ChangedFile | None:
         """Return the uses in one file, None where it has none."""
@@ -94,11 +113,12 @@ class _Ways:
             return None
         if not _is_same(language, self._home.language):
             return None
-        reach = self._reach(path, text, extract_symbols(text, language), language)
-        if not (reach.names or reach.modules or reach.told or reach.is_open):
+        known = self._index.symbols_of(path)  # of a text that may be older
+        if known is not None and not self._reach(path, text, known, language).is_any:
             return None
+        reach = self._reach(path, text, extract_symbols(text, language), language)
         syntax = parse_afresh(text, language)
-        if syntax is None:
+        if syntax is None or not reach.is_any:
             return None
         changes = uses_elsewhere(syntax, self._home.declared, reach, self._home.new)
         return ChangedFile(path=path, text=text, replacements=changes) if changes else None
@@ -109,14 +129,24 @@ class _Ways:
         told: dict[str, set[str]] = {}
         is_open = self._is_same_package(path, text, language)
         holders = self._home.declared.holders
+        # Elsewhere ``Names`` knows no scope of an import, so the whole file has its name.
+        is_bound = language.id == "python" or language.id in ECMASCRIPT_IDS
+        num_with = Counter(it.local for one in symbols.imports for it in one.names)
         for one in (*symbols.imports, *_written_paths(text, holders, language)):
             for it in one.names:
                 if it.name == "*":
                     is_open |= any(self._brings(one, path, name) for name in holders)
-                elif it.name in holders and self._brings(one, path, it.name):
-                    names.add(it.local)
-                    rows.add(one.line)
-                    is_open |= language.id == "java"  # an import is seen in its whole file
+                elif it.name == "self":  # of Rust: the module itself
+                    if any(self._brings(one, path, name) for name in holders):
+                        modules.add(
+                            one.module.rpartition("::")[2] if it.local == "self" else it.local
+                        )
+                        module_rows.add(one.line)
+                elif it.name in self._exported and self._brings(one, path, it.name):
+                    if is_bound or num_with[it.local] == 1:
+                        names.add(it.local)
+                        rows.add(one.line)
+                        is_open |= not is_bound
                 elif any(self._has_all(file) for file in self._modules(one, path, it.name)):
                     modules.add(it.local)
                     module_rows.add(one.line)
@@ -184,24 +214,21 @@ class _Ways:
         """Whether a name in a file is what is declared, there or in a file that it comes from."""
         home = self._home
         if file == home.path:
-            return name in home.declared.holders
+            return name in self._exported
         symbols = self._index.symbols_of(file)
-        if symbols is None or not steps or name not in home.declared.holders:
+        if symbols is None or not steps:
             return False
         if home.package and language_for_path(file).id == "go":
             return posixpath.dirname(file) == posixpath.dirname(home.path)
         if any(it.name == name and not it.container for it in symbols.definitions):
             return False
         is_script = language_for_path(file).id in ECMASCRIPT_IDS
-        passed = [
-            one
-            for one in symbols.imports
-            if (one.kind == "export" or not is_script)
-            and any(it.name in ("*", name) and it.local in ("*", name) for it in one.names)
-        ]
         is_led = any(
-            self._find_lead(other, name, steps - 1)
-            for one in passed
+            self._find_lead(other, name if it.name == "*" else it.name, steps - 1)
+            for one in symbols.imports
+            if one.kind == "export" or not is_script
+            for it in one.names
+            if it.name == "*" or it.local == name
             for other in self._resolved(one, file)
         )
         return is_led and not (home.declared.kind == "thing" and self._keeps(file))

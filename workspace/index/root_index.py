@@ -36,6 +36,7 @@ MAX_UNCOMMITTED_S = 0.25
 MAX_RESETS = 3
 """A database that is damaged again and again is on a broken disk: then it pauses each time."""
 
+_MODULE_FILES = ("go.mod", "go.work")
 _FIRST = -1  # of the queue
 _NOTHING = Counts(0, 0, 0)
 _MAX_FORGOTTEN = 20  # contents of one step
@@ -389,5 +390,5 @@ class RootIndex:
 
 
 def is_known_source(name: str) -> bool:
-    """Tell by its name whether a file is source code of a known language."""
-    return language_for_path(name) is not PLAIN_TEXT
+    """Tell by its name whether a file is source code of a known language, or says where that is."""
+    return language_for_path(name) is not PLAIN_TEXT or name.rpartition("/")[2] in _MODULE_FILES

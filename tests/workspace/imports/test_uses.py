@@ -6,12 +6,15 @@ alias, ³ a shorthand; the first mark is the declaration. Its own file is left t
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
-from memory_index import MemoryIndex
+from inline_parser import InlineParser
 
 from intarsia.infill.replacement import with_replaced
+from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.imports.uses import uses_in_files
+from intarsia.workspace.index.indexer import OwnIndex
 
 PYTHON = {
     "a function, its imports and what only looks like it": {
@@ -52,6 +55,10 @@ PYTHON = {
         "kit/__init__.py": 'from .core import total²\n\n__all__ = ["total"]\n',
         "user.py": "from kit import total\n\ntotal()\n",
         "clash.py": "from kit.core import total²\n\nrenamed = total()\n",
+        "spare.py": (
+            "try:\n    from kit.core import total²\nexcept ImportError:\n"
+            "    from spare import total\n\ntotal()\n"
+        ),
     },
     "a field": {
         "model.py": (
@@ -75,7 +82,10 @@ PYTHON = {
             "from model import Order\n\n\ndef make() -> Order:\n    return Order()\n\n\n"
             "class Special(Order):\n    def show(self):\n        return self.price_cents¹\n"
         ),
-        "made.py": "from maker import make\n\nmade = make()\nprint(made.price_cents¹)\n",
+        "made.py": (
+            "from maker import make\n\nmade = make()\nprint(made.price_cents¹)\n"
+            "print(().price_cents, {}.price_cents, list().price_cents, ''.price_cents)\n"
+        ),
         "same.py": (
             "from model import Order\n\n\nclass Row:\n    price_cents: int = 0\n\n\n"
             "def f(row: Row, order: Order):\n    return row.price_cents + order.price_cents¹\n"
@@ -133,6 +143,14 @@ OTHERS = {
         "function f(order: Order, row: Row) {\n  return order.priceCents¹ + row.priceCents;\n}\n"
         "const made: Order = { priceCents¹: 2 };\nload().priceCents¹;\nother.priceCents;\n",
     },
+    "TypeScript: a method of the main class": {
+        "options.ts": "export default class Options {\n  merge¹() {}\n}\n",
+        "index.ts": 'export { default as Settings } from "./options";\n',
+        "use.ts": 'import Options, { type Other } from "./options";\n\n'
+        "new Options().merge¹();\nfunction f(one: Options, other: Other) {\n"
+        "  one.merge¹();\n  other.merge();\n}\n",
+        "else.ts": 'import Options from "./other";\n\nnew Options().merge();\n',
+    },
     "Go": {
         "go.mod": "module example.com/shop\n",
         "prices/prices.go": "package prices\n\nfunc Total¹(n int) int { return n }\n",
@@ -163,6 +181,11 @@ OTHERS = {
         "fn g(total: u32) -> u32 { total }\n",
         "src/other.rs": "use std::iter::total;\n\nfn f() { total(1); crate::other::total(2); }\n",
         "src/alias.rs": "use crate::prices::total¹ as sum;\n\nfn f() { sum(1); }\n",
+        "src/single.rs": "use crate::prices::total¹;\n\nfn f(it: total::X) { total¹(1); }\n",
+        "src/itself.rs": "use crate::{other::A, prices::{self, Order}};\n\n"
+        "fn f() { prices::total¹(1); }\n",
+        "src/twice.rs": "fn f() { use crate::prices::total; total(1); }\n"
+        "fn g() { use crate::other::total; total(1); }\n",
     },
     "Java": {
         "src/shop/Order.java": "package shop;\n\npublic class Order {\n"
@@ -189,22 +212,31 @@ def plain(drawing: str) -> str:
     return re.sub("[¹²³]", "", drawing)
 
 
-def renamed_files(files: Mapping[str, str], new: str = "renamed") -> dict[str, str]:
+def renamed_files(folder: Path, files: Mapping[str, str], new: str = "renamed") -> dict[str, str]:
     """Return the texts that the rename of the first mark's name changes."""
     first, drawing = next(it for it in files.items() if "¹" in it[1])
     head = drawing.partition("¹")[0]
     name = head[len(head.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")) :]
-    texts = {f"/p/{path}": plain(text) for path, text in files.items()}
-    path = f"/p/{first}"
-    index = MemoryIndex(texts, ["/p"])
-    found = uses_in_files(index, path, texts[path], len(head) - len(name), new)
-    for one in found:
-        assert one.text == texts[one.path]
-    return {it.path.removeprefix("/p/"): with_replaced(it.text, it.replacements) for it in found}
+    root = folder / "p"
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(plain(text))
+    settings = [RootSettings(path=str(root))]
+    own = OwnIndex(settings, folder / "databases", lambda on: InlineParser(on, []))
+    try:
+        assert own.update()
+        at = len(head) - len(name)
+        path = (root / first).as_posix()
+        found = uses_in_files(own.index, path, plain(drawing), at, new)
+    finally:
+        own.close()
+    inside = {Path(it.path).relative_to(root).as_posix(): it for it in found}
+    assert {path: it.text for path, it in inside.items()} == {it: plain(files[it]) for it in inside}
+    return {path: with_replaced(it.text, it.replacements) for path, it in inside.items()}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_sure_uses_are_found_and_no_others(name: str) -> None:
+def test_all_sure_uses_are_found_and_no_others(name: str, tmp_path: Path) -> None:
     files = CASES[name]
     declared, drawing = next(it for it in files.items() if "¹" in it[1])
     head = drawing.partition("¹")[0]
@@ -215,4 +247,4 @@ def test_all_sure_uses_are_found_and_no_others(name: str) -> None:
         for path, text in files.items()
         if path != declared and plain(text) != text
     }
-    assert renamed_files(files) == expected
+    assert renamed_files(tmp_path, files) == expected
