@@ -37,9 +37,11 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "nextEdit": {
         "off": "Never.",
-        "sure": "Uses of what you renamed, and what two ways to write it agree on.",
-        "balanced": "Also what is very likely due to your edit.",
-        "bold": "Also what is probably due to your edit, deletions included.",
+        "sure": "Uses of what you renamed, and what two ways to write it agree on. Of the others, "
+        "100 % were right when measured (23 of 23).",
+        "balanced": "Also what is very likely due to your edit: 96 % were right (25 of 26).",
+        "bold": "Also what is probably due to your edit, deletions included: 88 % were right "
+        "(35 of 40).",
     },
     "inComments": {
         "never": "Not in comments and docstrings.",

@@ -96,6 +96,8 @@ class Names:
             return False
         if place in self.rules.members or place in RECEIVERS or place in _NO_VARIABLES:
             return False
+        if place == "import_specifier.name" and chain[-2].child_by_field_name("alias"):
+            return False  # what another module calls it
         return chain[-2].type not in self.rules.first_only or is_first(chain[-2], chain[-1])
 
     def receiver(self, chain: Chain) -> tree_sitter.Node | None:

@@ -117,8 +117,7 @@ def keeps_name(syntax: Syntax, name: str, new: str) -> bool:
     names = None if rules is None else Names(syntax, rules)
     if names is None or names.variables(new):
         return True
-    bound = [it for it, scope in names.bindings(name) if scope.parent is None]
-    if sum(it[-2].child_by_field_name("alias") is None for it in bound) > 1:
+    if sum(scope.parent is None for _, scope in names.bindings(name)) > 1:
         return True
     data = syntax.data.decode("utf-8", "replace")
     is_listed = f'"{name}"' in data or f"'{name}'" in data

@@ -124,5 +124,7 @@ def _offered_rename(
             for start, end in zip(rename.starts, ends, strict=True)
         ),
         position=document.with_text(rename.undone(document.text)).position_at(rename.asked_at),
-        elsewhere=elsewhere and UsesElsewhere(files=elsewhere.files, uses=elsewhere.uses),
+        elsewhere=None
+        if elsewhere is None
+        else UsesElsewhere(files=elsewhere.files, uses=elsewhere.uses),
     )

@@ -168,9 +168,16 @@ class _Ways:
         )
 
     def _is_same_package(self, path: str, text: str, language: Language) -> bool:
-        is_beside = posixpath.dirname(path) == posixpath.dirname(self._home.path)
-        package = self._home.package
-        return bool(package) and is_beside and _package(text, language) == package
+        package, own = self._home.package, self._home.path
+        if not package or _package(text, language) != package:
+            return False
+        folder, name = posixpath.split(own)
+        tail = (
+            f"/{package.replace('.', '/')}/{name}"  # of Java, where tests have a root of their own
+        )
+        named = self._index.files_named(posixpath.splitext(name)[0])
+        is_only = language.id == "java" and [it for it in named if it.endswith(tail)] == [own]
+        return is_only or posixpath.dirname(path) == folder
 
     def _brings(self, one: Import, path: str, name: str) -> bool:
         """Whether an import in a file brings what is declared."""

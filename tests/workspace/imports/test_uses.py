@@ -127,6 +127,8 @@ OTHERS = {
             "const object = { total: total¹ };\nconst short = { total³ };\n"
             "object.total;\nfunction f(total: number) {\n  return total + sum([]);\n}\n"
         ),
+        "src/two.ts": 'import { total as other } from "other";\n'
+        'import { total¹ } from "./prices";\n\ntotal¹([other]);\n',
         "src/page.jsx": 'import { total¹ } from "./prices";\n\nexport default () => total¹([]);\n',
         "src/kept.ts": 'import { total² } from "./prices";\nexport { total };\n'
         "export const renamed = 1;\n",
@@ -198,10 +200,17 @@ OTHERS = {
         "src/app/Other.java": "package app;\n\nimport bank.Order;\n\nclass Other {\n"
         "    int f(Order it) { return it.price(); }\n}\n",
     },
+    "Java: two classes of one name": {
+        "one/shop/Order.java": "package shop;\n\npublic class Order¹ {}\n",
+        "two/shop/Order.java": "package shop;\n\npublic class Order {}\n",
+        "two/shop/Cart.java": "package shop;\n\nclass Cart { Order one; }\n",
+        "one/shop/Cart.java": "package shop;\n\nclass Cart { Order¹ one; }\n",
+    },
     "Java: a class": {
         "src/shop/Order.java": "package shop;\n\npublic class Order¹ {}\n",
         "src/shop/Cart.java": "package shop;\n\nclass Cart { Order¹ one = new Order¹(); }\n",
         "src/app/Main.java": "package app;\n\nimport shop.Order¹;\n\nclass Main { Order¹ it; }\n",
+        "test/shop/CartTest.java": "package shop;\n\nclass CartTest { Order¹ it; }\n",
         "src/app/Other.java": "package app;\n\nimport bank.Order;\n\nclass Other { Order it; }\n",
     },
 }
