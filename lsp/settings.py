@@ -211,7 +211,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_LANGUAGE,
         Meta(
             description="Suggest in string literals while you type. Code inside a string always "
-            "gets suggestions, and so do strings of data and markup, such as JSON and HTML."
+            "gets suggestions, and so do keys, names of modules, lists of words, and strings of "
+            "data and markup, such as JSON and HTML."
         ),
     ] = False
     over_menu: Annotated[

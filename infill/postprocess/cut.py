@@ -10,7 +10,7 @@ import re
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.brackets import balance_of, closing_quote, open_quote
+from intarsia.infill.syntax.brackets import PAIRS, balance_of, closing_quote, open_marks
 from intarsia.infill.syntax.hidden_characters import first_hidden
 from intarsia.infill.syntax.lines import columns
 
@@ -141,27 +141,35 @@ _IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
 
 def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
     """Cut at the first mark that the text behind the cursor closes already."""
-    quote = quote_around(context)
-    end = None if quote is None else closing_quote(fill, 0, quote)
+    end = _end_by_quote(fill, context)
     if end is None:
         end = _end_by_mark(fill, context)
     return fill if end is None else fill[:end]
 
 
-def quote_around(context: CleaningContext) -> str | None:
-    """Return the quote in which the hole is and which closes on the hole's line, if there is one.
+def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
+    """Return where the fill leaves the quotes around it, or an expression inside of quotes.
 
     Where the parser sees no string, only a quote right behind the cursor counts: unfinished code
     may hide it from the parser.
     """
-    quote = open_quote(context.line_before)
-    if quote is None:
-        return None
-    closes_at = closing_quote(context.rest, 0, quote)
-    if closes_at is None or context.rest[closes_at + len(quote) :][:1].isalnum():
-        return None
-    is_known = context.syntax is None or context.is_in_string or closes_at == 0
-    return quote if is_known else None
+    marks = open_marks(context.line_before)
+    while marks:
+        mark = marks.pop()
+        if mark in PAIRS:
+            closers = balance_of(context.rest).unmatched
+            is_closed = closers and context.rest[closers[0]] == PAIRS[mark]
+            if is_closed and any(outer not in PAIRS for outer in marks):
+                return next(iter(balance_of(fill).unmatched), None)
+            continue
+        closes_at = closing_quote(context.rest, 0, mark)
+        if closes_at is None or context.rest[closes_at + len(mark) :][:1].isalnum():
+            continue
+        is_known = context.syntax is None or context.is_in_string or closes_at == 0
+        quotes = [quote for quote in (mark, *marks) if quote not in PAIRS] if is_known else []
+        ends = (closing_quote(fill, 0, quote) for quote in quotes)
+        return min((end for end in ends if end is not None), default=None)
+    return None
 
 
 def _end_by_mark(fill: str, context: CleaningContext) -> int | None:

@@ -92,25 +92,42 @@ def _brackets(code: str) -> Iterator[tuple[int, str]]:
 
 _PREFIXES = ("r", "b", "f", "u", "rb", "br", "fr", "rf")
 _WORD = "abcdefghijklmnopqrstuvwxyz0123456789_"
-_QUOTE = re.compile(r"\\.|'''|\"\"\"|[\"'`]")
-_INSIDE = {
-    quote: re.compile(rf"\\.|[#$]\{{[^{{}}\n]*\}}|{quote}")
-    for quote in ('"', "'", "`", '"""', "'''")
-}
+_QUOTES = ('"', "'", "`", '"""', "'''")
+_INSIDE = {quote: re.compile(rf"\\.|[#$]\{{[^{{}}\n]*\}}|{quote}") for quote in _QUOTES}
+_OPEN_OR_CLOSE = re.compile(r"[#$][({]|\\.|'''|\"\"\"|[\"'`(){}\[\]]")
+_EXPRESSIONS = ("${", "#{", "$(", "\\(")
+_FORMATS = re.compile(r"(?:\b[rR]?[fF][rR]?|\$@?)\Z")
+
+
+def open_marks(line: str) -> list[str]:
+    """Return the quotes and brackets that are open at the end of a line, the innermost last.
+
+    Inside of quotes only what begins an expression opens a bracket: ``"${``, ``f"{``.
+    """
+    marks: list[str] = []
+    formats: set[int] = set()  # how many marks are around each quote in which braces are code
+    for found in _OPEN_OR_CLOSE.finditer(line):
+        mark, last = found.group(), marks[-1] if marks else ""
+        if last in _QUOTES:
+            if mark == last and not _is_in_word(line, found.start(), mark):
+                marks.pop()
+            elif mark in _EXPRESSIONS or (mark == "{" and len(marks) - 1 in formats):
+                marks.append(mark[-1])
+        elif mark in _QUOTES and not _is_apostrophe(line, found.start(), mark):
+            formats.discard(len(marks))
+            if _FORMATS.search(line, max(0, found.start() - 3), found.start()):
+                formats.add(len(marks))
+            marks.append(mark)
+        elif mark[-1] in PAIRS and not mark.startswith("\\"):
+            marks.append(mark[-1])
+        elif PAIRS.get(last) == mark:
+            marks.pop()
+    return marks
 
 
 def open_quote(line: str) -> str | None:
-    """Return the quote that is open at the end of a line, None if there is none."""
-    offset = 0
-    while (mark := _QUOTE.search(line, offset)) is not None:
-        quote, offset = mark.group(), mark.end()
-        if quote.startswith("\\") or _is_apostrophe(line, mark.start(), quote):
-            continue
-        end = closing_quote(line, offset, quote)
-        if end is None:
-            return quote
-        offset = end + len(quote)
-    return None
+    """Return the outermost quote that is open at the end of a line, None if there is none."""
+    return next((mark for mark in open_marks(line) if mark in _QUOTES), None)
 
 
 def closing_quote(line: str, start: int, quote: str) -> int | None:

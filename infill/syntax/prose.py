@@ -1,11 +1,13 @@
 """Where the text of a file is prose: in comments, documentation and string literals.
 
-Nothing is prose in files of data or markup: there, strings are the content.
+Nothing is prose in files of data or markup: there, strings are the content. Nor is a string that
+names something: a key, a module, a variable, one of several words.
 """
 
 import re
 from typing import Literal, TypeAlias
 
+from intarsia.infill.syntax.brackets import PAIRS, open_marks
 from intarsia.infill.syntax.lines import line_start
 from intarsia.infill.syntax.nodes import comment_at, is_inside_string, nodes_at
 from intarsia.infill.syntax.parse import Syntax, parse_edited
@@ -25,6 +27,18 @@ _WITH_CHARACTERS = frozenset(
 )
 """Languages where a single quote begins no string, and may have no partner."""
 
+_NAME = re.compile(
+    r"(?:[\w)\]]\[|`(?:[^`]*\s)?\w+:|\b(?:from|import|include|load|require|source|use)\b[^\"'`;]*)[\"'`][^\s\"'`]*\Z"
+)
+"""A key in brackets, in Go's tags or a module, in quotes that are open: such a string is a name."""
+_KEY = re.compile(r"(?:(?:^|[{,\[])\s*|\bcase\s+)[\"'`][^\s\"'`]*\Z")
+_AFTER_KEY = re.compile(r"[^\s\"'`]*[\"'`]\s*(?:=>|:)")
+_AFTER_WORD = re.compile(r"([\"'])[^\s\"'`]+\1\s*,\s*[\"'][^\s\"'`]*\Z")
+MAX_CHARS_BEFORE = 200
+_VARIABLE = re.compile(r"\$\w*\Z")
+_WITH_VARIABLES = frozenset({"dart", "kotlin", "php", "scala", "shellscript"})
+"""Languages where a variable in a string needs no bracket."""
+
 
 def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     """Return which prose an insertion at ``offset`` would be part of, None in code."""
@@ -36,11 +50,11 @@ def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     if start is not None:
         return "documentation" if _is_begun(syntax.text, start, offset) else "comment"
     with_string = _with_string_around(syntax, offset)
-    if with_string is None:
+    line = syntax.text[line_start(syntax.text, offset) : offset]
+    if with_string is None or _is_in_expression(line):
         return None
     if not _is_docstring(with_string, offset):
-        return "string"
-    line = syntax.text[line_start(syntax.text, offset) : offset]
+        return None if _is_name(syntax, line, offset) else "string"
     return "documentation" if _BEGUN_DOCSTRING.match(line) else "comment"
 
 
@@ -82,6 +96,21 @@ def _with_string_around(syntax: Syntax, offset: int) -> Syntax | None:
             if closed is not None and is_inside_string(closed, offset):
                 return closed
     return None
+
+
+def _is_in_expression(line: str) -> bool:
+    """Whether a line ends inside an expression in quotes, which the parser may not know yet."""
+    *outer, last = open_marks(line) or [""]
+    return last in PAIRS and any(mark not in PAIRS for mark in outer)
+
+
+def _is_name(syntax: Syntax, line: str, offset: int) -> bool:
+    """Whether the string at ``offset`` names a key, a module, a variable, or is among words."""
+    if syntax.language.id in _WITH_VARIABLES and _VARIABLE.search(line):
+        return True
+    is_key = _KEY.search(line) and _AFTER_KEY.match(syntax.text, offset)
+    is_listed = _AFTER_WORD.search(syntax.text, max(0, offset - MAX_CHARS_BEFORE), offset)
+    return bool(is_key or is_listed or _NAME.search(line))
 
 
 def _is_docstring(syntax: Syntax, offset: int) -> bool:
