@@ -70,7 +70,8 @@ def build_canvas(
     code = code_at(text, hole.start, hole.end, language)
     code_syntax = parse(code.text, code.language)
     num_open = max_open(code.text, hole, code.language, code_syntax)
-    line_tokens = LINE_TOKENS if num_open is None else STATEMENT_TOKENS
+    is_statement = num_open is not None and code_syntax is not None
+    line_tokens = STATEMENT_TOKENS if is_statement else LINE_TOKENS
     first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
     last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(

@@ -49,11 +49,12 @@ def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -
     is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
     if hole.kind != "line" or hole.start < hole.end or not is_at_line_end:
         return None
-    if language.block_style == "none" or not _is_in_code(text, hole.start, syntax):
+    if len(text) > MAX_CHARS_BALANCED or not _is_in_code(text, hole.start, syntax):
         return None
-    if syntax is None or len(text) > MAX_CHARS_BALANCED:
+    if (language.grammar is not None) == (syntax is None or language.block_style == "none"):
         return None
-    return len(balance_of(text).unmatched) if num_errors(syntax) else 0
+    is_whole = syntax is not None and not num_errors(syntax)
+    return 0 if is_whole else sum(at >= hole.end for at in balance_of(text).unmatched)
 
 
 def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int:

@@ -71,14 +71,17 @@ def test_where_a_hole_of_several_lines_ends(language_id, source, min_indent, sto
         ("python", "x = ║1║\n", None),  # a range stays within its line
         ("python", "# see ║\n", None),
         ("python", 'x = """\n║\n"""\n', None),
-        ("plaintext", "one ║\n", None),
+        ("plaintext", "one ║\n", 0),
+        ("plaintext", "a)\nf {\n  one ║\n}\nb)\n", 1),  # of the two, one is behind the hole
+        ("markdown", "one ║\n", None),
         ("python", "def f():\n    ║\n", None),  # a block
     ],
 )
 def test_how_many_brackets_a_line_may_leave_open(language_id, source, max_open):
     canvas = drawn_hole(source, language_id).canvas()
     assert canvas.max_open == max_open
-    assert canvas.max_tokens == (128 if canvas.kind == "block" else 48 if max_open is None else 96)
+    is_statement = max_open is not None and language_id != "plaintext"
+    assert canvas.max_tokens == (128 if canvas.kind == "block" else 96 if is_statement else 48)
 
 
 def test_brackets_of_a_long_text_are_not_counted():
