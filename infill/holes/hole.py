@@ -41,6 +41,7 @@ class Hole:
     given_start: int
     max_lines: int
     header: Header | None = None  # of a block, the header that opens it
+    is_inserted: bool = False  # a new line before existing code, which nothing open may take in
 
     def __post_init__(self) -> None:
         if not 0 <= self.given_start <= self.start <= self.end:

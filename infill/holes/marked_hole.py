@@ -74,7 +74,7 @@ def open_at_cursor(
         text = text[:start] + after + text[start:]
         reopened = find_hole(text, start, language)
         assert isinstance(reopened, Hole), "a shorter line is not refused"
-        hole = reopened
+        hole = replace(reopened, is_inserted=True)
     return OpenHole(shown=text, hole=hole, start=start, end=start, after=after)
 
 

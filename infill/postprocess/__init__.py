@@ -85,5 +85,7 @@ def clean(
 def _why_empty(raw: str, next_filter: Filter) -> str:
     if not raw.strip():
         return "the model wrote nothing"
-    last_filter = FILTERS[FILTERS.index(next_filter) - 1].__name__.replace("_", " ")
-    return f"nothing was left of the fill ({last_filter})"
+    last_filter = FILTERS[FILTERS.index(next_filter) - 1]
+    if last_filter is cut_suffix_overlap:
+        return "the text would repeat what follows the cursor"
+    return f"nothing was left of the fill ({last_filter.__name__.replace('_', ' ')})"

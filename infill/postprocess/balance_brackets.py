@@ -46,7 +46,7 @@ def _without_unmatched(fill: str, balance: Balance) -> list[str]:
         if after.strip(";,"):
             break
         kept, tail = kept[:offset].rstrip(), after + tail
-        candidates += [kept + tail, kept]
+        candidates += [kept + tail, kept] if kept else [""]
     return candidates
 
 

@@ -98,7 +98,13 @@ def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) 
 MAX_CHARS_BALANCED = 1_500
 """How much text before and after the hole is balanced with the fill."""
 
-_QUOTES, _LONG_QUOTES = ('"', "'"), ('"""', "'''")
+WORDS_JOINED = "two words would be joined"
+
+_QUOTES: tuple[str, ...] = ('"', "'")
+_LONG_QUOTES = ('"""', "'''")
+_TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
+_NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
+_UNIT = re.compile(r"[a-z]{1,4}\b")
 _LIST_ITEM = re.compile(r"(?m)^(\s*\w{1,3})\)")
 
 
@@ -112,14 +118,15 @@ def why_it_does_not_fit(
     if context.hole.start < context.hole.end:
         return None  # what is replaced may have held marks of its own
     if joins_words(fill, context):
-        return "two words would be joined"
+        return WORDS_JOINED
     if leaves_quote_open(fill, context):
         return "a quote would be left open"
     with_fill, without = balance_with(fill, context), balance_with("", context)
+    is_worse = num_unbalanced(with_fill) > num_unbalanced(without)
+    if is_worse and not may_go_on and len(with_fill.unclosed) > len(without.unclosed):
+        return "a bracket would be left open"
     if len(with_fill.unmatched) > len(without.unmatched):
         return "a bracket would be closed that is not open"
-    if not may_go_on and num_unbalanced(with_fill) > num_unbalanced(without):
-        return "a bracket would be left open"
     return None
 
 
@@ -128,8 +135,18 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     rest = context.rest[:1]
     if not rest.isascii() or not is_word_character(rest or " "):  # some scripts have no blanks
         return False
+    if _NUMBER.search(fill) and _UNIT.match(context.rest):
+        return False
     is_in_word = is_word_character(context.line_before[-1:] or " ")
     return not is_in_word and is_word_character(fill[-1:] or " ")
+
+
+def ends_with_header(fill: str, context: CleaningContext) -> bool:
+    """Whether the last line is the header of a block, whose body is missing."""
+    header = context.language.header
+    last_line = (context.line_before + fill).rsplit("\n", 1)[-1].rstrip()
+    is_open = context.hole.is_inserted and _TAKES_NEXT_LINE.match(last_line)
+    return bool(is_open or (header and re.search(header, last_line)))
 
 
 def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -154,9 +171,15 @@ def num_unbalanced(balance: Balance) -> int:
 
 
 def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
-    """Whether a quote is open at the end of the fill's last line that was not open before."""
+    """Whether a quote is open at the end of the fill's last line that was not open before.
+
+    In a list of Lisp, which looks like no other line, some quotes have no partner.
+    """
     without = open_quote(context.line_before + context.rest)
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
-    quote = open_quote(last_line)
-    is_of_lines = context.syntax is None or quote in context.language.ends
-    return without is None and quote in (*_QUOTES, *(() if is_of_lines else _LONG_QUOTES))
+    quote, counted = open_quote(last_line), _QUOTES
+    if context.syntax is None:
+        counted = ('"',) if last_line.lstrip().startswith("(") else (*_QUOTES, "`")
+    elif quote not in context.language.ends:
+        counted += _LONG_QUOTES
+    return without is None and quote in counted

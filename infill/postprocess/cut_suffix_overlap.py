@@ -4,6 +4,7 @@ x = f(├a)┤)   →   x = f(├a┤)
 ├a = 1⏎return a┤⏎return a   →   ├a = 1┤⏎return a
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
@@ -28,6 +29,8 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     """Cut at the first line from which the fill repeats the lines after the hole."""
     following = [line.rstrip() for line in context.following]
     after = _lines_after(context, following)
+    if context.hole.is_inserted and _stands_for(lines[0], after[:MAX_LINES_COMPARED]):
+        return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:
@@ -39,6 +42,23 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
         if is_rest and _repeats([rest, *lines[index + 1 :]], [rest, *following]):
             return [*lines[:index], line]
     return lines
+
+
+MAX_LINES_COMPARED = 3
+
+_KEY = re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))")
+
+
+def _stands_for(line: str, after: Sequence[str]) -> bool:
+    """Whether a new line is one that follows, or gives the next line's key another value."""
+    known = {_without_marks(each) for each in after}
+    keys = [_KEY.match(each.strip()) for each in (line, *after[:1])]
+    is_same_key = len({key and key[1] for key in keys}) == 1 < len(keys) and keys[0] is not None
+    return is_same_key or (is_specific(line) and _without_marks(line) in known)
+
+
+def _without_marks(line: str) -> str:
+    return line.strip(" \t)]};,")
 
 
 def _lines_after(context: CleaningContext, following: list[str]) -> list[str]:

@@ -2,7 +2,11 @@
 
 import re
 
-from intarsia.infill.postprocess.context import CleaningContext, why_it_does_not_fit
+from intarsia.infill.postprocess.context import (
+    CleaningContext,
+    ends_with_header,
+    why_it_does_not_fit,
+)
 from intarsia.infill.postprocess.parse_errors import errors_with, is_no_worse
 from intarsia.infill.syntax.lines import leading_blank
 from intarsia.infill.syntax.nodes import is_code
@@ -65,7 +69,7 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
     ├f(x)║ + g(┤   →   yes
     ├f(║x)┤, ├f(x, key║=len)┤   →   no
     """
-    if _ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
+    if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
         return False
     if close_on_own_line(beginning, context) != beginning:
         return False
@@ -86,12 +90,6 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
     return is_prose or is_end or not goes_on.strip()
-
-
-def _ends_with_header(beginning: str, context: CleaningContext) -> bool:
-    header = context.language.header
-    last_line = (context.line_before + beginning).rsplit("\n", 1)[-1].rstrip()
-    return header is not None and re.search(header, last_line) is not None
 
 
 _SPECIAL = re.compile(

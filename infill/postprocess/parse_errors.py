@@ -6,7 +6,9 @@ from functools import lru_cache
 from itertools import islice
 
 from intarsia.infill.postprocess.context import (
+    WORDS_JOINED,
     CleaningContext,
+    ends_with_header,
     leaves_quote_open,
     why_it_does_not_fit,
 )
@@ -15,6 +17,9 @@ from intarsia.infill.syntax.brackets import PAIRS, balance_of
 from intarsia.infill.syntax.lines import leading_blank
 from intarsia.infill.syntax.nodes import MAX_ERRORS, is_inside_string, num_errors
 from intarsia.infill.syntax.parse import parse_edited
+
+_TAKE_ANY_TEXT = frozenset({"html", "markdown", "yaml"})
+"""Grammars that find no error in text with single brackets and quotes."""
 
 SAMPLE_FILLS = ("x", "0")
 
@@ -66,16 +71,23 @@ def _errors_allowed(context: CleaningContext) -> int:
 def why_broken(fill: str, context: CleaningContext) -> str | None:
     """Return what a fill would break, in words for users; None if it fits into the file.
 
-    A line may leave brackets, a statement or a block open that the next lines can close. Where the
-    parser finds no error, its word counts; elsewhere the marks around the hole are looked at.
+    A line may leave brackets, a statement or a block open that the next lines can close, if it is
+    not written before them. Where the parser finds no error, its word counts; elsewhere the marks
+    around the hole are looked at.
     """
+    ends, rest = _possible_ends(fill, context), context.rest.strip()
+    if context.hole.is_inserted and ends_with_header(fill, context):
+        return "a block would have no body"
     is_parsed = context.syntax is not None
-    ends = _possible_ends(fill, context)
-    if is_parsed and not any(is_no_worse(fill + end, context) for end in ends):
-        return "the file would parse worse than before"
-    if is_parsed and any(_makes_it_whole(fill, end, context) for end in ends):
-        return None
-    return why_it_does_not_fit(fill, context, may_go_on=not context.rest.strip())
+    may_go_on = is_parsed and not rest and not context.hole.is_inserted
+    found = why_it_does_not_fit(fill, context, may_go_on=may_go_on)
+    if not is_parsed or found == WORDS_JOINED:
+        return found
+    if not any(is_no_worse(fill + end, context) for end in ends):
+        return found or f"{'what follows the cursor' if rest else 'the code'} would not parse"
+    if rest and context.language.id in _TAKE_ANY_TEXT:
+        return found
+    return None if any(_makes_it_whole(fill, end, context) for end in ends) else found
 
 
 def _makes_it_whole(fill: str, end: str, context: CleaningContext) -> bool:
@@ -99,7 +111,7 @@ def shorten_broken_line(fill: str, context: CleaningContext) -> str:
 
     x = ├["href", "title", "cla┤   →   x = ├["href", "title"]┤
     """
-    if why_broken(fill, context) is None:
+    if context.hole.is_inserted or why_broken(fill, context) is None:
         return fill
     for end in islice(_clause_ends(fill), MAX_SHORTER):
         shorter = fill[:end].rstrip()
@@ -134,7 +146,7 @@ def reject_broken(fill: str, context: CleaningContext) -> str | NoSuggestion:
 
 
 def _possible_ends(fill: str, context: CleaningContext) -> list[str]:
-    if context.hole.kind != "line" or context.rest.strip():
+    if context.hole.kind != "line" or context.hole.is_inserted or context.rest.strip():
         return [""]
     closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance_of(fill).unclosed))
     indent = leading_blank(context.line_before + fill)

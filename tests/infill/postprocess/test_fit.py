@@ -222,7 +222,8 @@ def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
         ("rust", "fn f(x: &str) {\n    ║\n}\n", "let s: &'static str = x;"),
         ("toml", "a = ║\nb = 'c'\n", '"""abc'),
         ("scala", "def f = {\n  ║\n}\n", "val s = 'abc"),
-        ("plaintext", "║", "((("),
+        ("plaintext", "(add-hook 'a-hook ║)\n", "'b-mode"),
+        ("plaintext", "(add-hook ║)\n", "'a-hook #'b-mode"),
     ],
 )
 def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
@@ -256,15 +257,28 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language_id", "source", "fill"),
+    ("language_id", "source", "fill", "reason"),
     [
-        ("python", "x = ║\n", "1 2"),
-        ("python", "x = ║ + 1\n", "(a"),
-        ("python", "║\n", "def def"),
-        ("json", '{"a": ║}\n', '1, "b" 2'),
-        ("go", "func f() {\n\ta()\n\t║\n}\n", "return ) {"),
+        ("python", "x = ║\n", "1 2", "the code would not parse"),
+        ("python", "x = ║ + 1\n", "(a", "a bracket would be left open"),
+        ("python", "x = ║ * 2\n", "a b", "what follows the cursor would not parse"),
+        ("python", "x = ║name\n", "user", "two words would be joined"),
+        ("python", "║\n", "def def", "the code would not parse"),
+        ("python", "║a = 1\n", "if b:", "a block would have no body"),
+        ("javascript", "║a();\n", "if (b) {", "a bracket would be left open"),
+        ("json", '{"a": ║}\n', '1, "b" 2', "what follows the cursor would not parse"),
+        (
+            "go",
+            "func f() {\n\ta()\n\t║\n}\n",
+            "return )",
+            "a bracket would be closed that is not open",
+        ),
+        ("plaintext", "║\n", "tags = {", "a bracket would be left open"),
+        ("plaintext", "x = ║;\n", "`a", "a quote would be left open"),
+        ("yaml", "a: ${{ ║ }}\n", "f(x", "a bracket would be left open"),
+        ("html", "<p>║</p>\n", 'say "', "a quote would be left open"),
     ],
 )
-def test_a_file_must_not_parse_worse(language_id, source, fill):
+def test_a_file_must_not_parse_worse(language_id, source, fill, reason):
     result = reject_broken(fill, drawn_hole(source, language_id).context())
-    assert result == NoSuggestion(reason="the file would parse worse than before")
+    assert result == NoSuggestion(reason=reason)
