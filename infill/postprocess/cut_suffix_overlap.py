@@ -46,15 +46,23 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
 
 MAX_LINES_COMPARED = 3
 
-_KEY = re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))")
+_KEYS = (
+    re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))"),
+    re.compile(
+        r"(?:(?:async|default|export|pub)\s+)*(?:class|const|enum|fn|function|interface|let|struct|var)"
+        r"\s+(\w+)"
+    ),
+)
 
 
 def _stands_for(line: str, after: Sequence[str]) -> bool:
-    """Whether a new line is one that follows, or gives the next line's key another value."""
+    """Whether a new line is one that follows, or gives the next line's key or name a new value."""
     known = {_without_marks(each) for each in after}
-    keys = [_KEY.match(each.strip()) for each in (line, *after[:1])]
-    is_same_key = len({key and key[1] for key in keys}) == 1 < len(keys) and keys[0] is not None
-    return is_same_key or (is_specific(line) and _without_marks(line) in known)
+    for pattern in _KEYS:
+        keys = [pattern.match(each.strip()) for each in (line, *after[:1])]
+        if len(keys) == 2 and keys[0] and keys[1] and keys[0][1] == keys[1][1]:
+            return True
+    return is_specific(line) and _without_marks(line) in known
 
 
 def _without_marks(line: str) -> str:

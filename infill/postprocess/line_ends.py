@@ -79,6 +79,7 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 
 
 _CLAUSE_ENDS = tuple(";)]}>\n")
+_ARROWS = ("=>", "->")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
@@ -88,8 +89,9 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
+    is_arrow = beginning.endswith(_ARROWS)  # what it leads to is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
-    return is_prose or is_end or not goes_on.strip()
+    return is_prose or (is_end and not is_arrow) or not goes_on.strip()
 
 
 _SPECIAL = re.compile(

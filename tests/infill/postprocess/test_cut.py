@@ -309,6 +309,7 @@ def test_whole_code_may_end_there(
         ("javascript", "function f() {║}\n", "\n  a();", "\n"),
         # Without a grammar the marks are looked at.
         ("plaintext", "grep { ║ } @names;", "$seen{", "$_}++"),
+        ("plaintext", "map { ║ } @names;", "$_ =>", " 0"),
         ("plaintext", "(insert ║))", '(format "%', ' d")'),
         ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
     ],
