@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from intarsia.lsp.documents.folders import opened_folders
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
     DISMISSED,
@@ -108,12 +109,23 @@ _CODE_ACTIONS = types.CodeActionOptions(
 )
 
 
+def _listening() -> tuple[type[Feature], ...]:
+    """Return the features that hear of every change, not only once they are used."""
+    # They load grammars: `initialize` does not wait for that.
+    from intarsia.lsp.manners.manners import Manners
+    from intarsia.lsp.next_edits.next_edits import NextEdits
+    from intarsia.lsp.project.project_contexts import ProjectContexts
+
+    return Manners, NextEdits, ProjectContexts
+
+
 def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     """Return a server with all its handlers.
 
     ``initialize`` adds completion for clients without inline completion.
     """
     server = IntarsiaServer(launch)
+    server.session.listening = _listening
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)

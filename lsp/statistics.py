@@ -14,12 +14,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from intarsia.engine.ipc.ownership import data_folder
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
+
+if TYPE_CHECKING:
+    from intarsia.lsp.session import Session
 
 MAX_KINDS = 60
 OTHER = "other"
@@ -178,7 +183,7 @@ def write_whole(path: Path, content: bytes) -> None:
 WRITE_AFTER_S = 60.0
 
 
-class Recorder:
+class Recorder(Feature):
     """The counts that are not in the file yet."""
 
     def __init__(self, settings: Callable[[], Settings]) -> None:
@@ -187,6 +192,10 @@ class Recorder:
         self._counts = Counts()
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        return cls(lambda: session.settings)
 
     def count(self, language: str, counts: LanguageCounts) -> None:
         """Count what became of a suggestion in a document of this language."""

@@ -26,6 +26,7 @@ from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.params import EditArguments
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
@@ -81,7 +82,9 @@ async def _imports(
         return ()
     text, language = with_replaced(document.text, filled), language_of(document)
     inserted = inserted_ranges(filled)
-    needed = await needed_imports(session.index, document, language, text, inserted)
+    needed = await needed_imports(
+        session.feature(IndexConnection), document, language, text, inserted
+    )
     edits = import_edits(document.text, needed or (), filled[0].start, language)
     touched = any(
         one.start <= other.end and other.start <= one.end for one in edits for other in filled

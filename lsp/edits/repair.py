@@ -20,6 +20,7 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.params import edit_arguments
+from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
 from intarsia.lsp.repairs.repairs import ErrorRange
 from intarsia.lsp.session import Session
@@ -87,10 +88,10 @@ async def _while_current(
 async def project_finder(session: Session, document: Document) -> FindProject:
     """Return what finds code of other files for this version, once their index is ready."""
     if session.folders:
-        await session.projects.settled(document)
+        await session.feature(ProjectContexts).settled(document)
 
     async def find(planned: PlannedHole) -> ProjectContext | None:
-        context = await session.projects.find(document, planned)
+        context = await session.feature(ProjectContexts).find(document, planned)
         return None if context is None else context.message
 
     return find

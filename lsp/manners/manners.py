@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from lsprotocol import types
 
@@ -12,19 +12,21 @@ from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.text_change import Followed, TextChange, trimmed_change
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.feature import DocumentChange, Feature
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.manners.watched import KeptTexts, Watched
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics import LanguageCounts
-from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.statistics import LanguageCounts, Recorder
 from intarsia.lsp.suggestions.machine import Strain
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 if TYPE_CHECKING:
     from intarsia.infill.syntax.prose import Prose
+    from intarsia.lsp.session import Session
 
 
-@dataclass(kw_only=True, slots=True)
-class Manners:
+@dataclass(kw_only=True)
+class Manners(Feature):
     """The documents of one client. ``count`` gets what is to be counted."""
 
     documents: Documents
@@ -32,6 +34,15 @@ class Manners:
     strain: Strain
     count: Callable[[str, LanguageCounts], None]
     _of: dict[str, Watched] = field(default_factory=dict)  # by URI
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        return cls(
+            documents=session.documents,
+            settings_of=session.settings_of,
+            strain=session.feature(Strain),
+            count=session.feature(Recorder).count,
+        )
 
     def silence(self, snapshot: Snapshot) -> NoSuggestion | None:
         """Return why an automatic request gets no suggestion, None where it may get one."""
@@ -58,19 +69,14 @@ class Manners:
         watched = self._of.get(uri)
         return watched is not None and watched.last_change.take_typed()
 
-    def document_changed(
-        self,
-        before: Document,
-        after: Document,
-        changes: Sequence[types.TextDocumentContentChangeEvent],
-    ) -> None:
-        """Take a change of a document, as the client sent it."""
-        change = change_between(before, after, changes)
-        self._watch(after).change(change, before.text, after.text)
+    def changed(self, change: DocumentChange) -> None:
+        before, after = change.before, change.after
+        text_change = change_between(before, after, change.changes)
+        self._watch(after).change(text_change, before.text, after.text)
 
-    def answered(self, snapshot: Snapshot, ghosts: Sequence[GhostText]) -> None:
-        """Take the suggestions that a request is answered with: the client shows one."""
-        document = snapshot.document
+    def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+        """Follow the suggestions that a request is answered with: the client shows one."""
+        document, ghosts = snapshot.document, outcome.ghosts
         if not ghosts or not snapshot.is_current(self.documents):
             return
         start, typed = _begin(snapshot)
@@ -87,16 +93,14 @@ class Manners:
         """Note that the user dismissed the suggestion at a position."""
         self._watch(document).dismiss(document.text, document.offset_at(position))
 
-    def forget(self, uri: str) -> None:
-        """Drop what is known of a closed document."""
+    def closed(self, uri: str) -> None:
         watched = self._of.pop(uri, None)
         if watched is not None:
             watched.kept.close()
 
-    def close(self) -> None:
-        """Drop what is known of all documents."""
+    async def close(self) -> None:
         for uri in list(self._of):
-            self.forget(uri)
+            self.closed(uri)
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:

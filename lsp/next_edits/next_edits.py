@@ -8,10 +8,10 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
@@ -27,9 +27,12 @@ from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.feature import DocumentChange, Feature
 from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.next_edits.messages import offered_edits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import (
     Elsewhere,
@@ -42,10 +45,15 @@ from intarsia.lsp.next_edits.watched import (
     lines_at,
     quiet,
 )
+from intarsia.lsp.project.project_contexts import ProjectContexts
+from intarsia.lsp.protocol_extensions import NEXT_EDITS
 from intarsia.lsp.status.status import NextEditCounts
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from intarsia.infill.canvas.window import Window
+    from intarsia.lsp.session import Session
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +84,7 @@ _ONE_WORD = NoSuggestion(reason="a next edit goes before one word")
 logger = logging.getLogger(__name__)
 
 
-class NextEdits:
+class NextEdits(Feature):
     """The looks and the offers of all documents."""
 
     def __init__(
@@ -90,6 +98,57 @@ class NextEdits:
         self._of: dict[str, Watched] = {}  # by URI
         self._held = HeldChanges()
         self._read_until = 0.0  # time.monotonic(): then the newest suggestion has been read
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        suggestions = session.feature(Suggestions)
+
+        def level_of(document: Document) -> Level | None:
+            setting = session.settings_of(document).next_edit
+            if setting == "off" or document.notebook_uri is not None:
+                return None
+            is_settled = not session.settings_requests.is_open
+            return setting if is_settled and not session.refusal(document) else None
+
+        def offers_changed(document: Document, offers: Sequence[OpenOffer]) -> None:
+            """Send the offers of a document to a client that draws them."""
+            if session.extensions.next_edits:
+                mine = session.feature(cls)
+                rename, elsewhere = mine.rename_in(document), mine.elsewhere_in(document.uri)
+                session.notify(NEXT_EDITS, offered_edits(document, offers, rename, elsewhere))
+
+        surroundings = Surroundings(
+            level_of=level_of,
+            model=lambda: session.settings.model,
+            windows=(suggestions.windows, suggestions.first_windows),
+            is_filling_ahead=lambda: suggestions.ahead.is_filling,
+            offers_changed=offers_changed,
+            uses_elsewhere=session.feature(ProjectContexts).uses_elsewhere,
+            count=session.status.count_next_edits,
+        )
+        return cls(session.documents, session.engine, surroundings)
+
+    def level_of(self, document: Document) -> Level | None:
+        """Return which next edits a document gets, None where it gets none, as notebooks do."""
+        return self._around.level_of(document)
+
+    def changed(self, change: DocumentChange) -> None:
+        if change.settings.next_edit != "off" and change.after.notebook_uri is None:
+            inserted = [it.text for it in change.changes]
+            self.document_changed(change.before, change.after, inserted)
+
+    def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+        if snapshot.is_current(self._documents):
+            shown = next((ghost.text for ghost in outcome.ghosts), None)
+            line = snapshot.document.position_at(snapshot.offset - snapshot.document_start).line
+            self.suggested(snapshot.document, line, shown)
+
+    def configured(self, uris: Collection[str] | None) -> None:
+        for uri in list(self._of) if uris is None else uris:
+            self.closed(uri)
+
+    async def close(self) -> None:
+        self.configured(None)
 
     def offers_of(self, uri: str) -> Sequence[OpenOffer]:
         """Return the open offers of a document, best first; none while a rename changes it."""
@@ -234,8 +293,7 @@ class NextEdits:
         while watched is not None and not watched.answered.is_set():
             await watched.answered.wait()
 
-    def forget(self, uri: str) -> None:
-        """Drop what is known of a document: it is closed, or gets no offers any more."""
+    def closed(self, uri: str) -> None:
         self._held.forget(uri)
         watched, document = self._of.pop(uri, None), self._documents.current(uri)
         if watched is None:
@@ -243,11 +301,6 @@ class NextEdits:
         watched.end()
         if watched.is_told and document is not None:
             self._around.offers_changed(document, ())
-
-    def forget_all(self) -> None:
-        """End all work, and drop what is known."""
-        for uri in list(self._of):
-            self.forget(uri)
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:

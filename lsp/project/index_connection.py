@@ -6,17 +6,19 @@ never mentioned to it. Starts the process only if the settings want context from
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.paths import RootSettings, as_posix
 
 if TYPE_CHECKING:
     from intarsia.infill.imports.binding import NeededImport, UnboundName
     from intarsia.infill.replacement import ChangedFile
+    from intarsia.lsp.session import Session
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
     from intarsia.workspace.process.client import IndexClient
@@ -41,7 +43,7 @@ _Question: TypeAlias = "tuple[str, int, tuple[UnboundName, ...]]"
 _ImportsOrNone: TypeAlias = "tuple[NeededImport, ...] | None"
 
 
-class IndexConnection:
+class IndexConnection(Feature):
     """Sends what happens in the opened folders, and asks for chunks."""
 
     def __init__(self) -> None:
@@ -51,6 +53,24 @@ class IndexConnection:
         self._has_file_events = False
         self._finding: dict[_Question, asyncio.Task[_ImportsOrNone]] = {}
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
+        self._open_again: Callable[[], None] = lambda: None
+
+    @classmethod
+    def for_session(cls, _session: "Session") -> Self:
+        return cls()
+
+    def follow(self, session: "Session", *, has_file_events: bool) -> None:
+        """Have the opened folders indexed, now and after each change of settings and folders."""
+
+        def open_again() -> None:
+            if not session.settings_requests.is_open:  # a folder may exclude files, or want none
+                self.open(session.in_force.of_roots(), has_file_events=has_file_events)
+
+        self._open_again = open_again
+        open_again()
+
+    def configured(self, _uris: Collection[str] | None) -> None:
+        self._open_again()
 
     @property
     def has_folders(self) -> bool:

@@ -8,17 +8,18 @@ the engine has read.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.feature import DocumentChange, Feature
 from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.project.recent_edits import RecentEdits, Region
+from intarsia.lsp.project.recent_edits import RecentEdits, Region, edited_lines
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from intarsia.infill.filling.plan import FillPlan
     from intarsia.infill.next_edit.renaming import Rename
     from intarsia.infill.replacement import ChangedFile
+    from intarsia.lsp.session import Session
     from intarsia.workspace.context.place import Place, RecentEdit
 
 
@@ -88,7 +90,7 @@ class _Refresh:
     task: asyncio.Task[None] = field(init=False)
 
 
-class ProjectContexts:
+class ProjectContexts(Feature):
     """The context of each open document that was asked for a suggestion."""
 
     def __init__(
@@ -107,6 +109,11 @@ class ProjectContexts:
         self._messages: dict[str, ProjectContext | None] = {}
         self._refreshing: _Refresh | None = None
         self.recent_edits = RecentEdits()
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        index = session.feature(IndexConnection)
+        return cls(session.documents, session.engine, index, session.settings_of)
 
     def of(self, uri: str) -> "ProjectContext | None":
         """Return what a fill in this document carries, None if nothing was chosen for it."""
@@ -156,13 +163,27 @@ class ProjectContexts:
         if running is not None and running.uri == uri:
             await running.is_chosen.wait()
 
-    def forget(self, uri: str) -> None:
-        """Drop what is known of a document, because it is closed."""
-        self.forget_chosen(uri)
+    def changed(self, change: DocumentChange) -> None:
+        """Note the edited lines."""
+        if change.after.notebook_uri is None:
+            for edit in edited_lines(change):
+                self.recent_edits.note(edit)
+
+    def closed(self, uri: str) -> None:
+        self._forget(uri)
         self.recent_edits.forget(uri)
 
-    def forget_chosen(self, uri: str) -> None:
-        """Drop what was chosen for a document, and its text: by other settings less may be read."""
+    def configured(self, uris: Collection[str] | None) -> None:
+        """Drop what was chosen, and texts: by other settings or folders, less may be read."""
+        for uri in uris or ():
+            self._forget(uri)
+        if uris is None:
+            self._end()
+            self._of.clear()
+            self._messages.clear()
+            self._index.close_texts()
+
+    def _forget(self, uri: str) -> None:
         if self._refreshing is not None and self._refreshing.uri == uri:
             self._refreshing.task.cancel()
         self._of.pop(uri, None)
@@ -170,14 +191,10 @@ class ProjectContexts:
         if path := disk_path(uri):
             self._index.close_text(path)
 
-    def forget_all(self) -> None:
-        """Drop all that was chosen: by other settings or folders, less may be read."""
-        self.close()
-        self._of.clear()
-        self._messages.clear()
-        self._index.close_texts()
+    async def close(self) -> None:
+        self._end()
 
-    def close(self) -> None:
+    def _end(self) -> None:
         """End the work in idle time."""
         if self._refreshing is not None:
             self._refreshing.task.cancel()

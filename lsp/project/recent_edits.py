@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from intarsia.infill.syntax.difference import replaced_range
+from intarsia.lsp.feature import DocumentChange
 
 MAX_REGIONS = 16
 NEAR_LINES = 8
@@ -25,12 +26,10 @@ class EditedLines:
     num_new: int
 
 
-def edited_lines(
-    before: str, after: str, params: types.DidChangeTextDocumentParams
-) -> Iterator[EditedLines]:
-    """Yield the edits of a notification that changed a document's text."""
-    uri = params.text_document.uri
-    for change in params.content_changes:
+def edited_lines(changed: DocumentChange) -> Iterator[EditedLines]:
+    """Yield the edits of a change."""
+    before, after, uri = changed.before.text, changed.after.text, changed.after.uri
+    for change in changed.changes:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             start, end, new_end = replaced_range(before, after)
             yield EditedLines(

@@ -8,15 +8,17 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.feature import Feature
 
 if TYPE_CHECKING:
     from intarsia.infill.repair.find_repair import Repair
+    from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -49,11 +51,15 @@ class _Search:
     rest: asyncio.Task[None]
 
 
-class Repairs:
+class Repairs(Feature):
     """One search at a time: a newer place or version ends the one before."""
 
     def __init__(self) -> None:
         self._search: _Search | None = None
+
+    @classmethod
+    def for_session(cls, _session: "Session") -> Self:
+        return cls()
 
     def known(self, document: Document, error: ErrorRange) -> "Repair | None":
         """Return the repair of an error if it was found in this version."""
@@ -70,7 +76,7 @@ class Repairs:
         search = self._search
         if search is not None and _is_same(search, document, error):
             return
-        self.forget()
+        self._forget()
         where = error.start, error.end
         rest = asyncio.create_task(asyncio.sleep(after_s))
 
@@ -90,17 +96,23 @@ class Repairs:
         """Return the repair of an error, None if there is none or it is not found soon."""
         search = self._search
         if search is not None and (not search.rest.done() or _is_in_vain(search)):
-            self.forget()  # the user does not wait for its rest, and may have mended what failed
+            self._forget()  # the user does not wait for its rest, and may have mended what failed
         self.look(document, error, compute)
         search = self._search
         assert search is not None, "there is a search now"
         await asyncio.wait({search.task}, timeout=WAIT_S)
         return self.known(document, error)
 
-    def forget(self, uri: str | None = None) -> None:
-        """End the search, and forget what it found; with a URI only if it is of that document."""
-        search = self._search
-        if search is not None and uri in (None, search.document.uri):
+    def closed(self, uri: str) -> None:
+        if self._search is not None and self._search.document.uri == uri:
+            self._forget()
+
+    async def close(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        """End the search, and forget what it found."""
+        if (search := self._search) is not None:
             search.rest.cancel()
             search.task.cancel()
             self._search = None

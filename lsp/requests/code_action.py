@@ -22,8 +22,12 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import EditArguments, edit_arguments
+from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
+from intarsia.lsp.repairs.repairs import Repairs
+from intarsia.lsp.suggestions.machine import Strain
 
 if TYPE_CHECKING:
     from intarsia.infill.holes.marked_hole import MarkedHole
@@ -60,7 +64,7 @@ async def code_action(
     ]
     if is_cursor and is_automatic:
         # A light bulb at every position would be noise, but the position itself is news.
-        session.next_edits.cursor_moved(params.text_document.uri, params.range.start.line)
+        session.feature(NextEdits).cursor_moved(params.text_document.uri, params.range.start.line)
         await prefetch(session, params.text_document.uri, params.range.start)
         return next_edits or None
     requested = [kind for kind, name in EDIT_KINDS.items() if _is_requested(name, context.only)]
@@ -82,7 +86,7 @@ def _next_edits(
     """Yield the next edits that are offered in the document, if the client requests them."""
     from intarsia.lsp.edits.offered_edit import next_edit_actions, rename_action
 
-    next_edits = ls.session.next_edits
+    next_edits = ls.session.feature(NextEdits)
     document = ls.session.documents.current(params.text_document.uri)
     if document is None or not _is_requested(NEXT_EDIT_KIND, params.context.only):
         return
@@ -117,12 +121,16 @@ async def _repairs(
     error = await _error_at(document, params, is_automatic=is_automatic)
     if error is None:
         return ()
-    repairs, compute = session.repairs, partial(compute_repair, session)
+    repairs, compute = session.feature(Repairs), partial(compute_repair, session)
     if not is_automatic:
         repair = await repairs.wait(document, error, compute)
     else:
         repair = repairs.known(document, error)
-        if repair is None and session.uses_idle_time() and session.engine.can_fill_ahead:
+        if (
+            repair is None
+            and session.feature(Strain).allows_idle_work(session.settings)
+            and session.engine.can_fill_ahead
+        ):
             repairs.look(document, error, compute, after_s=REST_S)
     if repair is None or session.documents.current(document.uri) is not document:
         return ()
@@ -259,4 +267,4 @@ async def _prefetch(session: "Session", uri: str, position: types.Position) -> N
         return
     settings = session.settings_of(document)
     fill = request_for(plan, settings, settings.deadline_ms)
-    session.engine.prefetch_hole(fill, session.projects.of(uri))
+    session.engine.prefetch_hole(fill, session.feature(ProjectContexts).of(uri))

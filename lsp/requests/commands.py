@@ -26,7 +26,7 @@ from intarsia.lsp.edits.workspace_edit import (
 )
 from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.params import AtPosition, EditArguments, read_argument
-from intarsia.lsp.project.project_contexts import DocumentContext
+from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.workspace.context.chunk import Chunk
 
@@ -80,8 +80,8 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"
     document = snapshot.document
-    is_complete = not session.folders or await session.projects.settled(document)
-    context = await session.projects.find(document, plan)
+    is_complete = not session.folders or await session.feature(ProjectContexts).settled(document)
+    context = await session.feature(ProjectContexts).find(document, plan)
     file = context.path if context else (document.disk_path or uri)
     speed = await session.engine.reading_speed()
     return seen_text(plan, context, file=file, tokens_per_s=speed, is_complete=is_complete)

@@ -9,6 +9,7 @@ from functools import partial
 from lsprotocol import types
 
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.manners.manners import Manners
 from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
 from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
@@ -32,7 +33,7 @@ async def completion(
     def options(snapshot: Snapshot) -> SuggestOptions:
         return SuggestOptions(
             num_candidates=1,
-            debounce_ms=session.manners.debounce_ms(snapshot.document),
+            debounce_ms=session.feature(Manners).debounce_ms(snapshot.document),
             deadline_ms=session.settings.deadline_ms,
         )
 
@@ -48,7 +49,7 @@ async def completion(
 
 def _is_automatic(session: Session, params: types.CompletionParams) -> bool:
     """Whether the editor asks by itself. It calls typing "invoked", too: a key came before that."""
-    has_typed = session.manners.has_typed(params.text_document.uri)
+    has_typed = session.feature(Manners).has_typed(params.text_document.uri)
     kind = params.context.trigger_kind if params.context is not None else None
     return has_typed or kind not in (None, types.CompletionTriggerKind.Invoked)
 

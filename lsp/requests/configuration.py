@@ -13,6 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from intarsia.lsp.documents.folders import Folder, disk_path
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings_in_force import LONGEST_WAIT_S
@@ -86,7 +87,7 @@ async def _take(
 
 def _model_of(session: Session) -> tuple[str | None, bool]:
     """Return what decides which model is loaded, if any."""
-    return session.settings.model, session.is_enabled
+    return session.settings.model, session.in_force.is_enabled
 
 
 async def _requested(
@@ -136,7 +137,7 @@ async def watch_files(ls: IntarsiaServer) -> None:
     can_watch = watching is not None and bool(watching.dynamic_registration)
     is_asked = can_watch and ls.session.in_force.shows_project
     has_file_events = is_asked and await _register_in_time(ls)
-    ls.session.open_index(has_file_events=has_file_events)
+    ls.session.feature(IndexConnection).follow(ls.session, has_file_events=has_file_events)
 
 
 async def did_change_watched_files(
@@ -145,13 +146,13 @@ async def did_change_watched_files(
     """Tell the index of files that were created, changed or deleted."""
     for first in range(0, len(params.changes), _EVENTS_A_TURN):
         changes = params.changes[first : first + _EVENTS_A_TURN]
-        ls.session.index.files_changed(_paths(change.uri for change in changes))
+        ls.session.feature(IndexConnection).files_changed(_paths(change.uri for change in changes))
         await asyncio.sleep(0)
 
 
 def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> None:
     """Tell the index of a saved file: not every client watches files."""
-    ls.session.index.files_changed(_paths([params.text_document.uri]))
+    ls.session.feature(IndexConnection).files_changed(_paths([params.text_document.uri]))
 
 
 def did_change_workspace_folders(

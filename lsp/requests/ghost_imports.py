@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from lsprotocol import types
 
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -28,7 +29,7 @@ async def with_imports(
             whole = text[:offset] + ghost.text + text[offset:]
             inserted = [(offset, offset + len(ghost.text))]
             imports = await needed_imports(
-                session.index, snapshot.document, language, whole, inserted
+                session.feature(IndexConnection), snapshot.document, language, whole, inserted
             )
         found.append(replace(ghost, imports=imports))
     return tuple(found)

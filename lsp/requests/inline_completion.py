@@ -13,12 +13,15 @@ from lsprotocol import types
 from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.manners.manners import Manners
+from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import AtPosition, read_own
 from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 
 async def inline_completion(
@@ -60,7 +63,7 @@ def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> Sugge
     settings = session.settings
     return SuggestOptions(
         num_candidates=settings.max_candidates if is_invoked else 1,
-        debounce_ms=0 if is_invoked else session.manners.debounce_ms(snapshot.document),
+        debounce_ms=0 if is_invoked else session.feature(Manners).debounce_ms(snapshot.document),
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
         shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
         shows_improbable=is_invoked,
@@ -119,7 +122,7 @@ def dismissed(ls: IntarsiaServer, params: object) -> None:
     told = read_own(params, AtPosition)
     document = ls.session.documents.current(told.text_document.uri)
     if document is not None:
-        ls.session.ahead.end()  # it fills what would have followed
-        if ls.session.next_edit_level(document) is not None:
-            ls.session.next_edits.dismissed_suggestion()
-        ls.session.manners.dismissed(document, told.position.as_lsp)
+        ls.session.feature(Suggestions).ahead.end()  # it fills what would have followed
+        if ls.session.feature(NextEdits).level_of(document) is not None:
+            ls.session.feature(NextEdits).dismissed_suggestion()
+        ls.session.feature(Manners).dismissed(document, told.position.as_lsp)

@@ -19,11 +19,14 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.project.project_contexts import OpenHole
+from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
+from intarsia.lsp.suggestions.machine import Strain
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Filled
@@ -43,28 +46,25 @@ def look_ahead(
     """
     try:
         if outcome.ghosts or outcome.cost is not None:
-            session.projects.refresh(snapshot.document, partial(_hole_of, session, snapshot))
-        _tell_next_edits(session, snapshot, outcome)
+            session.feature(ProjectContexts).refresh(
+                snapshot.document, partial(_hole_of, session, snapshot)
+            )
         if _may_look_ahead(session, snapshot, outcome):
-            places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]
+            places = [
+                it
+                for it in _places(snapshot, outcome)
+                if not session.feature(Suggestions).cache.has(it)
+            ]
             step = partial(_step, session, snapshot, outcome)
-            session.ahead.start(
+            session.feature(Suggestions).ahead.start(
                 [*places, snapshot],
                 step,
                 begins_at=asked_at + PAUSE_S,
                 # Where nothing is shown to accept, what the edit has left to change comes first.
-                wait=None if outcome.ghosts else session.next_edits.none_due,
+                wait=None if outcome.ghosts else session.feature(NextEdits).none_due,
             )
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
-
-
-def _tell_next_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-    if not snapshot.is_current(session.documents):
-        return
-    shown = next((ghost.text for ghost in outcome.ghosts), None)
-    line = snapshot.document.position_at(snapshot.offset - snapshot.document_start).line
-    session.next_edits.suggested(snapshot.document, line, shown)
 
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
@@ -84,7 +84,7 @@ def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcom
     is_answered = outcome.is_cached or (outcome.cost is not None and not outcome.is_failure)
     if not is_answered or not snapshot.is_current(session.documents):
         return False
-    return session.uses_idle_time()
+    return session.feature(Strain).allows_idle_work(session.settings)
 
 
 def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
@@ -156,24 +156,24 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     from intarsia.lsp.requests.plan import is_nearly_read, plan_whole
 
     uri = asked.document.uri
-    await session.projects.refreshed(uri)
+    await session.feature(ProjectContexts).refreshed(uri)
     plan = plan_whole(session, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
-    may_gain = may_gain and session.projects.of(uri) is not None
+    may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
     if not may_gain and is_nearly_read(session, uri, plan):
         return
     attempts = await _attempt(session, asked, plan, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
         return
-    session.windows.remember(uri, plan.canvas.window)
-    known = next(iter(session.cache.lookup(asked).ghosts), None)
+    session.feature(Suggestions).windows.remember(uri, plan.canvas.window)
+    known = next(iter(session.feature(Suggestions).cache.lookup(asked).ghosts), None)
     revised = next(iter(attempts.passed), None)
     if revised is not None and is_better(revised, known):
         _keep(session, asked, attempts, None)
         shows_draft = session.extensions.drafts and session.settings.drafts
         if shows_draft and asked.selected is None and not revised.is_hidden:
-            session.drafts.revise(asked, revised.shown.tokens)
+            session.feature(Suggestions).drafts.revise(asked, revised.shown.tokens)
 
 
 def is_better(revised: "GhostText", known: "GhostText | None") -> bool:
@@ -198,7 +198,10 @@ async def _attempt(
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.requests.plan import read_ghost_text, request_for
 
-    settings, project = session.settings_of(place.document), session.projects.of(place.document.uri)
+    settings, project = (
+        session.settings_of(place.document),
+        session.feature(ProjectContexts).of(place.document.uri),
+    )
     read = cache(partial(read_ghost_text, plan, settings))
     spent_s = 0.0
 
@@ -229,7 +232,7 @@ async def _attempt(
         attempts = await ask_until_enough_pass(ask, read)
     finally:
         if spent_s and not is_revision:
-            session.ahead.count_asked(spent_s)
+            session.feature(Suggestions).ahead.count_asked(spent_s)
     return attempts if attempts.passed or attempts.is_complete else None
 
 
@@ -237,7 +240,7 @@ def _keep(
     session: Session, place: Snapshot, attempts: "Attempts[GhostText]", ahead_s: float | None
 ) -> None:
     """Put the answer into the cache, or that nothing fits."""
-    session.cache.store(
+    session.feature(Suggestions).cache.store(
         place,
         CachedSuggestions(
             ghosts=attempts.passed,

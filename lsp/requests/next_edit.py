@@ -22,6 +22,7 @@ from intarsia.lsp.next_edits.messages import (
     Renaming,
     range_of,
 )
+from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.params import read_argument, read_own
 from intarsia.lsp.server import IntarsiaServer
@@ -34,16 +35,16 @@ def next_edit_done(ls: IntarsiaServer, params: object) -> None:
     """Take what the user did with an offer; an accepted one is known by the change it made."""
     done = read_own(params, NextEditDone)
     if done.how == "dismissed":
-        ls.session.next_edits.dismiss(done.uri, done.id)
+        ls.session.feature(NextEdits).dismiss(done.uri, done.id)
 
 
 def renaming(ls: IntarsiaServer, params: object) -> None:
     """Look at no change while the client has another language server rename everywhere."""
     state = read_own(params, Renaming).state
     if state == "begun":
-        ls.session.next_edits.hold()
+        ls.session.feature(NextEdits).hold()
     else:
-        ls.session.next_edits.release(is_renamed=state == "done")
+        ls.session.feature(NextEdits).release(is_renamed=state == "done")
 
 
 def ignore(ls: IntarsiaServer, params: object) -> None:
@@ -56,7 +57,7 @@ async def copilot_inline_edit(ls: IntarsiaServer, params: object) -> Any:
     One edit only: some clients take several as alternatives, others apply all.
     """
     asked = read_own(params, InlineEditParams).text_document
-    next_edits, documents = ls.session.next_edits, ls.session.documents
+    next_edits, documents = ls.session.feature(NextEdits), ls.session.documents
     document = documents.current(asked.uri)
     if document is None or asked.version not in (None, document.version):
         return {"edits": []}
@@ -86,7 +87,7 @@ async def execute_next_edit(ls: IntarsiaServer, params: types.ExecuteCommandPara
     asked = read_argument(params, CommandArguments)
     uri = asked.text_document.uri
     document = ls.session.documents.current(uri)
-    offers = ls.session.next_edits.offers_of(uri)
+    offers = ls.session.feature(NextEdits).offers_of(uri)
     chosen = [offer for offer in offers if asked.id in (None, offer.id)]
     if document is None or not chosen:
         return {"applied": False, "reason": "there is no next edit now"}
@@ -104,7 +105,7 @@ async def execute_rename(ls: IntarsiaServer, params: types.ExecuteCommandParams)
     Answers ``{"applied", "edit", "reason"}``. Raises JsonRpcInvalidParams for bad arguments.
     """
     asked = read_argument(params, RenameArguments)
-    next_edits, documents = ls.session.next_edits, ls.session.documents
+    next_edits, documents = ls.session.feature(NextEdits), ls.session.documents
     document = documents.current(asked.text_document.uri)
     rename = None if document is None else next_edits.rename_in(document)
     files = () if document is None else await next_edits.uses_elsewhere(document)

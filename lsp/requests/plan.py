@@ -25,6 +25,8 @@ from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.machine import Strain
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
 """What is read at most for the first answer at a new place; the rest is read in idle time."""
@@ -37,7 +39,11 @@ def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSugges
     """
     plan, is_whole = _plan(session, snapshot)
     if not isinstance(plan, NoSuggestion):
-        windows = session.windows if is_whole else session.first_windows
+        windows = (
+            session.feature(Suggestions).windows
+            if is_whole
+            else session.feature(Suggestions).first_windows
+        )
         windows.remember(snapshot.document.uri, plan.canvas.window)
     return plan
 
@@ -64,7 +70,7 @@ def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
         snapshot.offset,
         language_of(snapshot.document),
         options_of(session.settings, session.settings.deadline_ms),
-        session.windows.of(snapshot.document.uri),
+        session.feature(Suggestions).windows.of(snapshot.document.uri),
         is_word_whole=snapshot.selected is not None,
     )
 
@@ -84,12 +90,12 @@ def _refusal_of_fence(session: Session, snapshot: Snapshot) -> NoSuggestion | No
 
 def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:
     """Whether a plan of ``plan_suggestion`` reads less than the settings allow."""
-    return plan.canvas.window not in session.windows.of(snapshot.document.uri)
+    return plan.canvas.window not in session.feature(Suggestions).windows.of(snapshot.document.uri)
 
 
 def is_nearly_read(session: Session, uri: str, whole: FillPlan) -> bool:
     """Whether a whole window is short, is nearly read, or would not be read in idle time."""
-    if not session.uses_idle_time():
+    if not session.feature(Strain).allows_idle_work(session.settings):
         return True
     canvas = whole.canvas
     first = _first_budget(options_of(session.settings, 0).budget)
@@ -110,7 +116,7 @@ def _unread(session: Session, uri: str, whole: FillPlan) -> Unread | None:
         whole.hole.given_start,
         whole.canvas.window.suffix,
         session.settings.max_prefix_tokens,
-        session.windows.of(uri),
+        session.feature(Suggestions).windows.of(uri),
     )
 
 
@@ -118,11 +124,11 @@ def _plan_first(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPl
     """Plan a fill that reads little: all of the prefix only if nearly all of that is read."""
     options = options_of(session.settings, session.settings.deadline_ms)
     uri, budget = snapshot.document.uri, _first_budget(options.budget)
-    earlier = session.first_windows.of(uri)
+    earlier = session.feature(Suggestions).first_windows.of(uri)
     unread = _unread(session, uri, whole)
     if unread is not None and unread.prefix_chars <= budget_chars(budget.prefix_tokens):
         budget = replace(budget, prefix_tokens=options.budget.prefix_tokens)
-        earlier = (*session.windows.of(uri), *earlier)
+        earlier = (*session.feature(Suggestions).windows.of(uri), *earlier)
     return plan_at_cursor(
         snapshot.text,
         snapshot.offset,

@@ -16,12 +16,17 @@ from intarsia.infill.calibration import percent_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.manners.manners import Manners
+from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.requests.ghost_imports import with_imports
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.session import Session
+from intarsia.lsp.statistics import Recorder
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
+from intarsia.lsp.suggestions.suggestions import Suggestions
 from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFill
 
 if TYPE_CHECKING:
@@ -64,18 +69,27 @@ async def answer(
     outcome: RequestOutcome | None
     if isinstance(snapshot, NoSuggestion):
         outcome = RequestOutcome(reason=snapshot.reason)
-        session.report(uri, outcome)
+        report(session, uri, outcome)
         return outcome
     await session.settings_requests.settled()
     if is_automatic() and (silent := _silent_outcome(session, snapshot)):
-        session.report(uri, silent)
+        report(session, uri, silent)
         return silent
-    outcome = await session.latest.run(uri, suggest(session, snapshot, options(snapshot)))
+    latest = session.feature(Suggestions).latest
+    outcome = await latest.run(uri, suggest(session, snapshot, options(snapshot)))
     if outcome is not None:
-        session.report(uri, outcome)
-        _note_answer(session, snapshot, outcome)
+        report(session, uri, outcome)
+        session.answered(snapshot, outcome)
         look_ahead(session, snapshot, outcome, asked_at=asked_at)
     return outcome
+
+
+def report(session: Session, uri: str, outcome: RequestOutcome) -> None:
+    """Put a request's outcome into the status, and log and count why nothing was suggested."""
+    if not outcome.ghosts:
+        logger.info("no suggestion: %s", outcome.reason)
+        session.feature(Recorder).count_reason(outcome.kind)
+    session.status.request_answered(outcome.for_status(uri))
 
 
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
@@ -98,9 +112,9 @@ async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions)
 def _behind_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
     """Return the outcome of an automatic request, without what an edit at hand forbids."""
     document, offset = snapshot.document, snapshot.offset - snapshot.document_start
-    if not outcome.ghosts or session.next_edit_level(document) is None:
+    if not outcome.ghosts or session.feature(NextEdits).level_of(document) is None:
         return outcome
-    refusal = session.next_edits.goes_before(document, offset, outcome.ghosts[0].text)
+    refusal = session.feature(NextEdits).goes_before(document, offset, outcome.ghosts[0].text)
     if refusal is None:
         return outcome
     return replace(outcome, ghosts=(), reason=refusal.reason, kind=refusal.kind)
@@ -108,23 +122,25 @@ def _behind_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome)
 
 def _replaces_a_name(session: Session, snapshot: Snapshot) -> bool:
     document, offset = snapshot.document, snapshot.offset - snapshot.document_start
-    if session.next_edit_level(document) is None:
+    if session.feature(NextEdits).level_of(document) is None:
         return False
-    return bool(session.next_edits.replaced_at(document, offset))
+    return bool(session.feature(NextEdits).replaced_at(document, offset))
 
 
 async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
-    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
+    wait_s = session.feature(Suggestions).debounce.seconds_to_wait(
+        snapshot.document.uri, options.debounce_ms
+    )
     if refusal := session.refusal(snapshot.document):
         return RequestOutcome(reason=refusal.reason, kind=refusal.kind)
-    cached = session.cache.lookup(snapshot)
+    cached = session.feature(Suggestions).cache.lookup(snapshot)
     if cached.ahead_s is not None:
-        session.ahead.count_hit(cached.ahead_s)
+        session.feature(Suggestions).ahead.count_hit(cached.ahead_s)
     if known := await _known(session, snapshot, options, cached):
         return known
     began = time.monotonic()
-    if await session.unfinished.finished(snapshot):
-        cached = session.cache.lookup(snapshot)
+    if await session.feature(Suggestions).unfinished.finished(snapshot):
+        cached = session.feature(Suggestions).cache.lookup(snapshot)
         if known := await _known(session, snapshot, options, cached):
             return known
     wait_s -= time.monotonic() - began
@@ -163,7 +179,7 @@ async def _ask_along(
     try:
         await asyncio.wait({fill.task})
     except asyncio.CancelledError:
-        session.unfinished.keep(fill)
+        session.feature(Suggestions).unfinished.keep(fill)
         raise
     return fill.task.result()
 
@@ -196,7 +212,7 @@ async def _ask_engine(
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason, kind=plan.kind)
     settings = session.settings_of(snapshot.document)
-    project = session.projects.of(snapshot.document.uri)
+    project = session.feature(ProjectContexts).of(snapshot.document.uri)
     draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
     read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
     ends_at = time.monotonic() + options.deadline_ms / 1000
@@ -231,14 +247,18 @@ async def _ask_engine(
     is_cut_short = attempts.filled is not None and attempts.filled.finish_reason == "deadline"
     if passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
-        session.cache.store(snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete))
+        session.feature(Suggestions).cache.store(
+            snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete)
+        )
     elif attempts.is_complete and attempts.rejection and not is_cut_short:
-        session.cache.store(snapshot, CachedSuggestions(reason=attempts.rejection.reason))
+        session.feature(Suggestions).cache.store(
+            snapshot, CachedSuggestions(reason=attempts.rejection.reason)
+        )
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
     attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
-    may_have_project = project is not None or session.projects.is_on(settings)
+    may_have_project = project is not None or session.feature(ProjectContexts).is_on(settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 
 
@@ -250,7 +270,7 @@ async def _keep_with_imports(
         return cached.ghosts
     ghosts = await with_imports(session, snapshot, cached.ghosts)
     if ghosts != cached.ghosts:
-        session.cache.store(snapshot, replace(cached, ghosts=ghosts))
+        session.feature(Suggestions).cache.store(snapshot, replace(cached, ghosts=ghosts))
     return ghosts
 
 
@@ -281,7 +301,9 @@ async def _fill(
     """Ask the engine. A watched fill's draft is shown while it is written, if there is one."""
     if not request.watch:
         return await session.engine.fill(request)
-    with session.drafts.of(snapshot, draft.of if draft else lambda _: None) as show:
+    with session.feature(Suggestions).drafts.of(
+        snapshot, draft.of if draft else lambda _: None
+    ) as show:
 
         def on_step(step: "Step") -> None:
             if wrote is not None:
@@ -300,19 +322,11 @@ def _silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | No
     if session.refusal(snapshot.document):
         return None  # nothing of such a document is looked at
     try:
-        silence = session.manners.silence(snapshot)
+        silence = session.feature(Manners).silence(snapshot)
     except Exception:
         logger.exception("the manners fail")
         return None
     if silence is None:
         return None
-    session.latest.end(snapshot.document.uri)
+    session.feature(Suggestions).latest.end(snapshot.document.uri)
     return RequestOutcome(reason=silence.reason, kind=silence.kind)
-
-
-def _note_answer(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-    """Take what a request is answered with: the client shows it."""
-    try:
-        session.manners.answered(snapshot, outcome.ghosts)
-    except Exception:
-        logger.exception("the manners fail")

@@ -3,9 +3,14 @@
 import os
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from intarsia.lsp.session import Session
 
 POWER_READ_EVERY_S = 30.0
 
@@ -77,12 +82,21 @@ SLOWNESS = 4
 """How many times longer a key waits for the next one."""
 
 
-class Strain:
+class Strain(Feature):
     """What the settings say of a computer with this source of power and this load."""
 
     def __init__(self, power: Power, load: Load) -> None:
         self._power = power
         self._load = load
+
+    @classmethod
+    def for_session(cls, _session: "Session") -> Self:
+        return cls(Power(), Load())
+
+    def allows_idle_work(self, settings: Settings) -> bool:
+        """Whether the engine may work ahead of the user."""
+        setting = settings.fill_ahead
+        return setting == "always" or (setting == "onPower" and not self._power.is_on_battery())
 
     def silence(self, settings: Settings) -> NoSuggestion | None:
         """Return why nothing is suggested automatically now, None where something is."""

@@ -5,7 +5,6 @@ longer matches. The entry used last is tried first, so that the shown suggestion
 """
 
 from collections import OrderedDict
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -88,9 +87,9 @@ class SuggestionCache:
     def clear(self) -> None:
         self._entries.clear()
 
-    def keep_only(self, uris: Collection[str]) -> None:
-        """Forget the suggestions in all documents but these."""
-        for place in [it for it in self._entries if it.uri not in uris]:
+    def forget(self, uri: str) -> None:
+        """Forget the suggestions in a document."""
+        for place in [it for it in self._entries if it.uri == uri]:
             del self._entries[place]
 
 

@@ -19,6 +19,7 @@ from intarsia.lsp.documents.folders import (
 )
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.features import build_server
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
@@ -152,6 +153,7 @@ async def test_what_was_suggested_in_a_closed_document_is_not_shown_under_other_
     uri = f"{ONE}/a.py"
     assert await answers(session, uri)
     session.documents.close(uri)
+    session.forget_document(uri)
     session.configure({}, {ONE: {"exclude": ["**/*.sql"]}})
     assert await answers(session, uri)
 
@@ -223,7 +225,7 @@ def test_a_folder_that_is_closed_leaves_no_settings() -> None:
     session = opened({"enabled": False}, {ONE: {"enabled": True}})
     one = Folder(uri=ONE)
     session.change_folders(added=[], removed=[one])
-    assert not session.is_enabled
+    assert not session.in_force.is_enabled
     session.change_folders(added=[one], removed=[])
     assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
 
@@ -233,8 +235,10 @@ def test_each_folder_on_disk_is_indexed_under_its_own_settings(
 ) -> None:
     session = opened({}, {ONE: {"exclude": ["*.sql"]}, TWO: {"projectContext": False}})
     told: list[Mapping[Path, Settings]] = []
-    monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
-    session.open_index(has_file_events=False)
+    monkeypatch.setattr(
+        session.feature(IndexConnection), "open", lambda roots, **_: told.append(roots)
+    )
+    session.feature(IndexConnection).follow(session, has_file_events=False)
     (roots,) = told
     assert {path.as_posix(): (it.exclude, it.project_context) for path, it in roots.items()} == {
         "/work/one": (("*.sql",), True),

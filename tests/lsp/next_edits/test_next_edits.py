@@ -122,7 +122,7 @@ async def window(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Window]:
     monkeypatch.setattr(watched, "AFTER_INTERRUPTION_S", 0.01)
     found = Window()
     yield found
-    found.looks.forget_all()
+    found.looks.configured(None)
 
 
 EDITED = BEFORE.replace("old(1)", "new(1)")
@@ -165,7 +165,7 @@ async def test_a_dismissed_suggestion_is_not_waited_for(
 
 async def test_uses_of_a_renamed_declaration_wait_for_no_engine(window: Window) -> None:
     window.documents.change(changed(URI, 2, "def old(): pass\n" + BEFORE))
-    window.looks.forget(URI)
+    window.looks.closed(URI)
     window.engine.is_awaited = window.is_filling_ahead = True
     window.looks.suggested(window.document, 0, "a text that is being read")
     await window.look(window.document.text.replace("def old", "def new"))
@@ -225,7 +225,7 @@ async def test_fills_ahead_wait_while_a_look_is_due(window: Window) -> None:
 
 async def test_fills_ahead_go_on_where_a_key_ends_the_look(window: Window) -> None:
     await window.held()
-    window.looks.forget(URI)
+    window.looks.closed(URI)
     await asyncio.wait_for(window.looks.none_due(), 5)
 
 
@@ -389,7 +389,7 @@ async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
 async def test_a_document_that_is_closed_during_a_rename_is_forgotten(offering: Window) -> None:
     offering.looks.hold()
     offering.write(BEFORE)
-    offering.looks.forget(URI)
+    offering.looks.closed(URI)
     offering.documents.close(URI)
     offering.looks.release(is_renamed=True)
     assert list(offering.offers[-1]) == []
@@ -430,7 +430,7 @@ async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
 
 
 async def test_a_closed_document_loses_its_offers(offering: Window) -> None:
-    offering.looks.forget(URI)
+    offering.looks.closed(URI)
     assert list(offering.offers[-1]) == []
     assert offering.looks.offers_of(URI) == ()
     offering.looks.cursor_moved(URI, 1)

@@ -251,7 +251,7 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     contexts = ProjectContexts(session.documents, session.engine, index, lambda _: Settings())
     contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
     await index.asked.wait()
-    contexts.forget(snapshot.document.uri)
+    contexts.closed(snapshot.document.uri)
     await asyncio.sleep(2 * PAUSE_S)
     assert contexts.of(snapshot.document.uri) is None
 

@@ -28,6 +28,7 @@ from intarsia.lsp.requests.plan import (
 )
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 URI = "file:///tmp/a.py"
 LINES = [f"value_{number} = compute({number})\n" for number in range(100, 900)]
@@ -59,7 +60,7 @@ def planned(session: Session, line: int) -> tuple[FillPlan, bool]:
 def read_whole(session: Session, line: int) -> None:
     plan = plan_whole(session, at(session, line))
     assert isinstance(plan, FillPlan)
-    session.windows.remember(URI, plan.canvas.window)
+    session.feature(Suggestions).windows.remember(URI, plan.canvas.window)
 
 
 def test_the_first_answer_reads_little(session: Session) -> None:

@@ -17,12 +17,14 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import DRAFT, Extensions
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.status.draft_notifications import Draft, Drafts
+from intarsia.lsp.suggestions.suggestions import Suggestions
 
 URI = "file:///tmp/a.py"
 TEXT = "y = "
@@ -55,10 +57,10 @@ async def session_with(
     server = IntarsiaServer(launch)
     server.protocol.client_capabilities = types.ClientCapabilities()
     session = server.session
-    session.projects.of = lambda _uri: project
+    session.feature(ProjectContexts).of = lambda _uri: project
     session.configure({"fillAhead": "always"})
     session.extensions = Extensions(drafts=drafts)
-    session.drafts = Drafts(notify, session.documents)
+    session.feature(Suggestions).drafts = Drafts(notify, session.documents)
     session.documents.open(types.TextDocumentItem(URI, "python", 1, TEXT))
     try:
         yield session, sent
@@ -84,7 +86,7 @@ async def answered(session: Session) -> Snapshot:
 
 
 async def chain_over(session: Session) -> None:
-    await until(lambda: not session.ahead.is_running)
+    await until(lambda: not session.feature(Suggestions).ahead.is_running)
 
 
 async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:
@@ -136,7 +138,7 @@ async def test_a_first_answer_is_written_again_from_all_that_may_be_read(address
         await chain_over(session)
         whole = await engine_once(address, lambda it: it.ahead.num_asked >= 2)
         assert whole.cached_tokens > 2 * first.cached_tokens  # the rule engine's are characters
-        assert len(session.windows.of(URI)) == 1
+        assert len(session.feature(Suggestions).windows.of(URI)) == 1
         assert sent == []  # the text is the same
 
 
@@ -149,4 +151,4 @@ async def test_never_after_the_user_has_typed(address: Address) -> None:
         await chain_over(session)
         await asyncio.sleep(0)
         assert sent == []
-        assert session.cache.lookup(cursor(session)).ghosts == ()
+        assert session.feature(Suggestions).cache.lookup(cursor(session)).ghosts == ()

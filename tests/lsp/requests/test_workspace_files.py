@@ -11,6 +11,7 @@ from lsprotocol import types
 from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.features import build_server
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests import configuration
 from intarsia.lsp.requests.configuration import (
     did_change_watched_files,
@@ -27,7 +28,7 @@ NUM_FILES = 3_000
 async def test_a_flood_of_changed_files_holds_up_no_other_request() -> None:
     server = build_server()
     told: list[str] = []
-    server.session.index.files_changed = told.extend  # type: ignore[method-assign]
+    server.session.feature(IndexConnection).files_changed = told.extend  # type: ignore[method-assign]
     changes = [
         types.FileEvent(f"file:///work/module{i}.py", types.FileChangeType.Changed)
         for i in range(NUM_FILES)
@@ -47,9 +48,11 @@ async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
     server = build_server()
     server.session.start_with(None, [Folder(uri=tmp_path.as_uri())])
     await server.session.close()
-    server.session.open_index(has_file_events=True)  # the client's answer came late
+    server.session.feature(IndexConnection).follow(
+        server.session, has_file_events=True
+    )  # the client's answer came late
     await asyncio.sleep(0.2)
-    has_folders = server.session.index.has_folders
+    has_folders = server.session.feature(IndexConnection).has_folders
     await server.session.close()
     assert not has_folders
 
@@ -68,10 +71,12 @@ class SlowClient:
         monkeypatch.setattr(IntarsiaServer, "client_capabilities", capabilities)
         monkeypatch.setattr(server, "workspace_configuration_async", self._answer)
         monkeypatch.setattr(
-            server.session.index, "open", lambda roots, **_: self.indexed.append(roots)
+            server.session.feature(IndexConnection),
+            "open",
+            lambda roots, **_: self.indexed.append(roots),
         )
         if opens_index:
-            server.session.open_index(has_file_events=False)
+            server.session.feature(IndexConnection).follow(server.session, has_file_events=False)
 
     async def _answer(self, params: types.ConfigurationParams) -> list[object]:
         await self.answers.wait()

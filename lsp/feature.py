@@ -1,0 +1,58 @@
+"""A feature of the server: its own state for one client, and what it is told of.
+
+Handlers ask the session for a feature by its class; the session knows none by name.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from lsprotocol import types
+
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from intarsia.lsp.documents.snapshot import Snapshot
+    from intarsia.lsp.session import Session
+    from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentChange:
+    """A change of a document or of a notebook's cell, as the client sent it.
+
+    ``settings`` are the document's.
+    """
+
+    before: Document
+    after: Document
+    changes: Sequence[types.TextDocumentContentChangeEvent]
+    settings: Settings
+
+
+class Feature:
+    """What the session calls of each feature that is in use; here, nothing happens."""
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        """Return a new one for this session's client."""
+        raise NotImplementedError
+
+    def changed(self, change: DocumentChange) -> None:
+        """Follow a change of a document."""
+
+    def cells_changed(self) -> None:
+        """Cells of a notebook were added, moved or removed: their texts stand elsewhere now."""
+
+    def answered(self, snapshot: "Snapshot", outcome: "RequestOutcome") -> None:
+        """Follow the answer to a request for suggestions at a cursor."""
+
+    def closed(self, uri: str) -> None:
+        """Drop what is known of a document: it is closed, or its text is lost."""
+
+    def configured(self, uris: Collection[str] | None) -> None:
+        """Drop what was made for these documents: they have other settings. None: for all."""
+
+    async def close(self) -> None:
+        """End all work: the client is gone."""
