@@ -163,7 +163,7 @@ async def test_what_was_suggested_in_a_closed_document_is_not_shown_under_other_
     [(True, False, True), (False, True, True), (False, False, False)],
 )
 def test_it_is_on_if_it_is_on_anywhere(window: bool, folder: bool, expected: bool) -> None:
-    assert opened({"enabled": window}, {ONE: {"enabled": folder}}).is_enabled is expected
+    assert opened({"enabled": window}, {ONE: {"enabled": folder}}).in_force.is_enabled is expected
 
 
 @pytest.mark.parametrize(

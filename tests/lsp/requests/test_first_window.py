@@ -208,7 +208,7 @@ def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
     whole = plan_whole(narrow, hole_at(narrow, 60))
     assert isinstance(whole, FillPlan)
     read = run_fill(filler, request_for(whole, narrow.settings, 10_000))
-    narrow.windows.remember(URI, whole.canvas.window)
+    narrow.feature(Suggestions).windows.remember(URI, whole.canvas.window)
     near, prefix, suffix = fill_at(narrow, filler, line)
     common = min(len(prefix), len(whole.canvas.prefix))
     assert prefix[:common] == whole.canvas.prefix[:common], "the prefix is the one that was read"

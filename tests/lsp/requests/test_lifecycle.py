@@ -84,7 +84,7 @@ async def test_initialize_says_who_and_what(
         ),
         resolve_provider=True,
     )
-    names = ("edit", "context", "addImports", "nextEdit")
+    names = ("edit", "context", "addImports", "nextEdit", "renameInFiles")
     assert offered.execute_command_provider == types.ExecuteCommandOptions(
         commands=tuple(f"intarsia.{name}" for name in names), work_done_progress=True
     )
