@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from intarsia_research.benchmark.typing import DRAFT, settled_text
-from intarsia_research.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia_research.evaluation.server_process import ServerProcess, serving
 from intarsia_research.evaluation.systems.language_server import position_of
 from intarsia_research.replay.harm import why_harmful
 from intarsia_research.replay.sessions import Session
@@ -22,6 +22,8 @@ MIN_CHARS_ACCEPTED = 3
 """A shorter suggestion is typed: reading it takes longer."""
 MIN_CHARS_WANTED = 4
 """Where less is left of a line, nothing is expected."""
+
+LOG, NO_SUGGESTION = "window/logMessage", "no suggestion: "
 
 CLIENTS: Mapping[str, Mapping[str, Any]] = {
     "VS Code": {"clientInfo": {"name": "Visual Studio Code", "version": "1.122.0"}},
@@ -146,9 +148,9 @@ async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) 
     final = item["insertText"] if item else ""
     counts.withdrawn += bool(draft) and not final.startswith(draft.rstrip())
     if item is None and len(typist.goal.partition("\n")[0].strip()) >= MIN_CHARS_WANTED:
-        last = [note.params["last"] for note in notes if note.method == STATUS]
-        reason = (last[-1] or {}).get("reason") if last else None
-        counts.silent[_in_general(reason or "no reason")] += 1
+        told = [note.params["message"] for note in notes if note.method == LOG]
+        reasons = [it.removeprefix(NO_SUGGESTION) for it in told if it.startswith(NO_SUGGESTION)]
+        counts.silent[_in_general(reasons[-1] if reasons else "no reason")] += 1
     return item
 
 
