@@ -5,7 +5,7 @@ Handlers ask the session for a feature by its class; the session knows none by n
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lsprotocol import types
 
@@ -14,7 +14,6 @@ from intarsia.lsp.settings import Settings
 
 if TYPE_CHECKING:
     from intarsia.lsp.documents.snapshot import Snapshot
-    from intarsia.lsp.session import Session
     from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 
@@ -35,8 +34,8 @@ class Feature:
     """What the session calls of each feature that is in use; here, nothing happens."""
 
     @classmethod
-    def for_session(cls, session: "Session") -> Self:
-        """Return a new one for this session's client."""
+    def for_session(cls, session: Any) -> Self:
+        """Return a new one for the client of a Session."""
         raise NotImplementedError
 
     def changed(self, change: DocumentChange) -> None:

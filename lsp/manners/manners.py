@@ -14,10 +14,10 @@ from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.feature import DocumentChange, Feature
 from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.machine import Strain
 from intarsia.lsp.manners.watched import KeptTexts, Watched
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics import LanguageCounts, Recorder
-from intarsia.lsp.suggestions.machine import Strain
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 if TYPE_CHECKING:

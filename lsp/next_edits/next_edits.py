@@ -48,8 +48,8 @@ from intarsia.lsp.next_edits.watched import (
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import NEXT_EDITS
 from intarsia.lsp.status.status import NextEditCounts
+from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
-from intarsia.lsp.suggestions.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from intarsia.infill.canvas.window import Window

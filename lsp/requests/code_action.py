@@ -22,12 +22,12 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 from intarsia.lsp.repairs.repairs import Repairs
-from intarsia.lsp.suggestions.machine import Strain
 
 if TYPE_CHECKING:
     from intarsia.infill.holes.marked_hole import MarkedHole

@@ -20,8 +20,8 @@ from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.suggest import SuggestOptions, answer
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.suggestions import Suggestions
 
 
 async def inline_completion(

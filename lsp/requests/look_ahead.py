@@ -19,14 +19,14 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
-from intarsia.lsp.suggestions.machine import Strain
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
-from intarsia.lsp.suggestions.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Filled

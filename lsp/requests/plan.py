@@ -22,11 +22,11 @@ from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.machine import Strain
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.machine import Strain
-from intarsia.lsp.suggestions.suggestions import Suggestions
 
 FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
 """What is read at most for the first answer at a new place; the rest is read in idle time."""

@@ -23,10 +23,10 @@ from intarsia.lsp.requests.ghost_imports import with_imports
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.session import Session
 from intarsia.lsp.statistics import Recorder
+from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
-from intarsia.lsp.suggestions.suggestions import Suggestions
 from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFill
 
 if TYPE_CHECKING:

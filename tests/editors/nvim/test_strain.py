@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from headless_nvim import GHOST_TEXT, Neovim
 
-from intarsia.lsp.suggestions.machine import SLOWNESS
+from intarsia.lsp.machine import SLOWNESS
 
 RULES = {"text": "1", "rules": [("a +", "2")], "on_battery": True}
 PAUSE_MS = 200

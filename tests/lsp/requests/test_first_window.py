@@ -28,7 +28,7 @@ from intarsia.lsp.requests.plan import (
 )
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.suggestions import Suggestions
+from intarsia.lsp.suggestion_state import Suggestions
 
 URI = "file:///tmp/a.py"
 LINES = [f"value_{number} = compute({number})\n" for number in range(100, 900)]

@@ -24,7 +24,7 @@ from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.status.draft_notifications import Draft, Drafts
-from intarsia.lsp.suggestions.suggestions import Suggestions
+from intarsia.lsp.suggestion_state import Suggestions
 
 URI = "file:///tmp/a.py"
 TEXT = "y = "

@@ -7,8 +7,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from intarsia.lsp.settings import Settings, UnderStrain
-from intarsia.lsp.suggestions.machine import (
+from intarsia.lsp.machine import (
     POWER_READ_EVERY_S,
     SLOWNESS,
     Load,
@@ -16,6 +15,7 @@ from intarsia.lsp.suggestions.machine import (
     Strain,
     runs_on_battery,
 )
+from intarsia.lsp.settings import Settings, UnderStrain
 
 
 def test_it_is_read_again_only_after_a_while() -> None:
