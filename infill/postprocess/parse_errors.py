@@ -81,8 +81,8 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     is_parsed = context.syntax is not None
     may_go_on = is_parsed and not rest and not context.hole.is_inserted
     found = why_it_does_not_fit(fill, context, may_go_on=may_go_on)
-    if not is_parsed or found == WORDS_JOINED:
-        return found
+    if not is_parsed or (found == WORDS_JOINED and context.hole.kind != "span"):
+        return found  # but a span may be chosen to end within a word
     if not any(is_no_worse(fill + end, context) for end in ends):
         return found or f"{'what follows the cursor' if rest else 'the code'} would not parse"
     if rest and context.language.id in _TAKE_ANY_TEXT:
