@@ -81,7 +81,7 @@ def until(holds: Callable[[], bool], otherwise: Callable[[], str]) -> None:
 def test_a_key_renames_in_all_files_and_one_undo_takes_it_back(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere⇥")
+    window.expect_drawn("sizeF2 renames everywhere, 2 uses in 1 other file⇥")
     window.press("F2")
     window.expect_drawn("")
     window.expect_saved(RENAMED)
@@ -97,7 +97,7 @@ def test_a_key_renames_in_all_files_and_one_undo_takes_it_back(windows: Windows)
 def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere⇥")
+    window.expect_drawn("sizeF2 renames everywhere, 2 uses in 1 other file⇥")
     window.command("Intarsia: Apply All Next Edits")
     expect(window.page.locator(".quick-input-list .monaco-list-row.focused")).to_contain_text(
         "Rename area to size everywhere"
@@ -110,10 +110,10 @@ def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
 def test_the_list_is_the_second_choice(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere⇥")
+    window.expect_drawn("sizeF2 renames everywhere, 2 uses in 1 other file⇥")
     window.command("Intarsia: Apply All Next Edits")
     window.choose("Apply 2 next edits of this file")
-    window.expect_drawn("sizesize")
+    window.expect_drawn("F2 renames everywhere, 2 uses in 1 other filesizesize")
     window.press("Enter")
     window.expect_saved(RENAMED)
     assert window.file.with_name("other.ts").read_text() == OTHER
