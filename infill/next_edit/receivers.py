@@ -67,7 +67,7 @@ class Names:
         self.syntax, self.rules = syntax, rules
         self._told, self._is_strict = told or {}, told is not None
         self._chains: dict[str, list[Chain]] = {}
-        self.too_many = set[str]()  # names of which not all occurrences were looked at
+        self.too_many = set[str]()  # names with occurrences that were not checked
         self._bindings: dict[str, list[Binding]] = {}
 
     def chains(self, name: str) -> list[Chain]:
