@@ -168,6 +168,19 @@ def is_engine_alive(address: Address) -> bool:
         return True
 
 
+def remove_stale_port(address: Address) -> None:
+    """Remove the port file of an engine that ended: its port may be another program's by now.
+
+    Raises ``EngineUnavailable``.
+    """
+    with (
+        contextlib.suppress(filelock.Timeout),  # an engine is alive
+        plain_lock_faults(address),
+        filelock.FileLock(address.engine_lock_path).acquire(blocking=False),
+    ):
+        address.port_path.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def plain_lock_faults(address: Address) -> Iterator[None]:
     """Raise EngineUnavailable where the folder's disk can lock no files, as on some networks."""

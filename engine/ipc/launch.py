@@ -17,7 +17,12 @@ from typing import TypeAlias
 
 import filelock
 
-from intarsia.engine.ipc.address import Address, plain_lock_faults, prepare_directory
+from intarsia.engine.ipc.address import (
+    Address,
+    plain_lock_faults,
+    prepare_directory,
+    remove_stale_port,
+)
 from intarsia.engine.ipc.connection import Connection
 from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
@@ -193,6 +198,7 @@ async def _start(address: Address, options: LaunchOptions, greet: Greet) -> Conn
     """Start an engine and wait until it answers. Call it with the launch lock held."""
     with contextlib.suppress(NoEngine):
         return await greet()  # another client has started one
+    remove_stale_port(address)  # read while the engine starts, it would lead elsewhere
     process = start_detached(options.full_command(), address)
     while True:
         exit_code = process.exit_code()

@@ -106,7 +106,17 @@ async def test_a_stale_socket_is_replaced(address: Address):
         assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_stale_port_file_that_leads_to_another_program_is_replaced():
+async def test_a_stale_port_file_that_leads_to_another_program_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    was_stale = []
+
+    def start(command: tuple[str, ...], address: Address) -> object:
+        was_stale.append(address.port_path.exists())
+        return start_detached(command, address)
+
+    monkeypatch.setattr(launch, "start_detached", start)
+
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ready\r\n")
         writer.close()
@@ -117,6 +127,7 @@ async def test_a_stale_port_file_that_leads_to_another_program_is_replaced():
             address.port_path.write_text(f'{{"port": {port}, "token": "old"}}')
             async with a_client(address) as client:
                 assert (await client.fill(HOLE)).text == "text"
+    assert was_stale == [False], "a client that asks while the engine starts would be led astray"
 
 
 async def test_a_socket_of_another_program_is_left_alone(address: Address):
