@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from http_server import serving
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import damaged
@@ -20,10 +21,9 @@ from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.dialects.text_servers import LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.fill.link import pieces
-from intarsia.engine.remote.http.connection import HttpConnection
-from intarsia.engine.remote.http.exchange import Answer, ask_json, open_exchange
-from intarsia.engine.remote.http.wire import Watch, Wire
-from intarsia.engine.remote.settings.remotes import parse_remotes
+from intarsia.engine.remote.http.connections import Answer, Watch
+from intarsia.engine.remote.http.exchange import ask_json, open_exchange
+from intarsia.engine.remote.settings.remotes import Remote, parse_remotes
 
 REMOTE = parse_remotes('[there]\nurl = "http://127.0.0.1:9"\n', Path("remotes.toml"))["there"]
 
@@ -130,44 +130,32 @@ answers = st.binary(max_size=320).map(lambda rest: b"HTTP/1.1 " + rest) | st.bui
 def test_any_http_is_an_answer_or_an_error_of_one_line(kind: str, answer: bytes) -> None:
     watch = Watch(checkpoint=lambda: None, silence_s=5, total_s=5)
     for ask in (ask_stream, ask_for_json):
-        with served(answer) as kept:
+        with served(answer) as remote:
             try:
-                ask(kind, watch, kept)
+                ask(remote, kind, watch)
             except RemoteError as error:
                 assert str(error).isprintable()
                 assert len(str(error)) < 1_000
 
 
-def ask_stream(kind: str, watch: Watch, kept: Any) -> None:
+def ask_stream(remote: Remote, kind: str, watch: Watch) -> None:
     form, parse = READERS[kind]
-    with open_exchange(REMOTE, "/fill", watch, {}, kept) as answer:
-        for data in pieces(REMOTE, "/fill", answer, form):
+    with open_exchange(remote, "/fill", watch, {}) as answer:
+        for data in pieces(remote, "/fill", answer, form):
             read(parse, data)
 
 
-def ask_for_json(_kind: str, watch: Watch, kept: Any) -> None:
-    ask_json(REMOTE, "/tokenize", watch, {}, kept)
-
-
-class Answered:
-    """Hands out one connection, to which the server has answered already."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
-
-    def take(self, watch: Watch) -> HttpConnection:
-        return HttpConnection(Wire(self._sock, watch))
-
-    def keep(self, connection: HttpConnection, *, has_said_all: bool) -> None:
-        connection.can_go_on()
-        connection.close()
+def ask_for_json(remote: Remote, _kind: str, watch: Watch) -> None:
+    ask_json(remote, "/tokenize", watch, {})
 
 
 @contextmanager
-def served(answer: bytes) -> Iterator[Answered]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        theirs.sendall(answer)
-        theirs.shutdown(socket.SHUT_WR)
-        yield Answered(ours)
+def served(answer: bytes) -> Iterator[Remote]:
+    """Yield a server that sends this to whoever asks, and ends."""
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+
+    with serving(respond) as server:
+        yield parse_remotes(f'[there]\nurl = "{server.url}"\n', Path("remotes.toml"))["there"]

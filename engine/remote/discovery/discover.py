@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas, probe_body
+from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
-from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 _LENGTHS = (256, 128, 64, 32)

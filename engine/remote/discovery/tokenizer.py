@@ -22,8 +22,8 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.gguf.convert import converted_folder
 from intarsia.engine.remote.dialects.generation import Dialect, Tokenizes
 from intarsia.engine.remote.discovery.discover import Server
+from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, unusable
-from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 _BEGIN, _PAD, _ENDS = "<bos>", "<pad>", ("<eos>", "<turn|>")

@@ -23,9 +23,8 @@ from intarsia.engine.remote.dialects.generation import (
     TextDialect,
     UnusableAnswer,
 )
-from intarsia.engine.remote.http.connection import KeptConnections
-from intarsia.engine.remote.http.exchange import Answer, open_exchange, require_success, unusable
-from intarsia.engine.remote.http.wire import POLL_S, Watch
+from intarsia.engine.remote.http.connections import POLL_S, Answer, KeptConnections, Watch
+from intarsia.engine.remote.http.exchange import open_exchange, require_success, unusable
 from intarsia.engine.remote.settings.remotes import Remote
 
 WAITS_S = (0.1, 0.4)
@@ -48,7 +47,7 @@ class ServerLink:
 
     def __init__(self, remote: Remote, clock: Callable[[], float] = time.monotonic) -> None:
         self.remote = remote
-        self.kept = KeptConnections()
+        self.kept = KeptConnections(remote)
         self._clock = clock
         self._fault: RemoteError | None = None
         self._paused_until = 0.0

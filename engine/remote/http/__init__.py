@@ -1,1 +1,1 @@
-"""HTTP to one server, over h11: an exchange that can be cancelled at any moment and never hangs."""
+"""HTTP to one server: an exchange that can be cancelled at any moment and never hangs."""

@@ -8,17 +8,21 @@ may use it.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 
-import h11
+import httpcore2
 import msgspec
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.http.connection import BrokenAnswer, HttpConnection, KeptConnections
-from intarsia.engine.remote.http.wire import EndlessAnswer, SilentServer, Watch, connect
+from intarsia.engine.remote.http.connections import (
+    Answer,
+    EndlessAnswer,
+    KeptConnections,
+    SilentServer,
+    Watch,
+)
 from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_SAID_CHARS = 200
@@ -29,19 +33,6 @@ _OF_A_PROXY = (500, 502, 504)
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """An answer above this is no answer to a fill."""
-
-
-@dataclass(kw_only=True, slots=True)
-class Answer:
-    """The answer's status and headers (lower-case names), and its body, as it comes.
-
-    A reader sets ``has_said_all`` where only the end of the body is still to come.
-    """
-
-    status: int
-    headers: dict[str, str]
-    body: Iterator[bytes]
-    has_said_all: bool = False
 
 
 def ask_json(
@@ -83,22 +74,15 @@ def open_exchange(
     After the block the connection goes to ``kept`` if the server has nothing more to say.
     """
     content = b"" if body is None else msgspec.json.encode(body)
-    request = _request(remote, path, content, is_kept=kept is not None)
+    headers = _headers(remote, content, is_kept=kept is not None)
+    connections = KeptConnections(remote, max_kept=0) if kept is None else kept
     try:
-        connection, response = _answered(remote, request, content, watch, kept)
-        names = {name.decode("latin-1"): it.decode("latin-1") for name, it in response.headers}
-        body = _body(remote, connection)
-        answer = Answer(status=response.status_code, headers=names, body=body)
-        try:
+        with connections.exchange(path, headers, content, watch) as answer:
+            answer.body = _bounded(remote, answer.body)
             yield answer
-        finally:
-            if kept is None:
-                connection.close()
-            else:
-                kept.keep(connection, has_said_all=answer.has_said_all)
-    except BrokenAnswer as error:
+    except httpcore2.RemoteProtocolError as error:
         problem = f"{path} is no HTTP, or was cut off"
-        raise unusable(remote, problem, is_cut_off=error.is_cut_off) from error
+        raise unusable(remote, problem, is_cut_off=watch.has_ended) from error
     except SilentServer:
         raise _too_slow(remote, f"it sent nothing for {remote.timeout_s:g} s") from None
     except EndlessAnswer:
@@ -111,8 +95,8 @@ def open_exchange(
         ) from error
 
 
-def _request(remote: Remote, path: str, content: bytes, *, is_kept: bool) -> h11.Request:
-    """Return the head of a request: a POST if there is content. Raises RemoteError for the key."""
+def _headers(remote: Remote, content: bytes, *, is_kept: bool) -> list[tuple[str, str]]:
+    """Return the headers of a request. Raises RemoteError for the key."""
     headers = [
         ("host", remote.address.shown),
         ("connection", "keep-alive" if is_kept else "close"),
@@ -123,35 +107,12 @@ def _request(remote: Remote, path: str, content: bytes, *, is_kept: bool) -> h11
         headers.append(("authorization", f"Bearer {key}"))
     if content:
         headers += [("content-type", "application/json"), ("content-length", str(len(content)))]
-    return h11.Request(
-        method="POST" if content else "GET",
-        target=remote.address.base_path + path,
-        headers=headers,
-    )
+    return headers
 
 
-def _answered(
-    remote: Remote,
-    request: h11.Request,
-    content: bytes,
-    watch: Watch,
-    kept: KeptConnections | None,
-) -> tuple[HttpConnection, h11.Response]:
-    """Send a request on a kept connection, or if that has ended on a new one; return the head."""
-    connection = None if kept is None else kept.take(watch)
-    if connection is not None:
-        try:
-            return connection, connection.ask(request, content)
-        except (OSError, BrokenAnswer):
-            if connection.has_answered:
-                raise
-    connection = HttpConnection(connect(remote, watch))
-    return connection, connection.ask(request, content)
-
-
-def _body(remote: Remote, connection: HttpConnection) -> Iterator[bytes]:
+def _bounded(remote: Remote, body: Iterator[bytes]) -> Iterator[bytes]:
     num_bytes = 0
-    for data in connection.body():
+    for data in body:
         num_bytes += len(data)
         if num_bytes > MAX_ANSWER_BYTES:
             raise unusable(remote, f"above {MAX_ANSWER_BYTES // 1024**2} MB")

@@ -22,7 +22,7 @@ from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Filled
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.filler import load_remote
-from intarsia.engine.remote.http import wire
+from intarsia.engine.remote.http import connections
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 
@@ -51,10 +51,29 @@ def test_a_server_that_is_gone(ask: Ask) -> None:
     assert f"cannot be reached at 127.0.0.1:{port} (Connection refused)" in str(error)
 
 
-def test_a_host_without_an_address(ask: Ask) -> None:
-    error = refusal(lambda: ask("https://no-such-host.invalid"))
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "no..host", "x" * 64 + ".invalid"])
+def test_a_host_without_an_address(ask: Ask, host: str) -> None:
+    error = refusal(lambda: ask(f"https://{host}"))
     assert error.code == "unavailable"
-    assert "host no-such-host.invalid was not found" in str(error)
+    assert f"host {host} was not found" in str(error)
+
+
+def test_no_name_server_is_asked_where_localhost_is(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    look_up = socket.getaddrinfo
+
+    def noted(host: object, *options: Any, **named: Any) -> Any:
+        asked.append(host)
+        return look_up("127.0.0.1" if host == "localhost" else host, *options, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", noted)
+    answers = llama_cpp_answers(writing(event(toy_tokenizer().encode("val").ids), last_event()))
+    with serving(answers) as server:
+        assert ask(server.url.replace("127.0.0.1", "localhost")).text == "val"
+        assert b"host: localhost:" in server.heads[0].lower()
+    assert set(asked) == {"127.0.0.1"}
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -199,7 +218,7 @@ def test_a_certificate_that_is_refused(
 
 
 def test_https_to_a_server_without_tls(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "CONNECT_LIMIT_S", 0.2)
+    monkeypatch.setattr(connections, "CONNECT_LIMIT_S", 0.2)
     with serving(saying(200)) as server:
         error = refusal(lambda: ask(server.url.replace("http:", "https:")))
     assert "does not speak TLS" in str(error)
@@ -271,7 +290,7 @@ def endless(kind: str) -> Respond:
     return llama_cpp_answers(complete)
 
 
-@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+@pytest.mark.parametrize("kind", ENDLESS)
 def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kind: str) -> None:
     began = time.monotonic()
 
@@ -285,13 +304,13 @@ def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kin
         server.until_closed_early(1)
 
 
-@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+@pytest.mark.parametrize("kind", ENDLESS)
 def test_what_comes_without_end_is_left_at_the_deadline(ask: Ask, kind: str) -> None:
     with serving(endless(kind)) as server:
         assert ask(server.url, FillControl(deadline=time.monotonic() + 0.3)).text == ""
 
 
-@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+@pytest.mark.parametrize("kind", ENDLESS)
 def test_what_comes_without_end_is_given_up(
     ask: Ask, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,11 +318,6 @@ def test_what_comes_without_end_is_given_up(
     with serving(endless(kind)) as server:
         error = refusal(lambda: ask(server.url, timeout_s=1))
     assert "its answer did not end in 1 s" in str(error)
-
-
-def test_informational_answers_without_end_are_no_answer(ask: Ask) -> None:
-    with serving(endless("informational")) as server:
-        assert "is no HTTP" in str(refusal(lambda: ask(server.url)))
 
 
 def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, toy_folder: Path) -> None:

@@ -1,12 +1,8 @@
 """A connection carries the next request after a whole answer, and after no other."""
 
-import fcntl
-import resource
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +17,9 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.remote.filler import load_remote
-from intarsia.engine.remote.http.connection import MAX_IDLE_S, MAX_KEPT, KeptConnections
+from intarsia.engine.remote.http import connections
+from intarsia.engine.remote.http.connections import MAX_KEPT, KeptConnections, Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
@@ -52,8 +48,9 @@ def events(connection: socket.socket, *pieces: bytes, is_whole: bool = True) -> 
 
 
 def test_requests_after_whole_answers_share_a_connection(settings: RemoteSettings) -> None:
-    with serving(one, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(one, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         assert [ask_json(remote, "/a", watch(), {"n": n}, kept) for n in range(3)] == [1, 1, 1]
         assert (server.num_connections, len(server.heads)) == (1, 3)
         assert all(b"connection: keep-alive" in head.lower() for head in server.heads)
@@ -66,11 +63,16 @@ def test_without_a_place_to_keep_it_the_connection_is_closed(settings: RemoteSet
         assert server.num_connections == 2
 
 
+def tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / "valid.pem", CERTIFICATES / "server.key")
+    return context
+
+
 def test_requests_by_tls_share_a_connection(settings: RemoteSettings) -> None:
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(CERTIFICATES / "valid.pem", CERTIFICATES / "server.key")
-    with serving(one, tls, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(one, tls(), keeps_open=True) as server:
         remote = remote_at(settings, server.url, ca=CERTIFICATES / "authority.pem")
+        kept = KeptConnections(remote)
         assert [ask_json(remote, "/a", watch(), None, kept) for _ in range(2)] == [1, 1]
         assert server.num_connections == 1
 
@@ -82,23 +84,26 @@ def first_piece(remote: Remote, kept: KeptConnections, *, has_said_all: bool) ->
         return next(answer.body)
 
 
-def test_a_stream_left_after_its_last_piece_keeps_the_connection(settings: RemoteSettings) -> None:
-    was_left, has_ended = threading.Event(), threading.Event()
+def test_a_stream_left_after_its_last_piece_keeps_the_connection(
+    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "END_LIMIT_S", 20)
+    was_taken = threading.Event()
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
         events(connection, b"data: 1\n\n", is_whole=False)
-        assert was_left.wait(10)
+        assert was_taken.wait(10)
+        was_taken.clear()
         connection.sendall(b"0\r\n\r\n")
-        was_left.clear()
-        has_ended.set()
 
-    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(respond, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         for _ in range(2):
-            has_ended.clear()
-            assert first_piece(remote, kept, has_said_all=True) == b"data: 1\n\n"
-            was_left.set()
-            assert has_ended.wait(10)
+            with open_exchange(remote, "/a", watch(), {}, kept) as answer:
+                assert next(answer.body) == b"data: 1\n\n"
+                answer.has_said_all = True
+                was_taken.set()
         assert server.num_connections == 1
 
 
@@ -118,8 +123,9 @@ def test_a_stream_that_goes_on_after_its_last_piece_is_closed(
         if not is_open:
             is_closed.set()
 
-    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(respond, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         for number in (1, 2):
             assert first_piece(remote, kept, has_said_all=True) == b"data: 1\n\n"
             assert server.num_connections == number
@@ -134,8 +140,9 @@ def test_a_stream_that_is_given_up_is_cancelled(settings: RemoteSettings) -> Non
         if not connection.recv(1):
             is_closed.set()
 
-    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(respond, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         assert first_piece(remote, kept, has_said_all=False) == b"data: 1\n\n"
         assert is_closed.wait(10)
         assert first_piece(remote, kept, has_said_all=False) == b"data: 1\n\n"
@@ -150,8 +157,9 @@ def test_a_connection_that_the_server_has_ended_is_replaced(settings: RemoteSett
         connection.shutdown(socket.SHUT_RDWR)
         ended.set()
 
-    with serving(respond) as server, closing(KeptConnections()) as kept:
+    with serving(respond) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         for _ in range(2):
             assert ask_json(remote, "/a", watch(), None, kept) == 1
             assert ended.wait(10)
@@ -174,11 +182,9 @@ def ending_the_second(*, first_bytes: bytes) -> Respond:
 
 
 def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSettings) -> None:
-    with (
-        serving(ending_the_second(first_bytes=b""), keeps_open=True) as server,
-        closing(KeptConnections()) as kept,
-    ):
+    with serving(ending_the_second(first_bytes=b""), keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(2)] == [1, 1]
         assert (server.num_connections, len(server.heads)) == (2, 3)
 
@@ -186,11 +192,12 @@ def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSet
 def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
     settings: RemoteSettings,
 ) -> None:
-    with (
-        serving(ending_the_second(first_bytes=b"HTTP/1.1 200"), keeps_open=True) as server,
-        closing(KeptConnections()) as kept,
-    ):
+    with serving(
+        ending_the_second(first_bytes=b"HTTP/1.1 200"),
+        keeps_open=True,
+    ) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         assert ask_json(remote, "/a", watch(), {}, kept) == 1
         with pytest.raises(RemoteError) as caught:
             ask_json(remote, "/a", watch(), {}, kept)
@@ -198,29 +205,40 @@ def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
         assert len(server.heads) == 2
 
 
-def test_bytes_that_were_not_asked_for_are_no_answer(settings: RemoteSettings) -> None:
+@pytest.mark.parametrize("is_tls", [False, True])
+@pytest.mark.parametrize("num_sends", [1, 2])
+def test_bytes_that_were_not_asked_for_are_no_answer(
+    settings: RemoteSettings, is_tls: bool, num_sends: int
+) -> None:
     """A second answer in advance would be taken for that of the next request."""
-    stale = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n9"
+    answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + it for it in (b"1", b"9")]
+    were_sent = threading.Event()
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1" + stale)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for sent in answers if num_sends == 2 else [b"".join(answers)]:
+            connection.sendall(sent)
+        were_sent.set()
 
-    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(respond, tls() if is_tls else None, keeps_open=True) as server:
+        options = {"ca": CERTIFICATES / "authority.pem"} if is_tls else {}
+        remote = remote_at(settings, server.url, **options)
+        kept = KeptConnections(remote)
+        for number in (1, 2, 3):
+            assert ask_json(remote, "/a", watch(), {}, kept) == 1
+            assert server.num_connections == number
+            assert were_sent.wait(10)
+            were_sent.clear()
+
+
+def test_a_connection_that_was_idle_for_long_is_closed(
+    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAX_IDLE_S", 0)
+    with serving(one, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
-        assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(2)] == [1, 1]
-        assert server.num_connections == 2
-
-
-def test_a_connection_that_was_idle_for_long_is_closed(settings: RemoteSettings) -> None:
-    now = [0.0]
-    with (
-        serving(one, keeps_open=True) as server,
-        closing(KeptConnections(clock=lambda: now[0])) as kept,
-    ):
-        remote = remote_at(settings, server.url)
-        for pause_s in (0.0, MAX_IDLE_S, MAX_IDLE_S + 0.1):
-            now[0] += pause_s
-            assert ask_json(remote, "/a", watch(), None, kept) == 1
+        kept = KeptConnections(remote)
+        assert [ask_json(remote, "/a", watch(), None, kept) for _ in range(2)] == [1, 1]
         assert server.num_connections == 2
 
 
@@ -241,8 +259,9 @@ def test_no_more_connections_are_kept_than_a_user_needs(settings: RemoteSettings
         for thread in threads:
             thread.join(20)
 
-    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+    with serving(respond, keeps_open=True) as server:
         remote = remote_at(settings, server.url)
+        kept = KeptConnections(remote)
         for _ in range(2):
             ask_at_once(remote, kept)
         assert server.num_connections == MAX_KEPT + 2
@@ -266,26 +285,3 @@ def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, toy_fo
         assert filler.fill(HOLE, NO_CONTROL).text == "return val"
         assert server.num_connections == num_before + 1
         filler.rest()
-
-
-MOST_OF_SELECT = 1_024
-
-
-@pytest.fixture
-def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Yield two ends of a connection, the first with a number that ``select`` does not take."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (2 * MOST_OF_SELECT, limits[1]))
-    with ExitStack() as opened:
-        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
-        one, other = (opened.enter_context(it) for it in socket.socketpair())
-        high = fcntl.fcntl(one, fcntl.F_DUPFD, MOST_OF_SELECT)
-        yield opened.enter_context(socket.socket(fileno=high)), other
-
-
-def test_many_open_files_are_no_obstacle(sockets: tuple[socket.socket, socket.socket]) -> None:
-    high, other = sockets
-    other.send(b"x")
-    watch().wait(high)
-    assert high.recv(1) == b"x"
-    watch().wait(high, for_write=True)
