@@ -112,6 +112,9 @@ class Streams(Protocol):
     path: ClassVar[str]
     form: ClassVar[AnswerForm]  # of a stream
 
+    def body(self, request: Any) -> Mapping[str, Any]:
+        """Return a request's JSON."""
+
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece, None without content. Raises UnusableAnswer, ServerBusy."""
 
@@ -130,17 +133,11 @@ class Dialect(Streams, Tokenizes, Protocol):
 
     reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
 
-    def body(self, generation: Generation) -> Mapping[str, Any]:
-        """Return the request's JSON."""
-
 
 class TextDialect(Streams, Protocol):
     """How one kind of server is asked for text."""
 
     part_tokens: ClassVar[int | None]  # the most in one request that is not to be cancelled
-
-    def body(self, generation: Generation) -> Mapping[str, Any]:
-        """Return the request's JSON."""
 
 
 def entropy_of(log_ps: Sequence[float]) -> float:

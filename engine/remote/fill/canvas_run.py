@@ -14,7 +14,12 @@ from random import Random
 
 from intarsia.engine.diffusion.candidate_lengths import NUM_SCORED, candidate_lengths
 from intarsia.engine.errors import DeadlinePassed
-from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of
+from intarsia.engine.families.diffusion_gemma.answer import (
+    Answer,
+    HoleDraft,
+    answer_of,
+    finish_reason_of,
+)
 from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
 from intarsia.engine.families.diffusion_gemma.canvas.read_request import HoleTask, RequestReader
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
@@ -23,7 +28,7 @@ from intarsia.engine.remote.dialects.generation import NewToken, Reading, Unusab
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink, ask_at_once
-from intarsia.engine.remote.fill.written import Written
+from intarsia.engine.remote.fill.written import Outcome, Written
 from intarsia.engine.remote.http.exchange import unusable
 
 
@@ -72,7 +77,7 @@ def ask_canvas(
     """Return the canvas. Raises RemoteError, and what ``checkpoint`` raises: that cancels it."""
     tokens: list[NewToken] = []
     reading, model = None, None
-    with closing(link.stream(dialect, dialect.body(request), checkpoint)) as chunks:
+    with closing(link.stream(dialect, request, checkpoint)) as chunks:
         for chunk in chunks:
             tokens += chunk.tokens
             reading, model = chunk.reading or reading, chunk.model or model
@@ -96,9 +101,23 @@ _MANY_TOKENS = 128
 class WrittenHole(Written):
     """The hole so far. Each request is one forward pass of the server, or more."""
 
+    task: HoleTask
+    text: GemmaTokenizer
     draft: HoleDraft = field(default_factory=HoleDraft)
     num_requests: int = 0
-    is_late: bool = False
+
+    @property
+    def answer(self) -> Answer:
+        return answer_of(self.draft, self.task.request, self.task.given, self.text)
+
+    @property
+    def num_read(self) -> int:
+        """Context tokens that the first request read: the others share them."""
+        return self.readings[0].num_read if self.readings else 0
+
+    def outcome(self) -> Outcome:
+        answer = self.answer
+        return Outcome(answer.tokens, self.num_requests, answer.mean_entropy)
 
 
 class CanvasRun:
@@ -111,29 +130,31 @@ class CanvasRun:
         reader: RequestReader,
         text: GemmaTokenizer,
         held: HeldContexts,
+        task: HoleTask,
+        control: FillControl,
     ) -> None:
         self._link = link
         self._dialect = dialect
         self._reader = reader
         self._text = text
         self._held = held
-        self._written = WrittenHole()
+        self._task = task
+        self._checkpoint = control.checkpoint_in_time
+        self._written = WrittenHole(task=task, text=text)
 
-    def run(
-        self, task: HoleTask, control: FillControl, on_canvas: Callable[[WrittenHole], None]
-    ) -> WrittenHole:
+    def run(self, on_canvas: Callable[[WrittenHole], None]) -> WrittenHole:
         """Return the hole, or its part at the deadline. Raises RemoteError, Cancelled."""
-
-        checkpoint = control.checkpoint_in_time
+        task, written = self._task, self._written
         try:
-            length = self._choose_length(task, checkpoint)
-            self._write(task, self._reader.lay_out(task, length), checkpoint, on_canvas)
+            self._write(self._reader.lay_out(task, self._choose_length()), on_canvas)
+            written.finish_reason = finish_reason_of(written.answer, "done", task.request)
         except DeadlinePassed:
-            self._written.is_late = True
-        return self._written
+            written.finish_reason = "deadline"
+        return written
 
-    def _choose_length(self, task: HoleTask, checkpoint: Callable[[], None]) -> int:
+    def _choose_length(self) -> int:
         """Return the length at which the suffix surprises the model least."""
+        task = self._task
         if task.draft:
             return len(task.draft)
         max_tokens = task.request.max_tokens
@@ -143,7 +164,7 @@ class CanvasRun:
             return lengths[0]
         layouts = {length: self._reader.lay_out(task, length)[0] for length in lengths}
         judged = [length for length in lengths if scored_ids(layouts[length])]
-        answers = self._ask_all([self._scoring(task, layouts[n]) for n in judged], checkpoint)
+        answers = self._ask_all([self._scoring(layouts[n]) for n in judged])
         # a canvas without a suffix scores as a uniform guess
         surprises = dict.fromkeys(lengths, math.log(self._text.num_tokens))
         for length, answer in zip(judged, answers, strict=True):
@@ -153,30 +174,25 @@ class CanvasRun:
                 raise unusable(self._link.remote, str(error)) from error
         return min(lengths, key=lambda length: surprises[length])
 
-    def _ask_all(
-        self, requests: Sequence[CanvasRequest], checkpoint: Callable[[], None]
-    ) -> list[CanvasAnswer]:
+    def _ask_all(self, requests: Sequence[CanvasRequest]) -> list[CanvasAnswer]:
         """Return the answers in order: all at once, or the first one alone if it reads much."""
         num_missing = max(
             (len(one.prompt) - self._held.num_held(one.prompt) for one in requests), default=0
         )
         num_first = 1 if num_missing > _MANY_TOKENS else 0
-        answers = [self._ask(request, checkpoint) for request in requests[:num_first]]
+        answers = [self._ask(request) for request in requests[:num_first]]
         asks = [partial(self._exchange, request) for request in requests[num_first:]]
-        later = ask_at_once(asks, checkpoint)
+        later = ask_at_once(asks, self._checkpoint)
         for request, answer in zip(requests[num_first:], later, strict=True):
             self._note(request, answer)
         return answers + later
 
     def _write(
-        self,
-        task: HoleTask,
-        layouts: Sequence[HoleLayout],
-        checkpoint: Callable[[], None],
-        on_canvas: Callable[[WrittenHole], None],
+        self, layouts: Sequence[HoleLayout], on_canvas: Callable[[WrittenHole], None]
     ) -> None:
         """Have canvas after canvas denoised until the text has an end."""
-        prompt, written, noise = list(task.context), self._written, _noise(task)
+        task, written = self._task, self._written
+        prompt, noise = list(task.context), _noise(task)
         for layout in layouts:
             request = CanvasRequest(
                 prompt=prompt,
@@ -184,17 +200,17 @@ class CanvasRun:
                 pinned=_pinned(layout),
                 max_steps=task.request.max_steps,
             )
-            answer = self._ask(request, checkpoint)
+            answer = self._ask(request)
             written.draft = written.draft.then(answer.hole(layout))
             on_canvas(written)
-            if answer_of(written.draft, task.request, task.given, self._text).has_end:
+            if written.answer.has_end:
                 return
             prompt = [*prompt, *answer.ids]
 
-    def _scoring(self, task: HoleTask, layout: HoleLayout) -> CanvasRequest:
+    def _scoring(self, layout: HoleLayout) -> CanvasRequest:
         return CanvasRequest(
-            prompt=task.context,
-            ids=self._with_noise(layout, _noise(task)),
+            prompt=self._task.context,
+            ids=self._with_noise(layout, _noise(self._task)),
             pinned=_pinned(layout),
             max_steps=1,
             scored=tuple(scored_ids(layout).values()),
@@ -204,9 +220,9 @@ class CanvasRun:
         num_tokens = self._text.num_tokens
         return [noise.randrange(num_tokens) if i is None else i for i in layout.ids]
 
-    def _ask(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
-        checkpoint()
-        answer = self._exchange(request, checkpoint)
+    def _ask(self, request: CanvasRequest) -> CanvasAnswer:
+        self._checkpoint()
+        answer = self._exchange(request, self._checkpoint)
         self._note(request, answer)
         return answer
 

@@ -66,7 +66,7 @@ class ContextReader:
     ) -> Reading:
         generation = Generation(prompt=ids, max_tokens=1, num_likely=1, is_background=is_background)
         reading, started_at = Reading(num_read=0, num_reused=0, ms=0), time.monotonic()
-        with closing(self._link.generate(self._dialect, generation, checkpoint)) as chunks:
+        with closing(self._link.stream(self._dialect, generation, checkpoint)) as chunks:
             for chunk in chunks:
                 reading = chunk.reading or reading
         if not reading.ms:  # the server does not say

@@ -26,7 +26,7 @@ from intarsia.engine.remote.dialects.generation import (
 )
 from intarsia.engine.remote.fill.contexts import ContextReader
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Written
+from intarsia.engine.remote.fill.written import Outcome, Written
 from intarsia.engine.remote.http.exchange import unusable
 
 
@@ -34,14 +34,15 @@ from intarsia.engine.remote.http.exchange import unusable
 class WrittenIds(Written):
     """The hole's ids, their probabilities, and entropies of reported tokens and one rest (nats)."""
 
+    hole_text: HoleText
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
 
-    @property
-    def mean_entropy(self) -> float:
-        """Nats per token."""
-        return math.fsum(self.entropies) / len(self.entropies) if self.entropies else 0.0
+    def outcome(self) -> Outcome:
+        num = len(self.ids)
+        tokens = self.hole_text.tokens(self.ids, self.confidences, num_committed=num)
+        return Outcome(tokens, num, math.fsum(self.entropies) / max(num, 1))
 
     def add(self, tokens: Sequence[NewToken]) -> None:
         for token in tokens:
@@ -76,7 +77,7 @@ class HoleRun:
         self._task = task
         self._checkpoint = task.control.checkpoint_in_time
         self._hole_text = HoleText(text, task)
-        self._written = WrittenIds()
+        self._written = WrittenIds(hole_text=self._hole_text)
         # A stop text could begin in the half-typed bytes, which the server writes too.
         word = task.healed.decode("utf-8", "replace")
         self._has_server_stops = not any(stop and stop[0] in word for stop in task.request.stop)
@@ -104,9 +105,7 @@ class HoleRun:
         generation, written = self._generation(), self._written
         num_before, stop, reading = len(written.ids), None, None
         try:
-            with closing(
-                self._link.generate(self._dialect, generation, self._checkpoint)
-            ) as chunks:
+            with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
                 for chunk in chunks:
                     self._checkpoint()
                     self._take(chunk)
@@ -202,7 +201,7 @@ class HoleRun:
         generation = Generation(
             prompt=self._task.context, max_tokens=1, num_likely=max(num_likely, rank + 1)
         )
-        with closing(self._link.generate(self._dialect, generation, self._checkpoint)) as chunks:
+        with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
             first = [chunk for chunk in chunks if chunk.tokens]
         if not first:
             return

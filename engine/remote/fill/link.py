@@ -6,21 +6,18 @@ several keys a second, and each would wait for the same fault.
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.dialects.generation import (
     AnswerForm,
     Chunk,
-    Dialect,
-    Generation,
     ServerBusy,
     Streams,
-    TextDialect,
     UnusableAnswer,
 )
 from intarsia.engine.remote.http.connections import POLL_S, Answer, KeptConnections, Watch
@@ -71,20 +68,15 @@ class ServerLink:
             raise
         self._fault = None
 
-    def generate(
-        self,
-        dialect: Dialect | TextDialect,
-        generation: Generation,
-        checkpoint: Callable[[], None],
-    ) -> Generator[Chunk]:
-        """Return an answer's pieces; closing cancels it. Raises as ``stream`` does."""
-        return self.stream(dialect, dialect.body(generation), checkpoint)
-
     def stream(
-        self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
+        self, dialect: Streams, request: object, checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
-        """Yield the pieces of an answer. Raises RemoteError, and what ``checkpoint`` raises."""
+        """Yield an answer's pieces. Closing cancels it.
+
+        Raises RemoteError, and what ``checkpoint`` raises.
+        """
         remote, path, watch = self.remote, dialect.path, self.watch(checkpoint)
+        body = dialect.body(request)
         form = dialect.form if body["stream"] else "whole"
         with open_exchange(remote, path, watch, body, self.kept) as answer:
             for data in pieces(remote, path, answer, form):

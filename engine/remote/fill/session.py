@@ -1,21 +1,21 @@
 """An open remote with a causal model, and what it has read. It takes token ids, or else text."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Unpack
 
 import msgspec
 
-from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import (
     FillTask,
     ProjectChoice,
     RequestReader,
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
+from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
+from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.dialects.generation import Dialect, TextDialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.contexts import (
@@ -24,11 +24,12 @@ from intarsia.engine.remote.fill.contexts import (
     context_room,
     num_before_characters,
 )
-from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
+from intarsia.engine.remote.fill.hole_run import HoleRun
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.text_run import PromptText, TextRun, WrittenText
+from intarsia.engine.remote.fill.text_run import PromptText, TextRun
 from intarsia.engine.remote.fill.written import (
-    FillingSession,
+    Run,
+    ServerSession,
     SessionOptions,
     Written,
     require_no_rewrite,
@@ -38,7 +39,7 @@ _SLOTS_UNKNOWN = 4
 _MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
 
 
-class _CausalSession(FillingSession):
+class _CausalSession(ServerSession):
     """What both sessions share."""
 
     def __init__(
@@ -50,52 +51,14 @@ class _CausalSession(FillingSession):
         speed: ReadingSpeed,
         **options: Unpack[SessionOptions],
     ) -> None:
-        self._link = link
-        self.server = server
+        super().__init__(link, server, held, speed, options["shown"])
         self._text = text
-        self._held = held
-        self._speed = speed
-        self._shown = options["shown"]
         limit = context_room(server, options["max_context_tokens"])
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(
             self._reader,
-            num_missing=self._num_missing,
+            num_missing=lambda task: self._num_missing(task.context),
             is_worth_reading=speed.is_worth_reading,
-        )
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        return self._speed.tokens_per_s
-
-    def _num_missing(self, task: FillTask) -> int:
-        return len(task.context) - self._held.num_held(task.context)
-
-    def _filled(
-        self,
-        task: FillTask,
-        written: Written,
-        tokens: tuple[CanvasToken, ...],
-        *,
-        num_forwards: int,
-        mean_entropy: float | None,
-        started_at: float,
-    ) -> Filled:
-        """Return the answer, and note which model gave it."""
-        self.model_name = written.model or self.model_name
-        first_at = written.first_at or time.monotonic()
-        return Filled(
-            id=task.request.id,
-            text="".join(token.text for token in tokens),
-            tokens=tokens,
-            num_forwards=num_forwards,
-            ms=fill_timing(task.control.received_at, started_at, first_at),
-            mean_entropy=mean_entropy,
-            finish_reason=written.finish_reason,
-            model=self._shown,
-            num_prefilled=written.num_read,
-            num_reused=written.num_reused,
-            num_project=task.num_project,
         )
 
 
@@ -114,30 +77,10 @@ class IdsSession(_CausalSession):
         self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
         super().__init__(link, server, text, self._context.held, self._context.speed, **options)
 
-    def fill(self, request: Fill, control: FillControl) -> Filled:
-        started_at = time.monotonic()
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         task = self._opened(request, control)
-        hole_text = HoleText(self._text, task)
-
-        def tokens_of(written: WrittenIds) -> tuple[CanvasToken, ...]:
-            ids = written.ids
-            return hole_text.tokens(ids, written.confidences, num_committed=len(ids))
-
-        def report(written: WrittenIds) -> None:
-            if control.on_step is not None:
-                step = Step(id=request.id, step=len(written.ids), tokens=tokens_of(written))
-                control.on_step(step)
-
         run = HoleRun(self._link, self._dialect, self._context, self._text, task)
-        written = run.run(report)
-        return self._filled(
-            task,
-            written,
-            tokens_of(written),
-            num_forwards=len(written.ids),
-            mean_entropy=written.mean_entropy,
-            started_at=started_at,
-        )
+        return task.num_project, run.run
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
         """Have the server read a hole's context, its own window first unless the rest is read."""
@@ -183,32 +126,23 @@ class TextSession(_CausalSession):
         held = HeldContexts(max_held=_MAX_HELD_TEXTS)
         super().__init__(link, server, text, held, ReadingSpeed(), **options)
 
-    def fill(self, request: Fill, control: FillControl) -> Filled:
-        require_no_rewrite(request)
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         started_at = time.monotonic()
         plain_project = self._prompt_text.without_marked(request.project)
         task = self._project.read(msgspec.structs.replace(request, project=plain_project), control)
-        run = self._text_run(task)
+        text_run = self._text_run(task)
         self._reader.use(task)
         self._project.note_read(task)
 
-        def report(written: WrittenText) -> None:
-            if control.on_step is not None:
-                step = Step(id=request.id, step=len(written.pieces), tokens=written.tokens())
-                control.on_step(step)
+        def run(report: Callable[[Written], None]) -> Written:
+            written = text_run.run(report)
+            if written.first_at is not None:
+                num_missing = self._num_missing(task.context)
+                self._speed.add(num_missing, written.first_at - started_at)
+            self._held.note(task.context)
+            return written
 
-        written = run.run(report)
-        if written.first_at is not None:
-            self._speed.add(self._num_missing(task), written.first_at - started_at)
-        self._held.note(task.context)
-        return self._filled(
-            task,
-            written,
-            written.tokens(),
-            num_forwards=len(written.pieces),
-            mean_entropy=written.mean_entropy,
-            started_at=started_at,
-        )
+        return task.num_project, run
 
     def _text_run(self, task: FillTask) -> TextRun:
         """Return the run of a task as text. Raises ValueError for marks in the user's code."""

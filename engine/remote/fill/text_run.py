@@ -22,7 +22,7 @@ from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken, FinishReason, ProjectContext
 from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextDialect, TextPiece
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Written
+from intarsia.engine.remote.fill.written import Outcome, Written
 
 
 class PromptText:
@@ -93,14 +93,10 @@ class WrittenText(Written):
         """All that was written, what follows the hole's end included."""
         return "".join(piece.text for piece in self.pieces)
 
-    @property
-    def mean_entropy(self) -> float | None:
-        """Nats per piece; None unless the server tells all."""
-        known = [piece.entropy for piece in self.pieces if piece.entropy is not None]
-        return math.fsum(known) / len(known) if known and len(known) == len(self.pieces) else None
-
-    def tokens(self) -> tuple[CanvasToken, ...]:
+    def outcome(self) -> Outcome:
         """Return the pieces up to the hole's end; the last one is cut there."""
+        known = [piece.entropy for piece in self.pieces if piece.entropy is not None]
+        is_known = known and len(known) == len(self.pieces)
         tokens, left = [], len(self.text) if self.end is None else self.end
         for piece in self.pieces:
             if left <= 0:
@@ -108,7 +104,8 @@ class WrittenText(Written):
             confidence = None if piece.log_p is None else math.exp(min(piece.log_p, 0.0))
             tokens.append(CanvasToken(piece.text[:left], confidence, True))
             left -= len(piece.text)
-        return tuple(tokens)
+        mean_entropy = math.fsum(known) / len(known) if is_known else None
+        return Outcome(tuple(tokens), len(self.pieces), mean_entropy)
 
 
 class _OtherWord(Exception):
@@ -156,7 +153,7 @@ class TextRun:
         """Have the server write on; return why the hole ends, None if it is to be asked again."""
         generation, stop = self._generation(), None
         num_left = self._num_left()
-        with closing(self._link.generate(self._dialect, generation, self._checkpoint)) as chunks:
+        with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
             for chunk in chunks:
                 self._checkpoint()
                 self._note(chunk)

@@ -1,12 +1,26 @@
 """What all ways of filling a hole share: what was written so far, and how a session is asked."""
 
+import time
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypedDict
+from typing import NamedTuple, Protocol, TypeAlias, TypedDict
 
+from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, Filled, FinishReason
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step
 from intarsia.engine.remote.dialects.generation import Reading
 from intarsia.engine.remote.discovery.discover import Server
+from intarsia.engine.remote.fill.contexts import HeldContexts
+from intarsia.engine.remote.fill.link import ServerLink
+
+
+class Outcome(NamedTuple):
+    """A hole up to its end, and what it took. ``mean_entropy``: nats per token, None if unknown."""
+
+    tokens: tuple[CanvasToken, ...]
+    num_forwards: int
+    mean_entropy: float | None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -18,6 +32,10 @@ class Written:
     finish_reason: FinishReason = "end_of_hole"
     model: str | None = None  # the server's own name of its model, from its last event
 
+    @abstractmethod
+    def outcome(self) -> Outcome:
+        """Return the hole so far."""
+
     @property
     def num_read(self) -> int:
         """Context tokens that the server read for this hole."""
@@ -27,6 +45,10 @@ class Written:
     def num_reused(self) -> int:
         """Context tokens that the server held before."""
         return self.readings[0].num_reused if self.readings else 0
+
+
+Run: TypeAlias = Callable[[Callable[[Written], None]], Written]
+"""Writes a hole; it calls the function after each piece from the server."""
 
 
 class SessionOptions(TypedDict):
@@ -58,6 +80,58 @@ class FillingSession(Protocol):
     def read_nearer(self, control: FillControl) -> None:
         """Have the server read what the next hole will need. Raises Cancelled, too."""
         return
+
+
+class ServerSession(FillingSession):
+    """What the sessions on servers of others share."""
+
+    def __init__(
+        self, link: ServerLink, server: Server, held: HeldContexts, speed: ReadingSpeed, shown: str
+    ) -> None:
+        self.server = server
+        self._link = link
+        self._held = held
+        self._speed = speed
+        self._shown = shown
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        return self._speed.tokens_per_s
+
+    def _num_missing(self, context: list[int]) -> int:
+        return len(context) - self._held.num_held(context)
+
+    @abstractmethod
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
+        """Return how many tokens are of other files, and what writes the hole."""
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        started_at = time.monotonic()
+        require_no_rewrite(request)
+        num_project, run = self._begin(request, control)
+
+        def report(written: Written) -> None:
+            if control.on_step is not None:
+                tokens, num_forwards, _ = written.outcome()
+                control.on_step(Step(id=request.id, step=num_forwards, tokens=tokens))
+
+        written = run(report)
+        self.model_name = written.model or self.model_name
+        tokens, num_forwards, mean_entropy = written.outcome()
+        first_at = written.first_at or time.monotonic()
+        return Filled(
+            id=request.id,
+            text="".join(token.text for token in tokens),
+            tokens=tokens,
+            num_forwards=num_forwards,
+            ms=fill_timing(control.received_at, started_at, first_at),
+            mean_entropy=mean_entropy,
+            finish_reason=written.finish_reason,
+            model=self._shown,
+            num_prefilled=written.num_read,
+            num_reused=written.num_reused,
+            num_project=num_project,
+        )
 
 
 def require_no_rewrite(request: Fill) -> None:
