@@ -9,12 +9,13 @@ import msgspec
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.terminal import json_option, output, two_columns
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY, Abilities
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.team_session import check_protocol
 from intarsia.engine.remote.settings.remotes import (
     Remote,
     add_remote,
@@ -50,35 +51,19 @@ class Probe:
 
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
-    from intarsia.engine.remote.discovery.tokenizer import (
-        check_gemma_tokenizer,
-        check_tokenizer,
-        read_gemma_tokenizer,
-        read_tokenizer,
-    )
-    from intarsia.engine.remote.fill.canvas_session import canvas_dialect_of
-    from intarsia.engine.remote.filler import dialect_of
+    from intarsia.engine.remote.filler import session_on
 
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
     link = ServerLink(remote)
-    watch = link.watch(lambda: None)
     try:
-        server = discover(remote, watch)
+        server = discover(remote, link.watch(NO_CONTROL.checkpoint))
     except ModelError as error:
         return Probe(remote=remote, problem=str(error))
-    abilities = ABILITIES.get(server.system)
-    if abilities is None:
+    if server.system not in ABILITIES:
         return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
-        if server.system == "intarsia":
-            check_protocol(link, lambda: None)
-        elif server.canvas_tokens is not None:
-            gemma = read_gemma_tokenizer(remote)
-            check_gemma_tokenizer(remote, gemma, canvas_dialect_of(remote, server), watch)
-        else:
-            text = read_tokenizer(remote)
-            if not abilities.takes_text:
-                check_tokenizer(remote, server, text, dialect_of(remote, server, text), watch)
+        tokens = EngineConfig().max_context_tokens
+        session_on(server, remote, link, NO_CONTROL.checkpoint, max_context_tokens=tokens)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)

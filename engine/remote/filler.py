@@ -132,6 +132,18 @@ def open_session(
 ) -> FillingSession:
     """Ask a server what it is, and check its tokenizer. Raises RemoteError, ModelError."""
     server = discover(remote, link.watch(checkpoint))
+    return session_on(server, remote, link, checkpoint, max_context_tokens=max_context_tokens)
+
+
+def session_on(
+    server: Server,
+    remote: Remote,
+    link: ServerLink,
+    checkpoint: Callable[[], None],
+    *,
+    max_context_tokens: int,
+) -> FillingSession:
+    """Check the tokenizer of a server of this kind. Raises RemoteError, ModelError."""
     if server.system not in ABILITIES:
         named = "no system that intarsia knows" if server.system == "unknown" else server.system
         raise RemoteError(f"remote:{remote.name} is {named}: {NOT_YET}", "model")

@@ -25,7 +25,6 @@ from intarsia.engine.remote.fill.canvas_run import CanvasRun, ask_canvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.written import Run, ServerSession, SessionOptions
-from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_HELD = 4  # contexts that the server's cache probably still has
 
@@ -99,11 +98,6 @@ class CanvasSession(ServerSession):
         self._held.note(task.context)
 
 
-def canvas_dialect_of(remote: Remote, server: Server) -> VllmCanvas:
-    """Return how the server is asked for canvases. Raises ModelError for the key file."""
-    return VllmCanvas(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
-
-
 def open_canvas_session(
     link: ServerLink,
     server: Server,
@@ -111,6 +105,8 @@ def open_canvas_session(
     **options: Unpack[SessionOptions],
 ) -> CanvasSession:
     """Check the server's tokenizer, and return its session. Raises RemoteError, ModelError."""
-    text, dialect = read_gemma_tokenizer(link.remote), canvas_dialect_of(link.remote, server)
-    check_gemma_tokenizer(link.remote, text, dialect, link.watch(checkpoint))
+    remote = link.remote
+    text = read_gemma_tokenizer(remote)
+    dialect = VllmCanvas(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
+    check_gemma_tokenizer(remote, text, dialect, link.watch(checkpoint))
     return CanvasSession(link, dialect, server, text, **options)
