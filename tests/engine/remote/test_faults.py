@@ -58,6 +58,16 @@ def test_a_host_without_an_address(ask: Ask, host: str) -> None:
     assert f"host {host} was not found" in str(error)
 
 
+def test_a_name_server_that_does_not_answer(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: is_over.wait(60) and [])
+    monkeypatch.setattr(connections, "CONNECT_LIMIT_S", 0.1)
+    error = refusal(lambda: ask("https://slow.invalid"))
+    assert not is_over.is_set()
+    assert "cannot be reached at slow.invalid:443 (no answer)" in str(error)
+    is_over.set()
+
+
 def test_no_name_server_is_asked_where_localhost_is(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

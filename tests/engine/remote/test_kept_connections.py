@@ -3,6 +3,8 @@
 import socket
 import ssl
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,13 @@ def remote_at(settings: RemoteSettings, url: str, **options: object) -> Remote:
     return find_remote("there")
 
 
+def asking(settings: RemoteSettings, url: str, **options: object) -> Callable[[], Any]:
+    """Return a function that asks a server for JSON, by connections that are kept."""
+    remote = remote_at(settings, url, **options)
+    kept = KeptConnections(remote)
+    return lambda: ask_json(remote, "/a", watch(), {}, kept)
+
+
 def one(path: str, body: bytes, connection: socket.socket) -> None:
     answer(connection, b"1")
 
@@ -49,9 +58,8 @@ def events(connection: socket.socket, *pieces: bytes, is_whole: bool = True) -> 
 
 def test_requests_after_whole_answers_share_a_connection(settings: RemoteSettings) -> None:
     with serving(one, keeps_open=True) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
-        assert [ask_json(remote, "/a", watch(), {"n": n}, kept) for n in range(3)] == [1, 1, 1]
+        ask = asking(settings, server.url)
+        assert [ask() for _ in range(3)] == [1, 1, 1]
         assert (server.num_connections, len(server.heads)) == (1, 3)
         assert all(b"connection: keep-alive" in head.lower() for head in server.heads)
 
@@ -71,9 +79,8 @@ def tls() -> ssl.SSLContext:
 
 def test_requests_by_tls_share_a_connection(settings: RemoteSettings) -> None:
     with serving(one, tls(), keeps_open=True) as server:
-        remote = remote_at(settings, server.url, ca=CERTIFICATES / "authority.pem")
-        kept = KeptConnections(remote)
-        assert [ask_json(remote, "/a", watch(), None, kept) for _ in range(2)] == [1, 1]
+        ask = asking(settings, server.url, ca=CERTIFICATES / "authority.pem")
+        assert [ask() for _ in range(2)] == [1, 1]
         assert server.num_connections == 1
 
 
@@ -158,10 +165,9 @@ def test_a_connection_that_the_server_has_ended_is_replaced(settings: RemoteSett
         ended.set()
 
     with serving(respond) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
+        ask = asking(settings, server.url)
         for _ in range(2):
-            assert ask_json(remote, "/a", watch(), None, kept) == 1
+            assert ask() == 1
             assert ended.wait(10)
         assert server.num_connections == 2
 
@@ -183,9 +189,8 @@ def ending_the_second(*, first_bytes: bytes) -> Respond:
 
 def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSettings) -> None:
     with serving(ending_the_second(first_bytes=b""), keeps_open=True) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
-        assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(2)] == [1, 1]
+        ask = asking(settings, server.url)
+        assert [ask() for _ in range(2)] == [1, 1]
         assert (server.num_connections, len(server.heads)) == (2, 3)
 
 
@@ -196,11 +201,10 @@ def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
         ending_the_second(first_bytes=b"HTTP/1.1 200"),
         keeps_open=True,
     ) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
-        assert ask_json(remote, "/a", watch(), {}, kept) == 1
+        ask = asking(settings, server.url)
+        assert ask() == 1
         with pytest.raises(RemoteError) as caught:
-            ask_json(remote, "/a", watch(), {}, kept)
+            ask()
         assert caught.value.is_cut_off
         assert len(server.heads) == 2
 
@@ -222,10 +226,9 @@ def test_bytes_that_were_not_asked_for_are_no_answer(
 
     with serving(respond, tls() if is_tls else None, keeps_open=True) as server:
         options = {"ca": CERTIFICATES / "authority.pem"} if is_tls else {}
-        remote = remote_at(settings, server.url, **options)
-        kept = KeptConnections(remote)
+        ask = asking(settings, server.url, **options)
         for number in (1, 2, 3):
-            assert ask_json(remote, "/a", watch(), {}, kept) == 1
+            assert ask() == 1
             assert server.num_connections == number
             assert were_sent.wait(10)
             were_sent.clear()
@@ -236,9 +239,8 @@ def test_a_connection_that_was_idle_for_long_is_closed(
 ) -> None:
     monkeypatch.setattr(connections, "MAX_IDLE_S", 0)
     with serving(one, keeps_open=True) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
-        assert [ask_json(remote, "/a", watch(), None, kept) for _ in range(2)] == [1, 1]
+        ask = asking(settings, server.url)
+        assert [ask() for _ in range(2)] == [1, 1]
         assert server.num_connections == 2
 
 
@@ -249,21 +251,12 @@ def test_no_more_connections_are_kept_than_a_user_needs(settings: RemoteSettings
         together.wait(10)
         answer(connection, b"1")
 
-    def ask_at_once(remote: Remote, kept: KeptConnections) -> None:
-        threads = [
-            threading.Thread(target=ask_json, args=(remote, "/a", watch(), None, kept))
-            for _ in range(MAX_KEPT + 1)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(20)
-
     with serving(respond, keeps_open=True) as server:
-        remote = remote_at(settings, server.url)
-        kept = KeptConnections(remote)
+        ask = asking(settings, server.url)
         for _ in range(2):
-            ask_at_once(remote, kept)
+            with ThreadPoolExecutor(MAX_KEPT + 1) as threads:
+                asked = [threads.submit(ask) for _ in range(MAX_KEPT + 1)]
+                assert [it.result(20) for it in asked] == [1] * (MAX_KEPT + 1)
         assert server.num_connections == MAX_KEPT + 2
 
 
