@@ -29,7 +29,7 @@ class TuningTaskOptions:
     seed: int
     max_prefix: int = 144
     max_suffix: int = 64
-    max_middle: int = 128
+    max_middle: int = 192
 
 
 class TuningTask:

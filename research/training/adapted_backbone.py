@@ -11,6 +11,7 @@ from typing import TypeAlias
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.weights import LayerWeights
@@ -35,6 +36,13 @@ class AdaptedBackbone(BatchedBackbone):
     def of(cls, backbone: BatchedBackbone) -> "AdaptedBackbone":
         """Return a backbone with the weights of another one."""
         return cls(backbone.shape, backbone.weights, mask_id=backbone.mask_id)
+
+    @property
+    def _attention(self) -> list[SDPBackend]:
+        """What may compute attention. On an H100 (torch 2.11) the kernel that torch chose gave NaN
+        gradients under this mask; the plain one did not."""
+        plain = [SDPBackend.MATH]
+        return plain if self.device.type == "cuda" else [SDPBackend.FLASH_ATTENTION, *plain]
 
     @torch.no_grad()
     def prefill(self, ids: Tensor) -> Prefilled:
@@ -83,7 +91,8 @@ class AdaptedBackbone(BatchedBackbone):
         values = torch.cat([visible.values, v], dim=2)
         # The query heads of a group become rows, as in the engine's backbone: no key is copied.
         q = q.reshape(num_holes, self.shape.num_kv_heads, self.shape.num_groups * num_rows, -1)
-        attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=visible.bias)
+        with sdpa_kernel(self._attention):
+            attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=visible.bias)
         attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
         return linear(join_heads(attended), layer.o, None, lora.o)
 
