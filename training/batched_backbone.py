@@ -21,16 +21,16 @@ from intarsia.engine.families.masked_causal.backbone.adapter import (
     rows_tuned_by,
     tune,
 )
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     LayerWeights,
     read_weights,
-)
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
-    FimTokenizer,
-    read_fim_tokenizer,
 )
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model

@@ -5,12 +5,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     boundary_offset,
 )
 from intarsia.engine.families.masked_causal.read_request import lay_out_project, split_after_context
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.filling.plan import to_project_context
 from intarsia.infill.holes.token_healing import given_start

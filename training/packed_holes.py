@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     NO_PROJECT,
     FimIds,
     ProjectIds,

@@ -17,13 +17,13 @@ from torch import Tensor
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import require_memory
 from intarsia.engine.families.masked_causal.backbone.adapter import tune
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     LayerWeights,
     read_weights,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.interchange.output import new_folder, require_new, require_room
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
 from intarsia.engine.model_store.locate import ModelFolder

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError, RemoteError
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import FillsOnly, ModelInfo, fill_at
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch

@@ -13,14 +13,14 @@ from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
-    FimTokenizer,
-    read_fim_tokenizer,
-)
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 

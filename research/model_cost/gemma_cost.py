@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.model import (
+from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
+from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
 )
-from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+from intarsia.engine.families.diffusion_gemma.quantize import (
     LowBit,
     quantize_gemma,
     require_low_bit,

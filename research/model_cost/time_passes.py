@@ -13,12 +13,12 @@ from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device
 from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
 from intarsia_research.model_cost.pass_cost import PassFigures
 

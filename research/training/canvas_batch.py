@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.training.packed_holes import HoleIds, LaidOut, lay_out
 
 

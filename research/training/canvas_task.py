@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.training.batched_backbone import UsedVocabulary
 from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, FimIds
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import NO_PROJECT, FimIds
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.low_rank_pairs import LowRankPairs
 from intarsia.training.packed_holes import HoleIds

@@ -1,6 +1,6 @@
 """DiffusionGemma over a batch of holes, with gradients for the trained weights only.
 
-It computes what the engine's ``diffusion_gemma/backbone/model.py`` computes for one hole, without
+It computes what the engine's ``diffusion_gemma/model.py`` computes for one hole, without
 gradients; a test compares the two. Knows no text.
 """
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.training.packed_holes import HoleIds
 
 

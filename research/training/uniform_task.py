@@ -14,9 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import SpecialIds
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.load import tunable_layers
+from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
 from intarsia.training.packed_holes import HoleIds
 from intarsia.training.train_loop import PassLoss
 from intarsia_research.training.low_rank_modules import LowRankModules

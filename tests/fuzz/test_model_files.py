@@ -24,8 +24,8 @@ from small_gguf import (
 from strategies import damaged
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.checkpoint import (
     family_of,
     is_fused,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import damaged
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.generation import AnswerForm, ServerBusy, UnusableAnswer
 from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp

@@ -6,9 +6,9 @@ import pytest
 from repository_files import functions, source_file
 from toy_causal import toy_text
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.read_request import RequestReader
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 

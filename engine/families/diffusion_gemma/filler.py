@@ -27,15 +27,15 @@ from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.diffusion.renewal import any_of
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
-from intarsia.engine.families.diffusion_gemma.canvas.read_request import (
+from intarsia.engine.families.diffusion_gemma.layout import HoleLayout
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.read_request import (
     HoleTask,
     ModelLimits,
     RequestReader,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSettings
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, FillsOnly, ModelInfo, fill_at

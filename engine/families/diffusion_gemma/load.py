@@ -16,17 +16,17 @@ from torch import Tensor, nn
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.model import (
+from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.settings import read_settings
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
-from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+from intarsia.engine.families.diffusion_gemma.quantize import (
     quantize_gemma,
     require_low_bit,
 )
+from intarsia.engine.families.diffusion_gemma.settings import read_settings
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.lora import SCALE, misfit, read_tensors
 from intarsia.engine.filler import ModelInfo
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -19,7 +20,6 @@ from intarsia.engine.families.masked_causal.read_request import (
 )
 from intarsia.engine.families.masked_causal.rerank import Reranker
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
 from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.project_text import has_chunks

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import prod
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken
 

@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
+    NO_PROJECT,
+    FimTokenizer,
+    ProjectIds,
+)
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     ContextBoundaries,
     ContextBoundary,
     boundary_offset,
-)
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
-    NO_PROJECT,
-    FimTokenizer,
-    ProjectIds,
 )
 from intarsia.engine.families.project_text import (
     chunk_text,

@@ -12,9 +12,9 @@ from dataclasses import replace
 import torch
 
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
@@ -18,7 +19,6 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.families.validate_request import require_range
 from intarsia.engine.fill_control import FillControl

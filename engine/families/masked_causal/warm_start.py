@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import may_end_here
 
 _CHARS_BEFORE = 600  # text before a hole that identifies its place

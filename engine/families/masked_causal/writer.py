@@ -23,6 +23,7 @@ from intarsia.engine.decoding.tokens import (
     ScoredToken,
     score_tokens,
 )
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import (
@@ -31,7 +32,6 @@ from intarsia.engine.families.masked_causal.passes import (
     SpeculativePasses,
 )
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.ipc.messages import CanvasToken
 

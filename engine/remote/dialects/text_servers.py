@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.completions import (
     PATH,
     Parameters,

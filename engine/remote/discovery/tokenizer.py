@@ -13,8 +13,8 @@ from tokenizers import Tokenizer
 
 from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.errors import ModelError, RemoteError
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )

@@ -20,9 +20,9 @@ from intarsia.engine.families.diffusion_gemma.answer import (
     answer_of,
     finish_reason_of,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
-from intarsia.engine.families.diffusion_gemma.canvas.read_request import HoleTask, RequestReader
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.layout import HoleLayout
+from intarsia.engine.families.diffusion_gemma.read_request import HoleTask, RequestReader
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.dialects.generation import NewToken, Reading, UnusableAnswer, entropy_of
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas

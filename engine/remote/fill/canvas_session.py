@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from typing import Unpack
 
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
-from intarsia.engine.families.diffusion_gemma.canvas.read_request import (
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
+from intarsia.engine.families.diffusion_gemma.read_request import (
     HoleTask,
     ModelLimits,
     RequestReader,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill

@@ -11,9 +11,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import FinishReason
 from intarsia.engine.remote.dialects.generation import (
     Chunk,

@@ -7,12 +7,12 @@ from typing import Unpack
 
 import msgspec
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import (
     FillTask,
     ProjectChoice,
     RequestReader,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill

@@ -16,8 +16,8 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken, FinishReason, ProjectContext
 from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextDialect, TextPiece

@@ -15,12 +15,12 @@ from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter, tune
-from intarsia.engine.families.masked_causal.passes import SpeculativePasses
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     NO_PROJECT,
     FimIds,
     ProjectIds,
 )
+from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds, PackedHoles
 from intarsia.training.tuning_task import TuningTaskOptions

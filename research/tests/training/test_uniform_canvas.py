@@ -13,9 +13,9 @@ from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.training.packed_holes import HoleIds, PackedHoles, pack

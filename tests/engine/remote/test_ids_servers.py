@@ -21,8 +21,8 @@ from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.cli.remote import described, probe
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_marks import KNOWN_MARKS
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Prefetch
 from intarsia.engine.remote.dialects.generation import (

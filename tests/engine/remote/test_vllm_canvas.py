@@ -19,7 +19,7 @@ from vllm_canvas_double import Body, CanvasServer, CanvasWriter, Position, refus
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import (
     ContextChunk,

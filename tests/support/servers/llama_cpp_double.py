@@ -11,8 +11,8 @@ from typing import Any
 from http_server import Respond, answer, begin_events
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_marks import KNOWN_MARKS
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 
 _LISTS = ("tokens", "completion_probabilities")
 

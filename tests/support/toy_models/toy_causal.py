@@ -19,6 +19,10 @@ from transformers import (
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
@@ -29,10 +33,6 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
-    FimTokenizer,
-    read_fim_tokenizer,
-)
 from intarsia.engine.ipc.messages import Decoding, Fill
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service.load_filler import load_filler

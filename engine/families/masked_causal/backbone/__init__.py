@@ -1,1 +1,1 @@
-"""The causal backbone: its weights, its forward passes in torch or int8, and its KV cache."""
+"""The causal backbone: weights, tokenizer, forward passes in torch or int8, KV cache."""

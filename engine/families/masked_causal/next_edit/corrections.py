@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 import torch
 from torch import Tensor
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -27,7 +28,6 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     substituted,
 )
 from intarsia.engine.families.masked_causal.next_edit.window_reader import read_on
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample
 

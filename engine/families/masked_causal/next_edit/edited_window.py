@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import FindNextEdits, TextPart
 

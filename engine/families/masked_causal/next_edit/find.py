@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
@@ -39,7 +40,6 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.validate_request import require_bounded_window
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits

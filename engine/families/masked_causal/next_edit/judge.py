@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import TokenizedWindow
 from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow, read_on
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 

@@ -7,8 +7,8 @@ import pytest
 from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import RequestReader
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.options import FillOptions

@@ -10,8 +10,8 @@ from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.diffusion_gemma.backbone import model as model_module
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma import model as model_module
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.protocol import common_prefix_length
 
 CANVAS = random_canvas(

@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+from intarsia.engine.families.diffusion_gemma.quantize import (
     from_int4,
     product_by_product,
     to_int4,
@@ -34,7 +34,7 @@ SIXTEEN_BITS = torch.bfloat16 if DEVICE == "cuda" else torch.float16
 def test_each_row_is_multiplied_with_its_own_matrix(
     ends: list[int], n: int, num_out: int, dtype: torch.dtype
 ) -> None:
-    from intarsia.engine.families.diffusion_gemma.quantized.int4_matmul import int4_product
+    from intarsia.engine.families.diffusion_gemma.int4_matmul import int4_product
 
     random = torch.Generator().manual_seed(n)
     rows = torch.randn(ends[-1], n, generator=random).to(DEVICE, dtype)

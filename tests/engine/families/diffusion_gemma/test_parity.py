@@ -10,7 +10,7 @@ from intarsia.engine.diffusion.acceptance import StableAndConfident
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma.backbone.model import (
+from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
     folded_attention,

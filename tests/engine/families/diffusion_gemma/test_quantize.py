@@ -12,8 +12,8 @@ from torch import Tensor
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.quantize import (
     LowBit,
     LowBitExperts,
     LowBitMatrices,

@@ -12,12 +12,12 @@ from tokenizers import Tokenizer
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import ConstantTemperature
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia.engine.families.diffusion_gemma.canvas.settings import (
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.settings import (
     DenoisingSettings,
     read_settings,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2

@@ -6,9 +6,9 @@ import pytest
 from toy_causal import save_adapter, toy_backbone, toy_filler, toy_text
 
 from intarsia.engine.families.masked_causal.backbone import load
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.diffusion.policies import masked_policy
 from intarsia.engine.diffusion.renewal import Remask
 from intarsia.engine.errors import Cancelled, ModelError
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import (
@@ -31,7 +32,6 @@ from intarsia.engine.families.masked_causal.passes import (
     RewritePasses,
     SpeculativePasses,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Decoding, Fill, Step

@@ -19,8 +19,8 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step

@@ -14,7 +14,7 @@ from toy_causal_tokenizer import toy_tokenizer
 from toy_other_shapes import OTHER_SHAPES, toy_other_model
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.training.batched_backbone import load_backbone
 
 _MERGES = (("d", "e"), ("de", "f"), ("▁", "▁"), ("▁", "def"), ("r", "e"), ("re", "t"), ("▁", "x"))

@@ -10,11 +10,11 @@ from toy_causal import joined
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.read_request import lay_out_project
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
+from intarsia.engine.families.masked_causal.read_request import lay_out_project
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
 

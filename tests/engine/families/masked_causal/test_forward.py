@@ -22,6 +22,7 @@ from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
@@ -34,7 +35,6 @@ from intarsia.engine.families.masked_causal.backbone.rows import (
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import CanvasPasses, SpeculativePasses
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Decoding
 

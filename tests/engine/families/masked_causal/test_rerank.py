@@ -15,9 +15,9 @@ from transformers import AutoModelForCausalLM
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import rerank
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import rest_after, typed_since
 from intarsia.engine.families.masked_causal.writer import Answer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl

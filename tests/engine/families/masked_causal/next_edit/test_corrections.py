@@ -11,6 +11,7 @@ from cancel_when import cancelling
 from toy_causal import toy_backbone
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import Format
@@ -35,7 +36,6 @@ from intarsia.engine.families.masked_causal.next_edit.example import substituted
 from intarsia.engine.families.masked_causal.next_edit.judge import Replacement, gain_of
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, ScoreTexts, TextPart
 

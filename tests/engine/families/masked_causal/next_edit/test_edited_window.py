@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_causal import toy_text
 
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     places_to_correct,
     region_of,
@@ -28,7 +29,6 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     num_added_lines,
     only_adds,
 )
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 EXAMPLE = EditExample(before="a\n", after="b\n")

@@ -8,11 +8,11 @@ from toy_causal import toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.next_edit.judge import changed_text
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
 

@@ -165,7 +165,7 @@ def unpacks_on_chip(scale: Tensor, rows: Tensor) -> bool:
 
 
 def _int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
-    from intarsia.engine.families.diffusion_gemma.quantized import int4_matmul  # needs Triton
+    from intarsia.engine.families.diffusion_gemma import int4_matmul  # needs Triton
 
     return int4_matmul.int4_product(rows, packed, scale, ends)
 

@@ -17,13 +17,13 @@ from tokenizers import AddedToken, Tokenizer
 
 from intarsia.engine.cache.own_file import read_regular
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.tokens.fim_marks import (
+from intarsia.engine.families.masked_causal.backbone.fim_marks import (
     KNOWN_MARKS,
     KNOWN_REPOSITORY_MARKS,
     FimMarks,
     RepositoryMarks,
 )
-from intarsia.engine.families.masked_causal.tokens.token_bytes import (
+from intarsia.engine.families.masked_causal.backbone.token_bytes import (
     BLANK,
     BytesOf,
     byte_level_bytes,

@@ -1,1 +1,0 @@
-"""DiffusionGemma's weights on token ids: contexts, and forward passes over canvases."""

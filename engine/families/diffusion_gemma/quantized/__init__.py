@@ -1,1 +1,0 @@
-"""DiffusionGemma's large matrices in float8 or four bits: formats, layers and kernels."""
