@@ -5,7 +5,7 @@ Broken code has holes too; a text that cannot be parsed has only those within a 
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -18,9 +18,8 @@ from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import children_of, is_comment
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
-from intarsia.infill.syntax.nodes import INTERPOLATIONS, STRINGS
+from intarsia.infill.syntax.nodes import COMMENTS, INTERPOLATIONS, STRINGS
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, parse_afresh
-from intarsia.training.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
 from intarsia.training.node_table import HoleNodes, hole_nodes
 
 CutHoleKind: TypeAlias = Literal[
@@ -40,8 +39,11 @@ FEWEST_WORD_CHARS = 4
 EXPRESSION_CHARS = range(4, 81)
 MAX_BLOCK_LINES = 12
 
+CODE, STRING, COMMENT = range(3)  # what a character is part of
+
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"\w+")
+_RUN = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]")
 _AROUND_STATEMENT = frozenset({"", ";", ","})
 
 
@@ -242,3 +244,59 @@ def _num_non_blank(text: str) -> int:
 def _query(nodes: HoleNodes, language: Language) -> tree_sitter.Query:
     assert language.grammar is not None, "a text without a grammar is not parsed"
     return tree_sitter.Query(load_grammar(language.grammar), nodes.query)
+
+
+def map_code(syntax: Syntax, prose: frozenset[str] = frozenset()) -> bytearray:
+    """Return CODE, STRING or COMMENT for each character. Nodes of ``prose`` count as strings.
+
+    Where strings and interpolations nest, the innermost one counts.
+    """
+    offsets = offsets_of_bytes(syntax.text)
+    codes = bytearray(len(syntax.text))
+    for first, minus_last, kind in sorted(_marked_ranges(syntax, prose)):
+        start, end = offsets[first], offsets[-minus_last]
+        codes[start:end] = bytes([kind]) * (end - start)
+    return codes
+
+
+def offsets_of_bytes(text: str) -> Sequence[int]:
+    """Return the character offset of each UTF-8 byte, which trees count, and of the text's end."""
+    if text.isascii():
+        return range(len(text) + 1)
+    offsets: list[int] = []
+    for run in _RUN.finditer(text):
+        if run.group().isascii():
+            offsets.extend(range(run.start(), run.end()))
+        else:
+            offsets += [run.start()] * len(run.group().encode("utf-8", "replace"))
+    return [*offsets, len(text)]
+
+
+def _marked_ranges(syntax: Syntax, prose: frozenset[str]) -> set[tuple[int, int, int]]:
+    """Return start, negative end (so that outer ranges sort before inner ones) and kind."""
+    query = _code_query(syntax.language, prose)
+    if query is None:
+        return set()
+    captures = tree_sitter.QueryCursor(query).captures(syntax.tree.root_node)
+    return {
+        (node.start_byte, -node.end_byte, kind)
+        for kind, name in enumerate(("code", "string", "comment"))
+        for node in captures.get(name, ())
+    }
+
+
+@cache
+def _code_query(language: Language, prose: frozenset[str]) -> tree_sitter.Query | None:
+    assert language.grammar is not None, "a text without a grammar is not parsed"
+    grammar = load_grammar(language.grammar)
+    patterns = [
+        f"({kind}) @{name}"
+        for name, kinds in (
+            ("code", INTERPOLATIONS),
+            ("string", STRINGS | prose),
+            ("comment", COMMENTS),
+        )
+        for kind in sorted(kinds)
+        if grammar.id_for_node_kind(kind, True)  # no grammar has all of these kinds
+    ]
+    return tree_sitter.Query(grammar, "\n".join(patterns)) if patterns else None

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.training.low_rank_pairs import save_tensors
+from intarsia.training.tuning_task import save_tensors
 
 
 def save_tuning(

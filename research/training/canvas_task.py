@@ -15,9 +15,9 @@ from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.training.batched_backbone import UsedVocabulary
-from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds
 from intarsia.training.train_loop import PassLoss
+from intarsia.training.tuning_task import save_tensors
 from intarsia_research.training.adapted_backbone import AdaptedBackbone, Prefilled
 from intarsia_research.training.adapter_file import load_tensors
 from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from intarsia.engine.families.lora import SCALE
-from intarsia.training.low_rank_pairs import random_matrix
+from intarsia.training.tuning_task import random_matrix
 
 
 class LowRankModules(nn.Module):

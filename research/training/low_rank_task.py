@@ -9,9 +9,8 @@ from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import NO_PROJECT, FimIds
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
-from intarsia.training.low_rank_pairs import LowRankPairs
 from intarsia.training.packed_holes import HoleIds
-from intarsia.training.tuning_task import TuningTask, TuningTaskOptions, figures_of
+from intarsia.training.tuning_task import LowRankPairs, TuningTask, TuningTaskOptions, figures_of
 from intarsia_research.training.adapter_file import load_tensors, save_tuning
 from intarsia_research.training.low_rank_modules import LowRankModules
 

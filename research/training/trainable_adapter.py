@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, SerialHead
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
-from intarsia.training.low_rank_pairs import LowRankPairs, random_matrix
+from intarsia.training.tuning_task import LowRankPairs, random_matrix
 
 HEAD_RANK = 256
 

@@ -1,4 +1,4 @@
-"""The ranges that are cut as holes, drawn in cut_holes.toml, and properties of any text."""
+"""The ranges that are cut as holes (cut_holes.toml), the kinds of characters, and any text."""
 
 import tomllib
 from pathlib import Path
@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
-from intarsia.infill.syntax.nodes import comment_at, is_inside_string
+from intarsia.infill.syntax.nodes import comment_at, is_code, is_inside_string
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
 from intarsia.training.cut_holes import (
+    CODE,
+    COMMENT,
     CUT_HOLE_KINDS,
     EXPRESSION_CHARS,
     MAX_BLOCK_LINES,
+    STRING,
     cut_holes,
+    map_code,
+    offsets_of_bytes,
 )
 from intarsia.training.node_table import hole_nodes
 
@@ -219,3 +224,51 @@ def test_a_mark_in_the_middle_of_non_ascii_text_is_where_it_is_drawn():
     assert (marked.start, marked.end) in [
         (hole.start, hole.end) for hole in cut_holes(marked.text, PYTHON)["expression"]
     ]
+
+
+SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
+
+
+def draw_kinds(text, language_id, prose=frozenset()):
+    syntax = parse_afresh(text, language_for_id(language_id))
+    return "".join(SIGNS[code] for code in map_code(syntax, prose))
+
+
+@pytest.mark.parametrize(
+    ("text", "language_id", "drawn"),
+    [
+        ("x = 'ü' # ö", "python", "....sss.ccc"),
+        ("x = f'a{b}c'", "python", "....sss...ss"),
+        ("`a${b + 'c'}`", "javascript", "ss......sss.s"),
+        ('f("a"); // b', "java", "..sss...cccc"),
+        ('{"a": 1}', "json", ".sss...."),
+        ("let x: string", "typescript", "............."),
+    ],
+)
+def test_the_kind_of_each_character(text, language_id, drawn):
+    assert draw_kinds(text, language_id) == drawn
+
+
+def test_other_nodes_count_as_strings_when_named():
+    text = "<p>Words</p>"
+    assert draw_kinds(text, "javascript") == "." * 12
+    assert draw_kinds(text, "javascript", frozenset({"jsx_text"})) == "...sssss...."
+
+
+@settings(max_examples=100)
+@given(texts, languages)
+def test_the_map_agrees_with_is_code_at_every_offset(text, language):
+    syntax = parse_afresh(text, language)
+    if syntax is not None:
+        codes = map_code(syntax)
+        assert [code == CODE for code in codes] == [
+            is_code(syntax, offset) for offset in range(len(text))
+        ]
+
+
+@settings(max_examples=100)
+@given(st.text("aä😀\ud800\n", max_size=30))
+def test_every_byte_has_the_offset_of_its_character_and_the_end_comes_last(text):
+    widths = [len(character.encode("utf-8", "replace")) for character in text]
+    expected = [offset for offset, width in enumerate(widths) for _ in range(width)]
+    assert list(offsets_of_bytes(text)) == [*expected, len(text)]

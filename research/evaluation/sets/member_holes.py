@@ -13,7 +13,7 @@ import tree_sitter
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.training.code_map import offsets_of_bytes
+from intarsia.training.cut_holes import offsets_of_bytes
 from intarsia.workspace.context.candidate import surroundings_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place

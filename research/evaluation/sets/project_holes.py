@@ -12,8 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.training.code_map import STRING, map_code
-from intarsia.training.cut_holes import CutHole, cut_holes
+from intarsia.training.cut_holes import STRING, CutHole, cut_holes, map_code
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.cut_case import cut_case
 from intarsia_research.evaluation.sets.source_files import (

@@ -21,9 +21,8 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     ProjectIds,
 )
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
-from intarsia.training.low_rank_pairs import save_tensors
 from intarsia.training.packed_holes import HoleIds, PackedHoles
-from intarsia.training.tuning_task import TuningTaskOptions
+from intarsia.training.tuning_task import TuningTaskOptions, save_tensors
 from intarsia_research.training.adapted_backbone import AdaptedBackbone
 from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
 from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
