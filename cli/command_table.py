@@ -48,11 +48,11 @@ COMMANDS: dict[str, CommandRow] = {
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
-    "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
+    "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
     "report": CommandRow("intarsia.cli.report", "Write a report of a fault."),
     "train": CommandRow("intarsia.cli.train_repository", "Adapt the model to your own code."),
-    "export": CommandRow("intarsia.cli.exchange.export", "Write a tuning or model for others."),
-    "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),
+    "export": CommandRow("intarsia.cli.export", "Write a tuning or model for others."),
+    "import": CommandRow("intarsia.cli.import_tuning", "Read a tuning of others (PEFT)."),
 }
 """In the order of the help."""
 

@@ -52,7 +52,7 @@ def _gone_if_it_fails(path: Path) -> Iterator[None]:
 
 
 def _lines() -> Iterator[str]:
-    from intarsia.cli.doctor.command import CHECKS
+    from intarsia.cli.doctor import CHECKS
     from intarsia.engine.ipc.build_id import build_id
     from intarsia.lsp import statistics
 

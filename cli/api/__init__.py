@@ -1,5 +1,5 @@
 """``intarsia api``: completions for editors and plugins that speak another engine's HTTP API.
 
-``command`` is the command and ``app`` the table of addresses. ``dialects/`` has one file for each
-API, ``holes/`` turns what they ask into fills, ``http/`` serves and guards.
+``command`` is the command and ``server`` the table of addresses. ``dialects/`` has one file for
+each API, ``holes/`` turns what they ask into fills, ``http/`` reads and guards.
 """

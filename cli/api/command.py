@@ -11,7 +11,7 @@ import click
 from intarsia.cli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from intarsia.cli.api.http.listen import Listening
+    from intarsia.cli.api.server import Listening
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -37,15 +37,14 @@ def command(**options: Any) -> ExitCode:
     Programs on this machine need no key. Beyond it a key file, a certificate and its key are
     required.
     """
-    from intarsia.cli.api.http.listen import listen  # the server's libraries load here
+    from intarsia.cli.api.server import listen  # the server's libraries load here
 
     asyncio.run(_serve(listen(**options)))
     return ExitCode.OK
 
 
 async def _serve(listening: "Listening") -> None:
-    from intarsia.cli.api.app import guarded_app
-    from intarsia.cli.api.http.listen import serve
+    from intarsia.cli.api.server import guarded_app, serve
     from intarsia.engine.ipc.client import EngineClient
 
     async with (

@@ -12,7 +12,7 @@ from rule_filler import RuleFiller
 from team_server import team_server
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.cli.doctor.engine import check_remotes
+from intarsia.cli.doctor import check_remotes
 
 
 @pytest.fixture(autouse=True)

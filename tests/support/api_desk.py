@@ -15,8 +15,7 @@ from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 from starlette.types import Message, Receive, Scope, Send
 
-from intarsia.cli.api.app import guarded_app
-from intarsia.cli.api.http.listen import Listening, listen, serve
+from intarsia.cli.api.server import Listening, guarded_app, listen, serve
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill

@@ -1,1 +1,1 @@
-"""Serving HTTP: the listening socket, who may ask, how much, and how a request is read."""
+"""Who may ask, how much, and how a request is read."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from api_desk import Desk, StartApi, read_reply, running_api, serving
 
-from intarsia.cli.api.http import access, listen, read
+from intarsia.cli.api import server
+from intarsia.cli.api.http import access, read
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill
 
@@ -175,7 +176,7 @@ async def test_a_request_that_never_ends_is_given_up(
     start_api: StartApi, monkeypatch: pytest.MonkeyPatch, part: bytes
 ):
     monkeypatch.setattr(read, "READ_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(listen, "READ_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(server, "READ_TIMEOUT_S", 0.05)
     async with start_api() as desk:
         reader, writer = await desk.connect()
         writer.write(part)
@@ -187,7 +188,7 @@ async def test_a_request_that_never_ends_is_given_up(
 async def test_a_slow_second_head_is_given_up_too(
     start_api: StartApi, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listen, "READ_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(server, "READ_TIMEOUT_S", 0.3)
     async with start_api() as desk:
         reader, writer = await desk.connect()
         writer.write(desk.request("GET", "/health", b"", Connection=""))
@@ -212,7 +213,7 @@ async def test_too_many_requests_at_once_are_told_to_come_again(
 async def test_of_too_many_connections_the_oldest_is_cut(
     start_api: StartApi, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listen, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 2)
     async with start_api() as desk:
         kept = [await desk.connect() for _ in range(2)]
         assert (await desk.complete(prompt=PROMPT)).status == 200

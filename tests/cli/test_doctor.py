@@ -10,17 +10,18 @@ from command_line import run
 from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 
-from intarsia.cli.doctor import machine
-from intarsia.cli.doctor.command import CHECKS
-from intarsia.cli.doctor.engine import (
+from intarsia.cli import doctor
+from intarsia.cli.doctor import (
+    CHECKS,
+    TorchProbe,
     check_cache,
     check_conversion,
     check_engine,
     check_model,
     check_reading_speed,
     check_runtime_folder,
+    probe_torch,
 )
-from intarsia.cli.doctor.machine import TorchProbe, probe_torch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
@@ -102,8 +103,8 @@ def test_the_torch_probe_works_in_no_folder_of_the_users(
 
 def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch):
     broken = TorchProbe(error="libgomp.so.1: cannot open shared object file")
-    monkeypatch.setattr(machine, "probe_torch", lambda: broken)
-    finding = machine.check_torch()
+    monkeypatch.setattr(doctor, "probe_torch", lambda: broken)
+    finding = doctor.check_torch()
     assert finding.state == "missing"
     assert "libgomp" in finding.found
 

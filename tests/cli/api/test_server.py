@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
 from intarsia.cli.api.http.access import MAX_FILE_BYTES, KeyFile, KeyFileError
-from intarsia.cli.api.http.listen import listen
+from intarsia.cli.api.server import listen
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
 

@@ -1,16 +1,30 @@
-"""Check the engine and its model: socket, speed, cache, weights, adapter, grammars.
+"""``intarsia doctor``: say what works on this machine, what is missing, and what to do.
 
-Each check returns what it found and, if something is missing, what to do. None changes anything.
+Each check returns a ``Finding``. None changes anything.
 """
 
 import asyncio
 import os
+import platform
+import re
 import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Literal
 
-from intarsia.cli.doctor.finding import Finding, missing, note, ok
+import click
+import msgspec
+import psutil
+from rich.text import Text
+
+from intarsia.cli.errors import ExitCode
 from intarsia.cli.remote import probe
 from intarsia.cli.status import ask_status
-from intarsia.cli.terminal import size
+from intarsia.cli.terminal import json_option, output, size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
@@ -21,6 +35,145 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, fin
 from intarsia.engine.remote.settings.remotes import read_remotes
 from intarsia.infill.languages import LANGUAGES
 from intarsia.infill.syntax.grammar import load_grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the output. ``note``: worth knowing; ``missing``: must be corrected."""
+
+    name: str
+    state: Literal["ok", "note", "missing"]
+    found: str
+    advice: str | None = None
+
+
+def ok(name: str, found: str) -> Finding:
+    return Finding(name, "ok", found)
+
+
+def note(name: str, found: str, advice: str) -> Finding:
+    return Finding(name, "note", found, advice)
+
+
+def missing(name: str, found: str, advice: str) -> Finding:
+    return Finding(name, "missing", found, advice)
+
+
+_OLDEST_PYTHON = (3, 11)
+_MEMORY_NEEDED = 2_500_000_000
+"""Bytes that the engine takes with the default model."""
+
+_TORCH_PROBE = """
+import torch
+if torch.cuda.is_available():
+    print(torch.cuda.get_device_name())
+elif torch.backends.mps.is_available():
+    print("the Apple GPU (mps)")
+else:
+    print(f"the processor ({torch.get_num_threads()} threads)")
+"""
+_TORCH_TIMEOUT_S = 120
+
+
+def check_python() -> Finding:
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info >= _OLDEST_PYTHON:
+        return ok("python", found)
+    return missing("python", found, "install Python 3.11 or newer")
+
+
+def check_packages() -> Finding:
+    """Check that all required packages are installed."""
+    needed = [line for line in requires("intarsia") or [] if "extra ==" not in line]
+    names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed]
+    lacking = [name for name in names if not _is_installed(name)]
+    if not lacking:
+        return ok("packages", f"all {len(names)} are installed")
+    return missing(
+        "packages",
+        f"not installed: {', '.join(lacking)}",
+        "install intarsia again, into its own environment",
+    )
+
+
+def check_torch() -> Finding:
+    """Check that torch starts, and where it computes."""
+    if not _is_installed("torch"):
+        return missing("torch", "not installed", "install intarsia again")
+    probe = probe_torch()
+    if probe.error:
+        return missing(
+            "torch",
+            f"{version('torch')} does not start: {probe.error}",
+            "install torch again, in the build for this machine (see pytorch.org)",
+        )
+    return ok("torch", f"{version('torch')}, computes on {probe.device}")
+
+
+def check_processor() -> Finding:
+    """Check in which number format the processor computes."""
+    cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
+    if not _is_installed("numba"):
+        return note("processor", f"{cores}, computes in float32", "install intarsia again")
+    from intarsia.engine.kernels.vector_writer import find_dot_product  # it loads a compiler
+
+    if instructions := find_dot_product():
+        return ok("processor", f"{cores}, computes in int8 ({instructions.name})")
+    return note(
+        "processor",
+        f"{cores}, computes in float32 (no AVX2, no dot products of bytes)",
+        "without a GPU, fills are slower here and take four times the memory; nothing is broken",
+    )
+
+
+def check_memory() -> Finding:
+    """Check that there is memory for the default model."""
+    free = psutil.virtual_memory().available
+    found = f"{size(free)} free of {size(psutil.virtual_memory().total)}"
+    if free >= _MEMORY_NEEDED:
+        return ok("memory", found)
+    return note(
+        "memory",
+        found,
+        f"the engine takes up to {size(_MEMORY_NEEDED)}: close other programs before a fill",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorchProbe:
+    """Where torch computes. ``error``: the last line of a torch that did not start."""
+
+    device: str = ""
+    error: str = ""
+
+
+def probe_torch() -> TorchProbe:
+    """Return where torch computes here, or why it does not start."""
+    try:
+        # With -P in an empty folder, so that no torch.py of the user is imported.
+        with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", _TORCH_PROBE],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=_TORCH_TIMEOUT_S,
+                check=False,
+            )
+    except subprocess.TimeoutExpired:
+        return TorchProbe(error=f"no answer within {_TORCH_TIMEOUT_S} s")
+    if done.returncode == 0:
+        return TorchProbe(device=done.stdout.strip())
+    last_lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return TorchProbe(error=last_lines[-1])
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def check_runtime_folder() -> Finding:
@@ -189,3 +342,48 @@ def _bytes_to_come(model: CatalogModel) -> float:
 
     is_there = downloaded_file(model).is_file()
     return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    check_python,
+    check_packages,
+    check_torch,
+    check_processor,
+    check_memory,
+    check_cache,
+    check_model,
+    check_conversion,
+    check_adapter,
+    check_grammars,
+    check_runtime_folder,
+    check_engine,
+    check_reading_speed,
+    check_remotes,
+)
+
+_SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}
+
+
+@click.command("doctor")
+@json_option
+def command(as_json: bool) -> ExitCode:
+    """Say what works here, what is missing and what to do. Exit code 1 if something is."""
+    findings = []
+    for check in CHECKS:
+        finding = check()
+        findings.append(finding)
+        if as_json:
+            click.echo(msgspec.json.encode(asdict(finding)))
+        else:
+            _show(finding)
+    is_complete = all(finding.state != "missing" for finding in findings)
+    return ExitCode.OK if is_complete else ExitCode.NOTHING
+
+
+def _show(finding: Finding) -> None:
+    word, style = _SIGNS[finding.state]
+    line = Text.assemble((f"{word:<8}", style), (f"{finding.name:<12}", "bold"), finding.found)
+    console = output()
+    console.print(line, soft_wrap=True)
+    if finding.advice:
+        console.print(Text(f"{'':20}→ {finding.advice}", style=style), soft_wrap=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.exchange.import_tuning import locate, write_faults
+from intarsia.cli.import_tuning import locate, write_faults
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.terminal import notices, size

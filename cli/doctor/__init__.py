@@ -1,1 +1,0 @@
-"""``intarsia doctor``: check this installation. Each check returns a ``Finding``."""

@@ -1,1 +1,0 @@
-"""``intarsia export`` and ``intarsia import``: tunings and models in other projects' formats."""
