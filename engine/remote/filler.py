@@ -17,11 +17,12 @@ from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudi
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
-from intarsia.engine.remote.fill.canvas_session import open_canvas_session
+from intarsia.engine.remote.fill.canvas import open_canvas_session
+from intarsia.engine.remote.fill.ids import IdsSession
 from intarsia.engine.remote.fill.link import ServerLink, ask_again
-from intarsia.engine.remote.fill.session import IdsSession, TextSession
-from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
-from intarsia.engine.remote.fill.written import FillingSession, SessionOptions
+from intarsia.engine.remote.fill.session import FillingSession, SessionOptions
+from intarsia.engine.remote.fill.team import TeamSession, check_protocol
+from intarsia.engine.remote.fill.text import TextSession
 from intarsia.engine.remote.settings.remotes import REMOTE_PREFIX, Remote, find_remote
 
 

@@ -36,7 +36,7 @@ from toy_causal import save_toy, toy_causal_model
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.engine.remote.fill.team_session import TeamSession
+from intarsia.engine.remote.fill.team import TeamSession
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.settings.remotes import find_remote
 from intarsia.engine.team.keys import line_of, new_key

@@ -1,1 +1,1 @@
-"""One fill on a server that takes token ids: its context is laid out as for our own backbone."""
+"""Holes on each kind of server: of token ids, of text, of canvases, and a team's engine."""

@@ -1,46 +1,143 @@
-"""An open remote with a causal model, and what it has read. It takes token ids, or else text."""
+"""What all ways of filling a hole share: what was written so far, and how a session is asked."""
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Unpack
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
-import msgspec
-
+from intarsia.engine.families.masked_causal.read_request import ProjectChoice, RequestReader
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import (
-    FillTask,
-    ProjectChoice,
-    RequestReader,
-)
-from intarsia.engine.families.protocol import ReadingSpeed
+from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.remote.dialects.generation import Dialect, TextDialect
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step
+from intarsia.engine.remote.dialects.generation import Reading
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.contexts import (
-    ContextReader,
-    HeldContexts,
-    context_room,
-    num_before_characters,
-)
-from intarsia.engine.remote.fill.hole_run import HoleRun
+from intarsia.engine.remote.fill.contexts import HeldContexts, context_room
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.text_run import PromptText, TextRun
-from intarsia.engine.remote.fill.written import (
-    Run,
-    ServerSession,
-    SessionOptions,
-    Written,
-    require_no_rewrite,
-)
-
-_SLOTS_UNKNOWN = 4
-_MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
 
 
-class _CausalSession(ServerSession):
-    """What both sessions share."""
+class Outcome(NamedTuple):
+    """A hole up to its end, and what it took. ``mean_entropy``: nats per token, None if unknown."""
+
+    tokens: tuple[CanvasToken, ...]
+    num_forwards: int
+    mean_entropy: float | None
+
+
+@dataclass(kw_only=True, slots=True)
+class Written:
+    """What a server has written into a hole so far, and what it read for that."""
+
+    readings: list[Reading] = field(default_factory=list)
+    first_at: float | None = None  # time.monotonic() of the first answer: the context is read
+    finish_reason: FinishReason = "end_of_hole"
+    model: str | None = None  # the server's own name of its model, from its last event
+
+    @abstractmethod
+    def outcome(self) -> Outcome:
+        """Return the hole so far."""
+
+    @property
+    def num_read(self) -> int:
+        """Context tokens that the server read for this hole."""
+        return sum(reading.num_read for reading in self.readings)
+
+    @property
+    def num_reused(self) -> int:
+        """Context tokens that the server held before."""
+        return self.readings[0].num_reused if self.readings else 0
+
+
+Run: TypeAlias = Callable[[Callable[[Written], None]], Written]
+"""Writes a hole; it calls the function after each piece from the server."""
+
+
+class SessionOptions(TypedDict):
+    """``shown`` is the model's name for users."""
+
+    max_context_tokens: int
+    shown: str
+
+
+class FillingSession(Protocol):
+    """A server that fills holes; most read nothing ahead. All methods raise RemoteError."""
+
+    server: Server
+    model_name: str | None = None
+    """That the server gave with its last answer."""
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """How quickly the server reads contexts, None before the first long one."""
+        return None
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        """Fill one hole. Raises Cancelled and ValueError, too."""
+
+    def read_ahead(self, request: Fill, control: FillControl) -> None:
+        """Have the server read the context of a hole. Raises Cancelled and ValueError, too."""
+        return
+
+    def read_nearer(self, control: FillControl) -> None:
+        """Have the server read what the next hole will need. Raises Cancelled, too."""
+        return
+
+
+class ServerSession(FillingSession):
+    """What the sessions on servers of others share."""
+
+    def __init__(
+        self, link: ServerLink, server: Server, held: HeldContexts, speed: ReadingSpeed, shown: str
+    ) -> None:
+        self.server = server
+        self._link = link
+        self._held = held
+        self._speed = speed
+        self._shown = shown
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        return self._speed.tokens_per_s
+
+    def _num_missing(self, context: list[int]) -> int:
+        return len(context) - self._held.num_held(context)
+
+    @abstractmethod
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
+        """Return how many tokens are of other files, and what writes the hole."""
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        started_at = time.monotonic()
+        require_no_rewrite(request)
+        num_project, run = self._begin(request, control)
+
+        def report(written: Written) -> None:
+            if control.on_step is not None:
+                tokens, num_forwards, _ = written.outcome()
+                control.on_step(Step(id=request.id, step=num_forwards, tokens=tokens))
+
+        written = run(report)
+        self.model_name = written.model or self.model_name
+        tokens, num_forwards, mean_entropy = written.outcome()
+        first_at = written.first_at or time.monotonic()
+        return Filled(
+            id=request.id,
+            text="".join(token.text for token in tokens),
+            tokens=tokens,
+            num_forwards=num_forwards,
+            ms=fill_timing(control.received_at, started_at, first_at),
+            mean_entropy=mean_entropy,
+            finish_reason=written.finish_reason,
+            model=self._shown,
+            num_prefilled=written.num_read,
+            num_reused=written.num_reused,
+            num_project=num_project,
+        )
+
+
+class CausalSession(ServerSession):
+    """What sessions on servers with a causal model share."""
 
     def __init__(
         self,
@@ -62,93 +159,7 @@ class _CausalSession(ServerSession):
         )
 
 
-class IdsSession(_CausalSession):
-    """Fills holes on one server that takes token ids."""
-
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: Dialect,
-        server: Server,
-        text: FimTokenizer,
-        **options: Unpack[SessionOptions],
-    ) -> None:
-        self._dialect = dialect
-        self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
-        super().__init__(link, server, text, self._context.held, self._context.speed, **options)
-
-    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
-        task = self._opened(request, control)
-        run = HoleRun(self._link, self._dialect, self._context, self._text, task)
-        return task.num_project, run.run
-
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
-        """Have the server read a hole's context, its own window first unless the rest is read."""
-        task = self._opened(request, control)
-        self._context.read(task.context, control.checkpoint, whole=True)
-        if task.request.project != request.project:
-            task = self._reader.read(request, control)
-            self._reader.use(task)
-            self._context.read(task.context, control.checkpoint, whole=True)
-            self._project.note_read(task)
-
-    def read_nearer(self, control: FillControl) -> None:
-        """Have the server read up to a nearer boundary if the last hole was far after its own."""
-        boundary = self._reader.boundary_to_prepare()
-        if boundary is not None:
-            self._context.read(boundary.context, control.checkpoint, whole=True)
-            self._reader.remember(boundary)
-
-    def _opened(self, request: Fill, control: FillControl) -> FillTask:
-        require_no_rewrite(request)
-        task = self._project.read(request, control)
-        self._reader.use(task)
-        self._project.note_read(task)
-        # The server can take half-typed bytes as whole characters only.
-        num_given = num_before_characters(task.healed)
-        ids = self._text.ids_of_bytes(task.healed[:num_given])
-        return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])
-
-
-class TextSession(_CausalSession):
-    """Fills holes on a server that takes text. Reading ahead would replace what is needed next."""
-
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: TextDialect,
-        server: Server,
-        text: FimTokenizer,
-        **options: Unpack[SessionOptions],
-    ) -> None:
-        self._dialect = dialect
-        self._prompt_text = PromptText(text)
-        held = HeldContexts(max_held=_MAX_HELD_TEXTS)
-        super().__init__(link, server, text, held, ReadingSpeed(), **options)
-
-    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
-        started_at = time.monotonic()
-        plain_project = self._prompt_text.without_marked(request.project)
-        task = self._project.read(msgspec.structs.replace(request, project=plain_project), control)
-        text_run = self._text_run(task)
-        self._reader.use(task)
-        self._project.note_read(task)
-
-        def run(report: Callable[[Written], None]) -> Written:
-            written = text_run.run(report)
-            if written.first_at is not None:
-                num_missing = self._num_missing(task.context)
-                self._speed.add(num_missing, written.first_at - started_at)
-            self._held.note(task.context)
-            return written
-
-        return task.num_project, run
-
-    def _text_run(self, task: FillTask) -> TextRun:
-        """Return the run of a task as text. Raises ValueError for marks in the user's code."""
-        num_given = num_before_characters(task.healed)
-        ids = [*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
-        word = task.healed[num_given:].decode()
-        marks = self._prompt_text
-        prompt = marks.render(ids, word)
-        return TextRun(self._link, self._dialect, task, marks, prompt=prompt, word=word)
+def require_no_rewrite(request: Fill) -> None:
+    """Raise ValueError if a part of a draft is to stay: servers of others know no drafts."""
+    if request.draft and request.noise < 1:
+        raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")

@@ -15,7 +15,7 @@ from toy_causal_fill import run_fill
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Prefetch, ProjectContext, Step
-from intarsia.engine.remote.fill import team_session
+from intarsia.engine.remote.fill import team
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.team.quotas import TeamLimits
 
@@ -173,7 +173,7 @@ def test_a_bad_field_is_the_clients_own_fault(server: TeamServer, settings: Remo
 def test_another_protocol_is_told(
     server: TeamServer, settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_session, "PROTOCOL_VERSION", 10_000)
+    monkeypatch.setattr(team, "PROTOCOL_VERSION", 10_000)
     error = refusal(remote_to(server, settings))
     assert error.code == "model"
     assert "update the older one" in str(error)

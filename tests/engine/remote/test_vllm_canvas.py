@@ -31,7 +31,7 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.remote.dialects.generation import LikelyToken, NewToken, UnusableAnswer
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
-from intarsia.engine.remote.fill.canvas_run import CanvasAnswer
+from intarsia.engine.remote.fill.canvas import CanvasAnswer
 from intarsia.engine.remote.fill.link import ask_at_once
 from intarsia.engine.remote.filler import RemoteFiller
 

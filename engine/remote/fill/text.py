@@ -1,4 +1,4 @@
-"""Write one hole on a server that takes text: its rules for the end are those of our own models.
+"""Fill holes on a server that takes text: its rules for the end are those of our own models.
 
 Nothing can hold such a server to a half-typed word. It is asked from before the word first, as the
 model may write the whole word as one token, and asked once more from after the word if its text
@@ -12,17 +12,29 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Unpack
 
 from msgspec.structs import replace
 
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
-from intarsia.engine.ipc.messages import CanvasToken, FinishReason, ProjectContext
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason, ProjectContext
 from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextDialect, TextPiece
+from intarsia.engine.remote.discovery.discover import Server
+from intarsia.engine.remote.fill.contexts import HeldContexts, num_before_characters
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Outcome, Written
+from intarsia.engine.remote.fill.session import (
+    CausalSession,
+    Outcome,
+    Run,
+    SessionOptions,
+    Written,
+)
 
 
 class PromptText:
@@ -247,3 +259,50 @@ class TextRun:
             temperature=temperature,
             seed=request.seed + request.alternative,
         )
+
+
+_MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
+
+
+class TextSession(CausalSession):
+    """Fills holes on a server that takes text. Reading ahead would replace what is needed next."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: TextDialect,
+        server: Server,
+        text: FimTokenizer,
+        **options: Unpack[SessionOptions],
+    ) -> None:
+        self._dialect = dialect
+        self._prompt_text = PromptText(text)
+        held = HeldContexts(max_held=_MAX_HELD_TEXTS)
+        super().__init__(link, server, text, held, ReadingSpeed(), **options)
+
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
+        started_at = time.monotonic()
+        plain_project = self._prompt_text.without_marked(request.project)
+        task = self._project.read(replace(request, project=plain_project), control)
+        text_run = self._text_run(task)
+        self._reader.use(task)
+        self._project.note_read(task)
+
+        def run(report: Callable[[Written], None]) -> Written:
+            written = text_run.run(report)
+            if written.first_at is not None:
+                num_missing = self._num_missing(task.context)
+                self._speed.add(num_missing, written.first_at - started_at)
+            self._held.note(task.context)
+            return written
+
+        return task.num_project, run
+
+    def _text_run(self, task: FillTask) -> TextRun:
+        """Return the run of a task as text. Raises ValueError for marks in the user's code."""
+        num_given = num_before_characters(task.healed)
+        ids = [*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
+        word = task.healed[num_given:].decode()
+        marks = self._prompt_text
+        prompt = marks.render(ids, word)
+        return TextRun(self._link, self._dialect, task, marks, prompt=prompt, word=word)

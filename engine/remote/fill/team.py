@@ -20,7 +20,7 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink, pieces
-from intarsia.engine.remote.fill.written import FillingSession
+from intarsia.engine.remote.fill.session import FillingSession
 from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
 

@@ -1,4 +1,4 @@
-"""Write one hole on a server: its rules for the end of a hole are those of our own models.
+"""Fill holes on a server that takes token ids; a hole ends by the rules of our own models.
 
 The server gets the stop texts, so that most holes are one request. Where it ends too early, as an
 open bracket forbids it, the text is continued by another request, which rereads nothing.
@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Unpack
 
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.ipc.messages import FinishReason
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import Fill, FinishReason
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Dialect,
@@ -24,9 +27,17 @@ from intarsia.engine.remote.dialects.generation import (
     StopKind,
     entropy_of,
 )
-from intarsia.engine.remote.fill.contexts import ContextReader
+from intarsia.engine.remote.discovery.discover import Server
+from intarsia.engine.remote.fill.contexts import ContextReader, num_before_characters
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Outcome, Written
+from intarsia.engine.remote.fill.session import (
+    CausalSession,
+    Outcome,
+    Run,
+    SessionOptions,
+    Written,
+    require_no_rewrite,
+)
 from intarsia.engine.remote.http.exchange import unusable
 
 
@@ -216,3 +227,54 @@ class HoleRun:
             chosen = likeliest[min(rank, len(likeliest) - 1)]
             likely = first[0].tokens[0].likeliest
             self._written.add([NewToken(id=chosen.id, log_p=chosen.log_p, likeliest=likely)])
+
+
+_SLOTS_UNKNOWN = 4
+
+
+class IdsSession(CausalSession):
+    """Fills holes on one server that takes token ids."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: Dialect,
+        server: Server,
+        text: FimTokenizer,
+        **options: Unpack[SessionOptions],
+    ) -> None:
+        self._dialect = dialect
+        self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
+        super().__init__(link, server, text, self._context.held, self._context.speed, **options)
+
+    def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
+        task = self._opened(request, control)
+        run = HoleRun(self._link, self._dialect, self._context, self._text, task)
+        return task.num_project, run.run
+
+    def read_ahead(self, request: Fill, control: FillControl) -> None:
+        """Have the server read a hole's context, its own window first unless the rest is read."""
+        task = self._opened(request, control)
+        self._context.read(task.context, control.checkpoint, whole=True)
+        if task.request.project != request.project:
+            task = self._reader.read(request, control)
+            self._reader.use(task)
+            self._context.read(task.context, control.checkpoint, whole=True)
+            self._project.note_read(task)
+
+    def read_nearer(self, control: FillControl) -> None:
+        """Have the server read up to a nearer boundary if the last hole was far after its own."""
+        boundary = self._reader.boundary_to_prepare()
+        if boundary is not None:
+            self._context.read(boundary.context, control.checkpoint, whole=True)
+            self._reader.remember(boundary)
+
+    def _opened(self, request: Fill, control: FillControl) -> FillTask:
+        require_no_rewrite(request)
+        task = self._project.read(request, control)
+        self._reader.use(task)
+        self._project.note_read(task)
+        # The server can take half-typed bytes as whole characters only.
+        num_given = num_before_characters(task.healed)
+        ids = self._text.ids_of_bytes(task.healed[:num_given])
+        return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])
