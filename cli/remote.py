@@ -62,8 +62,7 @@ def probe(remote: Remote) -> Probe:
     if server.system not in ABILITIES:
         return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
-        tokens = EngineConfig().max_context_tokens
-        session_on(server, remote, link, NO_CONTROL.checkpoint, max_context_tokens=tokens)
+        session_on(server, link, NO_CONTROL.checkpoint, EngineConfig().max_context_tokens)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)

@@ -10,20 +10,26 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import FillsOnly, ModelInfo, fill_at
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
-from intarsia.engine.remote.dialects.generation import Dialect, TextDialect, cache_salt_of
+from intarsia.engine.remote.dialects.generation import Dialect, IdsDialect, cache_salt_of
 from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudio, Mlx, Ollama
+from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
-from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
-from intarsia.engine.remote.fill.canvas import open_canvas_session
+from intarsia.engine.remote.discovery.tokenizer import (
+    check_gemma_tokenizer,
+    check_tokenizer,
+    read_gemma_tokenizer,
+    read_tokenizer,
+)
+from intarsia.engine.remote.fill.canvas import CanvasSession
 from intarsia.engine.remote.fill.ids import IdsSession
 from intarsia.engine.remote.fill.link import ServerLink, ask_again
-from intarsia.engine.remote.fill.session import FillingSession, SessionOptions
+from intarsia.engine.remote.fill.session import FillingSession
 from intarsia.engine.remote.fill.team import TeamSession, check_protocol
 from intarsia.engine.remote.fill.text import TextSession
-from intarsia.engine.remote.settings.remotes import REMOTE_PREFIX, Remote, find_remote
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 
 class RemoteFiller(FillsOnly):
@@ -50,7 +56,7 @@ class RemoteFiller(FillsOnly):
         """The server as far as it is known. Its host is part of the name: code goes there."""
         server = None if self._session is None else self._session.server
         return ModelInfo(
-            name=shown_name(self._remote),
+            name=self._remote.shown,
             family="a server of yours" if server is None else server.system,
             device=self._remote.address.shown,
             dtype=(server and server.format) or "unknown format",
@@ -60,14 +66,13 @@ class RemoteFiller(FillsOnly):
     def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> FillingSession:
         """Ask the server what it is, unless that is known. Raises RemoteError."""
         if self._session is None:
-            tokens = self._max_context_tokens
-            self._session = ask_again(
-                lambda: open_session(
-                    self._remote, self._link, checkpoint, max_context_tokens=tokens
-                ),
-                FillControl(checkpoint=checkpoint),
-            )
+            control = FillControl(checkpoint=checkpoint)
+            self._session = ask_again(lambda: self._opened(checkpoint), control)
         return self._session
+
+    def _opened(self, checkpoint: Callable[[], None]) -> FillingSession:
+        server = discover(self._remote, self._link.watch(checkpoint))
+        return session_on(server, self._link, checkpoint, self._max_context_tokens)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole by the present settings. Raises RemoteError, Cancelled, ValueError."""
@@ -124,73 +129,47 @@ class RemoteFiller(FillsOnly):
         self._link.kept.close()
 
 
-def open_session(
-    remote: Remote,
-    link: ServerLink,
-    checkpoint: Callable[[], None],
-    *,
-    max_context_tokens: int,
-) -> FillingSession:
-    """Ask a server what it is, and check its tokenizer. Raises RemoteError, ModelError."""
-    server = discover(remote, link.watch(checkpoint))
-    return session_on(server, remote, link, checkpoint, max_context_tokens=max_context_tokens)
-
-
 def session_on(
-    server: Server,
-    remote: Remote,
-    link: ServerLink,
-    checkpoint: Callable[[], None],
-    *,
-    max_context_tokens: int,
+    server: Server, link: ServerLink, checkpoint: Callable[[], None], max_context_tokens: int
 ) -> FillingSession:
     """Check the tokenizer of a server of this kind. Raises RemoteError, ModelError."""
+    remote, watch = link.remote, link.watch(checkpoint)
     if server.system not in ABILITIES:
         named = "no system that intarsia knows" if server.system == "unknown" else server.system
         raise RemoteError(f"remote:{remote.name} is {named}: {NOT_YET}", "model")
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
-        return TeamSession(link, server, shown=shown_name(remote))
-    shown = shown_name(remote)
-    options: SessionOptions = {"max_context_tokens": max_context_tokens, "shown": shown}
+        return TeamSession(link, server)
     if server.canvas_tokens is not None:
-        return open_canvas_session(link, server, checkpoint, **options)
+        gemma = read_gemma_tokenizer(remote)
+        model = remote.model or server.model or ""
+        canvases = VllmCanvas(model, cache_salt=cache_salt_of(remote))
+        check_gemma_tokenizer(remote, gemma, canvases, watch)
+        return CanvasSession(link, server, canvases, gemma, max_context_tokens)
     text = read_tokenizer(remote)
-    if (text_dialect := text_dialect_of(remote, server, text)) is not None:
-        return TextSession(link, text_dialect, server, text, **options)
     dialect = dialect_of(remote, server, text)
-    check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
-    return IdsSession(link, dialect, server, text, **options)
+    if not isinstance(dialect, IdsDialect):
+        return TextSession(link, server, dialect, text, max_context_tokens)
+    check_tokenizer(remote, server, text, dialect, watch)
+    return IdsSession(link, server, dialect, text, max_context_tokens)
 
 
 def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
-    """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
+    """Return how a server with a causal model is asked. Raises ModelError for the key file."""
     model = remote.model or server.model or ""
     match server.system:
         case "vLLM" | "NIM":
             return Vllm(model, cache_salt=cache_salt_of(remote), has_priorities=remote.priority)
         case "SGLang":
             return Sglang(model, cache_salt=cache_salt_of(remote), id_of=text.id_of)
-    return LlamaCpp(remote.model)
-
-
-def text_dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> TextDialect | None:
-    """Return how a server is asked that takes only text, None for any other."""
-    match server.system:
         case "MLX":
             return Mlx(remote.model, text)
         case "LM Studio":
             return LmStudio(server.model or "")
         case "Ollama":
-            return Ollama(
-                server.model or "", context_tokens=server.context_tokens or CONTEXT_TOKENS
-            )
-    return None
-
-
-def shown_name(remote: Remote) -> str:
-    """Return the model's name for users, which says where code goes."""
-    return f"{REMOTE_PREFIX}{remote.name} at {remote.address.shown}"
+            context_tokens = server.context_tokens or CONTEXT_TOKENS
+            return Ollama(server.model or "", context_tokens=context_tokens)
+    return LlamaCpp(remote.model)
 
 
 def _notes(server: Server) -> tuple[str, ...]:

@@ -1,25 +1,21 @@
 """What servers with an OpenAI-like ``/v1/completions`` share: the request, and its events."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
-    AnswerForm,
     Generation,
+    IdsDialect,
     LikelyToken,
     NewToken,
+    Parameters,
     Reading,
     StopKind,
     UnusableAnswer,
     fault_of,
 )
-
-PATH = "/v1/completions"
-
-Parameters: TypeAlias = dict[str, Any]
 
 _LEAST_LOG_P = -100.0
 _FORBIDDEN_BIAS = -100  # the least that is accepted
@@ -113,20 +109,14 @@ def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Paramete
     return body
 
 
-class IdsServer:
-    """What dialects with token ids share. ``cache_salt`` keeps users' cached prompts apart."""
-
-    path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "events"
-    reads_in_parts: ClassVar[bool] = False  # a server soon notices a closed connection
-    encodes_marks_as_text: ClassVar[bool] = False
+class IdsServer(IdsDialect):
+    """What vLLM and SGLang share. ``cache_salt`` keeps users' cached prompts apart."""
 
     def __init__(self, model: str, *, cache_salt: str) -> None:
         self._model = model
         self._cache_salt = cache_salt
 
     def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
-        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
         return {"model": self._model, "prompt": text, "add_special_tokens": False}
 
 

@@ -2,9 +2,10 @@
 
 import hmac
 import math
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -12,6 +13,8 @@ from intarsia.engine.remote.settings.remotes import Remote
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that are no JSON of the wanted shape."""
+
+Parameters: TypeAlias = dict[str, Any]
 
 StopKind: TypeAlias = Literal["end_token", "stop_text", "limit"]
 """Why a server ended its text: the model's own end token, a stop text, or ``max_tokens``.
@@ -106,38 +109,31 @@ def fault_of(message: str, code: int | str | None) -> Exception:
     return ServerBusy(said) if code in (429, 503) else UnusableAnswer(said)
 
 
-class Streams(Protocol):
-    """How one kind of server streams an answer."""
+class Dialect(ABC):
+    """How one kind of server is asked, and how its answer is read."""
 
-    path: ClassVar[str]
-    form: ClassVar[AnswerForm]  # of a stream
+    path: ClassVar[str] = "/v1/completions"
+    form: ClassVar[AnswerForm] = "events"  # of a stream
+    part_tokens: ClassVar[int | None] = None  # the most in a request that is not to be cancelled
 
-    def body(self, request: Any) -> Mapping[str, Any]:
+    @abstractmethod
+    def body(self, request: Any) -> Parameters:
         """Return a request's JSON."""
 
+    @abstractmethod
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece, None without content. Raises UnusableAnswer, ServerBusy."""
 
 
-class Tokenizes(Protocol):
-    """How one kind of server is asked to encode a text."""
+class IdsDialect(Dialect):
+    """How one kind of server is asked that takes token ids, and encodes texts on request."""
 
-    encodes_marks_as_text: ClassVar[bool]  # on request; else a mark in a text is always a mark
+    reads_in_parts: ClassVar[bool] = False  # else a long prompt is cancelled as soon as any
+    encodes_marks_as_text: ClassVar[bool] = False  # on request; else a mark is always a mark
 
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> Mapping[str, Any]:
+    @abstractmethod
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
         """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
-
-
-class Dialect(Streams, Tokenizes, Protocol):
-    """How one kind of server is asked for tokens."""
-
-    reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
-
-
-class TextDialect(Streams, Protocol):
-    """How one kind of server is asked for text."""
-
-    part_tokens: ClassVar[int | None]  # the most in one request that is not to be cancelled
 
 
 def entropy_of(log_ps: Sequence[float]) -> float:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from intarsia.engine.remote.dialects.completions import (
     IdsServer,
-    Parameters,
     ids_body,
     new_tokens,
     parse_event,
@@ -15,6 +14,7 @@ from intarsia.engine.remote.dialects.completions import (
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Generation,
+    Parameters,
     UnusableAnswer,
 )
 

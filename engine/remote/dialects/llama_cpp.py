@@ -1,17 +1,17 @@
 """llama.cpp's server: token ids to ``/completion`` and back, by its tools/server/README.md."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
-    AnswerForm,
     Chunk,
     Generation,
+    IdsDialect,
     LikelyToken,
     NewToken,
+    Parameters,
     Reading,
     StopKind,
     UnusableAnswer,
@@ -55,24 +55,22 @@ class _Event(msgspec.Struct):
 
 
 _decoder = msgspec.json.Decoder(_Event)
-_Parameters: TypeAlias = dict[str, Any]
 _LEAST_LOG_P = -100.0
 
 
-class LlamaCpp:
+class LlamaCpp(IdsDialect):
     """The dialect of llama.cpp's own server. ``model`` is sent to a router of several models."""
 
-    path: ClassVar[str] = "/completion"
-    form: ClassVar[AnswerForm] = "events"
-    reads_in_parts: ClassVar[bool] = True  # it notices a closed connection between two batches
-    encodes_marks_as_text: ClassVar[bool] = True
+    path = "/completion"
+    reads_in_parts = True  # it notices a closed connection between two batches
+    encodes_marks_as_text = True
 
     def __init__(self, model: str = "") -> None:
         self._model = model
 
-    def body(self, generation: Generation) -> _Parameters:
+    def body(self, generation: Generation) -> Parameters:
         """Return the request: nothing of the server's own sampling defaults is left in force."""
-        body: _Parameters = {
+        body: Parameters = {
             "prompt": list(generation.prompt),
             "n_predict": generation.max_tokens,
             "stop": list(generation.stop),
@@ -99,8 +97,8 @@ class LlamaCpp:
             body["model"] = self._model
         return body
 
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> _Parameters:
-        body: _Parameters = {"content": text, "add_special": False, "parse_special": parse_marks}
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
+        body: Parameters = {"content": text, "add_special": False, "parse_special": parse_marks}
         return body | ({"model": self._model} if self._model else {})
 
     def parse(self, data: bytes) -> Chunk | None:

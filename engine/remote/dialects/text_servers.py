@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import ClassVar
 
 import msgspec
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.completions import (
-    PATH,
-    Parameters,
     least_log_p,
     parse_event,
     reading_of,
@@ -17,9 +14,10 @@ from intarsia.engine.remote.dialects.completions import (
 )
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
-    AnswerForm,
     Chunk,
+    Dialect,
     Generation,
+    Parameters,
     ServerBusy,
     StopKind,
     TextPiece,
@@ -34,7 +32,7 @@ _NUM_LIKELY = 10
 _KEEP_ALIVE = "30m"  # as long as our own engine keeps its model
 
 
-class Mlx:
+class Mlx(Dialect):
     """The dialect of mlx-lm. It loads whichever model a request names: "" is its own.
 
     Follows mlx_lm/server.py of ml-explore/mlx-lm 0.32.2. It is not asked for a stream: that drops a
@@ -43,9 +41,7 @@ class Mlx:
     part is short. Only a request with a seed surely keeps what it has read for the next one.
     """
 
-    path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "events"  # it is asked for none
-    part_tokens: ClassVar[int | None] = 8
+    part_tokens = 8
 
     def __init__(self, model: str, text: FimTokenizer) -> None:
         self._model = model or "default_model"  # the one that the server was started with
@@ -89,12 +85,8 @@ class Mlx:
         )
 
 
-class LmStudio:
+class LmStudio(Dialect):
     """The dialect of LM Studio, by its documentation. It tells no probabilities."""
-
-    path: ClassVar[str] = PATH
-    form: ClassVar[AnswerForm] = "events"
-    part_tokens: ClassVar[int | None] = None
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -137,16 +129,15 @@ class _OllamaLine(msgspec.Struct):
 _line_decoder = msgspec.json.Decoder(_OllamaLine)
 
 
-class Ollama:
+class Ollama(Dialect):
     """The dialect of Ollama. ``context_tokens``: the context that is asked for.
 
     Follows ollama/ollama: its page on the API, and api/types.go. ``raw`` switches the model's
     template off. A prompt that does not fit is an error, instead of being cut without a word.
     """
 
-    path: ClassVar[str] = "/api/generate"
-    form: ClassVar[AnswerForm] = "lines"
-    part_tokens: ClassVar[int | None] = None
+    path = "/api/generate"
+    form = "lines"
 
     def __init__(self, model: str, *, context_tokens: int = CONTEXT_TOKENS) -> None:
         self._model = model

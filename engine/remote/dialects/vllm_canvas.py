@@ -8,11 +8,11 @@ The server writes its own likeliest ids at pinned positions too: the reader of a
 pins back. A ``read_only`` canvas never becomes part of the server's context with these ids.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from intarsia.engine.remote.dialects.completions import PLAIN, IdsServer, Parameters
+from intarsia.engine.remote.dialects.completions import PLAIN, IdsServer
+from intarsia.engine.remote.dialects.generation import Parameters
 from intarsia.engine.remote.dialects.ids_servers import parse_chunk
 
 NUM_LIKELY = 5
@@ -70,7 +70,7 @@ class VllmCanvas(IdsServer):
         return body
 
 
-def probe_body(model: str, canvas_length: int) -> Mapping[str, Any]:
+def probe_body(model: str, canvas_length: int) -> Parameters:
     """Return a request that a model without a canvas takes, whatever the length of the canvas is.
 
     DiffusionGemma refuses a length of 0, and lengths above that of the canvas it serves.

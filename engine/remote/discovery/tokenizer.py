@@ -20,7 +20,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
 )
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.gguf.convert import converted_folder
-from intarsia.engine.remote.dialects.generation import Dialect, Tokenizes
+from intarsia.engine.remote.dialects.generation import IdsDialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, unusable
@@ -52,7 +52,7 @@ def read_tokenizer(remote: Remote) -> FimTokenizer:
 
 
 def check_tokenizer(
-    remote: Remote, server: Server, text: FimTokenizer, dialect: Dialect, watch: Watch
+    remote: Remote, server: Server, text: FimTokenizer, dialect: IdsDialect, watch: Watch
 ) -> None:
     """Raise RemoteError if the server's tokenizer is not this one."""
     if server.vocab_size is not None and text.num_tokens > server.vocab_size:
@@ -65,7 +65,7 @@ def encodes_alike(
     remote: Remote,
     encode: Callable[[str], list[int]],
     marks: Mapping[str, int],
-    dialect: Tokenizes,
+    dialect: IdsDialect,
     watch: Watch,
 ) -> bool:
     """Tell whether the server encodes the sample and these marks as we do. Raises RemoteError."""
@@ -129,7 +129,7 @@ def read_gemma_tokenizer(remote: Remote) -> GemmaTokenizer:
 
 
 def check_gemma_tokenizer(
-    remote: Remote, text: GemmaTokenizer, dialect: Tokenizes, watch: Watch
+    remote: Remote, text: GemmaTokenizer, dialect: IdsDialect, watch: Watch
 ) -> None:
     """Raise RemoteError if the server's tokenizer is not this one."""
     if not encodes_alike(remote, text.encode, text.special_marks(), dialect, watch):

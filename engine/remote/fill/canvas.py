@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
-from typing import Unpack
 
 from intarsia.engine.diffusion.candidate_lengths import NUM_SCORED, candidate_lengths
 from intarsia.engine.errors import DeadlinePassed
@@ -27,27 +26,22 @@ from intarsia.engine.families.diffusion_gemma.read_request import (
     ModelLimits,
     RequestReader,
 )
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
-from intarsia.engine.families.protocol import ReadingSpeed
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.dialects.generation import (
     NewToken,
     Reading,
     UnusableAnswer,
-    cache_salt_of,
     entropy_of,
 )
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.discovery.tokenizer import check_gemma_tokenizer, read_gemma_tokenizer
-from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink, ask_at_once
 from intarsia.engine.remote.fill.session import (
     Outcome,
     Run,
     ServerSession,
-    SessionOptions,
     Written,
 )
 from intarsia.engine.remote.http.exchange import unusable
@@ -89,31 +83,6 @@ def scored_ids(layout: HoleLayout) -> dict[int, int]:
     return {layout.end + i: token for i, token in enumerate(shown) if token is not None}
 
 
-def ask_canvas(
-    link: ServerLink,
-    dialect: VllmCanvas,
-    request: CanvasRequest,
-    checkpoint: Callable[[], None],
-) -> CanvasAnswer:
-    """Return the canvas. Raises RemoteError, and what ``checkpoint`` raises: that cancels it."""
-    tokens: list[NewToken] = []
-    reading, model = None, None
-    with closing(link.stream(dialect, request, checkpoint)) as chunks:
-        for chunk in chunks:
-            tokens += chunk.tokens
-            reading, model = chunk.reading or reading, chunk.model or model
-    num_asked = len(request.ids)
-    if len(tokens) != num_asked:
-        raise unusable(link.remote, f"{len(tokens)} tokens for a canvas of {num_asked}")
-    pinned = set(request.pinned)
-    return CanvasAnswer(
-        tokens=tuple(tokens),
-        ids=tuple(request.ids[i] if i in pinned else token.id for i, token in enumerate(tokens)),
-        reading=reading,
-        model=model,
-    )
-
-
 _MANY_TOKENS = 128
 """A context with more tokens to read is read by one request first: the others then share it."""
 
@@ -144,30 +113,17 @@ class WrittenHole(Written):
 class CanvasRun:
     """One hole while it is written."""
 
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: VllmCanvas,
-        reader: RequestReader,
-        text: GemmaTokenizer,
-        held: HeldContexts,
-        task: HoleTask,
-        control: FillControl,
-    ) -> None:
-        self._link = link
-        self._dialect = dialect
-        self._reader = reader
-        self._text = text
-        self._held = held
+    def __init__(self, session: "CanvasSession", task: HoleTask, control: FillControl) -> None:
+        self._session = session
         self._task = task
         self._checkpoint = control.checkpoint_in_time
-        self._written = WrittenHole(task=task, text=text)
+        self._written = WrittenHole(task=task, text=session.text)
 
     def run(self, on_canvas: Callable[[WrittenHole], None]) -> WrittenHole:
         """Return the hole, or its part at the deadline. Raises RemoteError, Cancelled."""
         task, written = self._task, self._written
         try:
-            self._write(self._reader.lay_out(task, self._choose_length()), on_canvas)
+            self._write(self._session.reader.lay_out(task, self._choose_length()), on_canvas)
             written.finish_reason = finish_reason_of(written.answer, "done", task.request)
         except DeadlinePassed:
             written.finish_reason = "deadline"
@@ -183,26 +139,24 @@ class CanvasRun:
         lengths = candidate_lengths(max_tokens) if task.suffix else (max_tokens,)
         if len(lengths) == 1:
             return lengths[0]
-        layouts = {length: self._reader.lay_out(task, length)[0] for length in lengths}
+        layouts = {length: self._session.reader.lay_out(task, length)[0] for length in lengths}
         judged = [length for length in lengths if scored_ids(layouts[length])]
         answers = self._ask_all([self._scoring(layouts[n]) for n in judged])
         # a canvas without a suffix scores as a uniform guess
-        surprises = dict.fromkeys(lengths, math.log(self._text.num_tokens))
+        surprises = dict.fromkeys(lengths, math.log(self._session.text.num_tokens))
         for length, answer in zip(judged, answers, strict=True):
             try:
                 surprises[length] = answer.surprise(layouts[length])
             except UnusableAnswer as error:
-                raise unusable(self._link.remote, str(error)) from error
+                raise unusable(self._session.link.remote, str(error)) from error
         return min(lengths, key=lambda length: surprises[length])
 
     def _ask_all(self, requests: Sequence[CanvasRequest]) -> list[CanvasAnswer]:
         """Return the answers in order: all at once, or the first one alone if it reads much."""
-        num_missing = max(
-            (len(one.prompt) - self._held.num_held(one.prompt) for one in requests), default=0
-        )
+        num_missing = max((self._session.num_missing(one.prompt) for one in requests), default=0)
         num_first = 1 if num_missing > _MANY_TOKENS else 0
         answers = [self._ask(request) for request in requests[:num_first]]
-        asks = [partial(self._exchange, request) for request in requests[num_first:]]
+        asks = [partial(self._session.ask, request) for request in requests[num_first:]]
         later = ask_at_once(asks, self._checkpoint)
         for request, answer in zip(requests[num_first:], later, strict=True):
             self._note(request, answer)
@@ -238,20 +192,17 @@ class CanvasRun:
         )
 
     def _with_noise(self, layout: HoleLayout, noise: Random) -> list[int]:
-        num_tokens = self._text.num_tokens
+        num_tokens = self._session.text.num_tokens
         return [noise.randrange(num_tokens) if i is None else i for i in layout.ids]
 
     def _ask(self, request: CanvasRequest) -> CanvasAnswer:
         self._checkpoint()
-        answer = self._exchange(request, self._checkpoint)
+        answer = self._session.ask(request, self._checkpoint)
         self._note(request, answer)
         return answer
 
-    def _exchange(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
-        return ask_canvas(self._link, self._dialect, request, checkpoint)
-
     def _note(self, request: CanvasRequest, answer: CanvasAnswer) -> None:
-        self._held.note(request.prompt)
+        self._session.held.note(request.prompt)
         self._written.num_requests += 1
         self._written.first_at = self._written.first_at or time.monotonic()
         self._written.model = answer.model or self._written.model
@@ -268,27 +219,21 @@ def _noise(task: HoleTask) -> Random:
     return Random(task.request.seed + task.request.alternative)
 
 
-_MAX_HELD = 4  # contexts that the server's cache probably still has
-
-
 class CanvasSession(ServerSession):
     """Fills holes on one server. The suffix is in the canvas, so no context becomes stale."""
 
     def __init__(
         self,
         link: ServerLink,
-        dialect: VllmCanvas,
         server: Server,
+        dialect: VllmCanvas,
         text: GemmaTokenizer,
-        **options: Unpack[SessionOptions],
+        max_context_tokens: int,
     ) -> None:
         assert server.canvas_tokens is not None
-        held = HeldContexts(max_held=_MAX_HELD)
-        super().__init__(link, server, held, ReadingSpeed(), options["shown"])
-        self._dialect = dialect
-        self._text = text
+        super().__init__(link, server, dialect)
+        self.text = text
         self._bucket = CanvasSizes(canvas_length=server.canvas_tokens).bucket
-        max_context_tokens = options["max_context_tokens"]
         max_positions = server.context_tokens or 2 * (max_context_tokens + server.canvas_tokens)
         limits = ModelLimits(
             vocab_size=text.num_tokens,
@@ -296,7 +241,26 @@ class CanvasSession(ServerSession):
             max_positions=max_positions,
             max_context_tokens=min(max_context_tokens, max_positions - server.canvas_tokens),
         )
-        self._reader = RequestReader(text, limits)
+        self.reader = RequestReader(text, limits)
+
+    def ask(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
+        """Return the canvas. Raises RemoteError, and what ``checkpoint`` raises, which cancels."""
+        tokens: list[NewToken] = []
+        reading, model = None, None
+        with closing(self.stream(request, checkpoint)) as chunks:
+            for chunk in chunks:
+                tokens += chunk.tokens
+                reading, model = chunk.reading or reading, chunk.model or model
+        num_asked = len(request.ids)
+        if len(tokens) != num_asked:
+            raise unusable(self.link.remote, f"{len(tokens)} tokens for a canvas of {num_asked}")
+        pinned = set(request.pinned)
+        return CanvasAnswer(
+            tokens=tuple(tokens),
+            ids=tuple(request.ids[i] if i in pinned else it.id for i, it in enumerate(tokens)),
+            reading=reading,
+            model=model,
+        )
 
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         """Return the run. As its forwards count requests: the server tells no number of steps.
@@ -304,51 +268,34 @@ class CanvasSession(ServerSession):
         Its sampler has a temperature and a seed of its own, those of the request are not used.
         """
         task = self._chosen(request)
-        run = CanvasRun(
-            self._link, self._dialect, self._reader, self._text, self._held, task, control
-        )
-        return task.num_project, run.run
+        return task.num_project, CanvasRun(self, task, control).run
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
         """Have the server read a hole's context, its own window first unless the rest is read."""
         task = self._chosen(request)
         self._read(task, control)
         if request.project is not None and not task.num_project:
-            self._read(self._reader.read(request), control)
+            self._read(self.reader.read(request), control)
 
     def _chosen(self, request: Fill) -> HoleTask:
-        return self._reader.choose_context(
+        return self.reader.choose_context(
             request,
-            num_missing=self._num_missing,
-            is_worth_reading=self._speed.is_worth_reading,
+            num_missing=self.num_missing,
+            is_worth_reading=self.speed.is_worth_reading,
         )
 
     def _read(self, task: HoleTask, control: FillControl) -> None:
         """Have the server read a context: the shortest canvas and one step, for nothing."""
-        num_missing, began = self._num_missing(task.context), time.monotonic()
+        num_missing, began = self.num_missing(task.context), time.monotonic()
         if num_missing == 0:
             return
         request = CanvasRequest(
             prompt=task.context,
-            ids=[self._text.special.pad] * self._bucket,
+            ids=[self.text.special.pad] * self._bucket,
             pinned=range(self._bucket),
             max_steps=1,
         )
-        reading = ask_canvas(self._link, self._dialect, request, control.checkpoint).reading
+        reading = self.ask(request, control.checkpoint).reading
         num_read = num_missing if reading is None else reading.num_read
-        self._speed.add(num_read, time.monotonic() - began)
-        self._held.note(task.context)
-
-
-def open_canvas_session(
-    link: ServerLink,
-    server: Server,
-    checkpoint: Callable[[], None],
-    **options: Unpack[SessionOptions],
-) -> CanvasSession:
-    """Check the server's tokenizer, and return its session. Raises RemoteError, ModelError."""
-    remote = link.remote
-    text = read_gemma_tokenizer(remote)
-    dialect = VllmCanvas(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
-    check_gemma_tokenizer(remote, text, dialect, link.watch(checkpoint))
-    return CanvasSession(link, dialect, server, text, **options)
+        self.speed.add(num_read, time.monotonic() - began)
+        self.held.note(task.context)

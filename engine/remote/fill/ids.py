@@ -9,32 +9,28 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Unpack
 
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, FinishReason
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
-    Dialect,
     Generation,
+    IdsDialect,
     LikelyToken,
     NewToken,
+    Reading,
     StopKind,
     entropy_of,
 )
-from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.contexts import ContextReader, num_before_characters
-from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.contexts import num_before_characters
 from intarsia.engine.remote.fill.session import (
     CausalSession,
     Outcome,
     Run,
-    SessionOptions,
     Written,
     require_no_rewrite,
 )
@@ -73,21 +69,12 @@ _NUM_LIKELY_OF_WORD = 200
 class HoleRun:
     """One hole while it is written. ``on_tokens`` is called after each piece from the server."""
 
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: Dialect,
-        reader: ContextReader,
-        text: FimTokenizer,
-        task: FillTask,
-    ) -> None:
-        self._link = link
-        self._dialect = dialect
-        self._reader = reader
-        self._text = text
+    def __init__(self, session: "IdsSession", task: FillTask) -> None:
+        self._session = session
+        self._text = session.text
         self._task = task
         self._checkpoint = task.control.checkpoint_in_time
-        self._hole_text = HoleText(text, task)
+        self._hole_text = HoleText(session.text, task)
         self._written = WrittenIds(hole_text=self._hole_text)
         # A stop text could begin in the half-typed bytes, which the server writes too.
         word = task.healed.decode("utf-8", "replace")
@@ -99,7 +86,8 @@ class HoleRun:
         """Return the hole's tokens up to its end. Raises RemoteError, Cancelled."""
         written = self._written
         try:
-            written.readings += self._reader.read(self._task.context, self._checkpoint, whole=False)
+            context = self._task.context
+            written.readings += self._session.read(context, self._checkpoint, whole=False)
             if self._task.request.alternative:
                 self._begin_otherwise(self._task.request.alternative)
             reason = self._end_reason()
@@ -116,7 +104,7 @@ class HoleRun:
         generation, written = self._generation(), self._written
         num_before, stop, reading = len(written.ids), None, None
         try:
-            with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
+            with closing(self._session.stream(generation, self._checkpoint)) as chunks:
                 for chunk in chunks:
                     self._checkpoint()
                     self._take(chunk)
@@ -128,7 +116,7 @@ class HoleRun:
                         break
         finally:
             if reading is not None:
-                self._reader.note([*self._task.context, *written.ids][:-1], reading)
+                self._session.note([*self._task.context, *written.ids][:-1], reading)
         if num_before == 0 and reading is not None:
             written.readings.append(reading)
         is_cut_short = stop == "limit" and len(written.ids) - num_before < generation.max_tokens
@@ -153,7 +141,7 @@ class HoleRun:
         healed = self._task.healed
         raw = b"".join(map(self._text.bytes_of, self._written.ids[: len(healed)]))
         if not raw.startswith(healed) and not healed.startswith(raw):
-            raise unusable(self._link.remote, "its text does not continue what is typed")
+            raise unusable(self._session.link.remote, "its text does not continue what is typed")
 
     def _after(self, stop: StopKind | None) -> None:
         """Choose how the text goes on where the server ended it, and the hole has not."""
@@ -212,7 +200,7 @@ class HoleRun:
         generation = Generation(
             prompt=self._task.context, max_tokens=1, num_likely=max(num_likely, rank + 1)
         )
-        with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
+        with closing(self._session.stream(generation, self._checkpoint)) as chunks:
             first = [chunk for chunk in chunks if chunk.tokens]
         if not first:
             return
@@ -229,45 +217,93 @@ class HoleRun:
             self._written.add([NewToken(id=chosen.id, log_p=chosen.log_p, likeliest=likely)])
 
 
-_SLOTS_UNKNOWN = 4
+PART_S = 0.25
+MIN_PART_TOKENS, MAX_PART_TOKENS = 64, 4_096
+_FIRST_PART_TOKENS = 256  # before the server's speed is known
 
 
 class IdsSession(CausalSession):
-    """Fills holes on one server that takes token ids."""
+    """Fills holes on one server that takes token ids, and keeps contexts for the next request.
 
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: Dialect,
-        server: Server,
-        text: FimTokenizer,
-        **options: Unpack[SessionOptions],
-    ) -> None:
-        self._dialect = dialect
-        self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
-        super().__init__(link, server, text, self._context.held, self._context.speed, **options)
+    A long context is read in parts where only so it can be cancelled: llama.cpp notices a closed
+    connection only between two batches of a prompt, which on a processor takes many seconds. A part
+    is what the server reads in a quarter of a second.
+    """
+
+    dialect: IdsDialect
 
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         task = self._opened(request, control)
-        run = HoleRun(self._link, self._dialect, self._context, self._text, task)
-        return task.num_project, run.run
+        return task.num_project, HoleRun(self, task).run
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
         """Have the server read a hole's context, its own window first unless the rest is read."""
         task = self._opened(request, control)
-        self._context.read(task.context, control.checkpoint, whole=True)
+        self.read(task.context, control.checkpoint, whole=True)
         if task.request.project != request.project:
             task = self._reader.read(request, control)
             self._reader.use(task)
-            self._context.read(task.context, control.checkpoint, whole=True)
+            self.read(task.context, control.checkpoint, whole=True)
             self._project.note_read(task)
 
     def read_nearer(self, control: FillControl) -> None:
         """Have the server read up to a nearer boundary if the last hole was far after its own."""
         boundary = self._reader.boundary_to_prepare()
         if boundary is not None:
-            self._context.read(boundary.context, control.checkpoint, whole=True)
+            self.read(boundary.context, control.checkpoint, whole=True)
             self._reader.remember(boundary)
+
+    def read(
+        self, prompt: Sequence[int], checkpoint: Callable[[], None], *, whole: bool
+    ) -> list[Reading]:
+        """Read a prompt, all but the last part unless ``whole``; return each part's reading.
+
+        A whole one is read ahead: it gives way to fills.
+
+        Raises RemoteError, and what ``checkpoint`` raises, between two parts at the latest.
+        """
+        readings: list[Reading] = []
+        end = self.held.num_held(prompt)
+        if not self.dialect.reads_in_parts:
+            if whole and end < len(prompt):
+                readings.append(self._read_part(prompt, checkpoint, is_background=whole))
+            return readings
+        while end < len(prompt) and (whole or len(prompt) - end > self._part_tokens()):
+            part_tokens = self._part_tokens()
+            end = min(end + part_tokens, len(prompt))
+            reading = self._read_part(prompt[:end], checkpoint, is_background=whole)
+            readings.append(reading)
+            if reading.num_read > 2 * part_tokens:
+                break  # others use this slot too: in parts, all would be read again and again
+        return readings
+
+    def note(self, ids: Sequence[int], reading: Reading | None) -> None:
+        """Note what the server holds after a request."""
+        if reading is not None:
+            num_lost = self.held.num_held(ids[: reading.num_read + reading.num_reused])
+            if reading.num_reused + 1 < num_lost // 2:
+                self.held.forget()
+            self.speed.add(reading.num_read, reading.ms / 1000)
+        self.held.note(ids)
+
+    def _read_part(
+        self, ids: Sequence[int], checkpoint: Callable[[], None], *, is_background: bool
+    ) -> Reading:
+        generation = Generation(prompt=ids, max_tokens=1, num_likely=1, is_background=is_background)
+        reading, started_at = Reading(num_read=0, num_reused=0, ms=0), time.monotonic()
+        with closing(self.stream(generation, checkpoint)) as chunks:
+            for chunk in chunks:
+                reading = chunk.reading or reading
+        if not reading.ms:  # the server does not say
+            reading = replace(reading, ms=1000 * (time.monotonic() - started_at))
+        self.note(ids, reading)
+        return reading
+
+    def _part_tokens(self) -> int:
+        speed = self.speed.tokens_per_s
+        if speed is None:
+            return _FIRST_PART_TOKENS
+        return max(MIN_PART_TOKENS, min(int(speed * PART_S), MAX_PART_TOKENS))
 
     def _opened(self, request: Fill, control: FillControl) -> FillTask:
         require_no_rewrite(request)
@@ -276,5 +312,5 @@ class IdsSession(CausalSession):
         self._project.note_read(task)
         # The server can take half-typed bytes as whole characters only.
         num_given = num_before_characters(task.healed)
-        ids = self._text.ids_of_bytes(task.healed[:num_given])
+        ids = self.text.ids_of_bytes(task.healed[:num_given])
         return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])

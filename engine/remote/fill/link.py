@@ -16,8 +16,8 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.dialects.generation import (
     AnswerForm,
     Chunk,
+    Dialect,
     ServerBusy,
-    Streams,
     UnusableAnswer,
 )
 from intarsia.engine.remote.http.connections import POLL_S, Answer, KeptConnections, Watch
@@ -69,7 +69,7 @@ class ServerLink:
         self._fault = None
 
     def stream(
-        self, dialect: Streams, request: object, checkpoint: Callable[[], None]
+        self, dialect: Dialect, request: object, checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
         """Yield an answer's pieces. Closing cancels it.
 
@@ -97,8 +97,7 @@ class ServerLink:
             raise unusable(self.remote, str(error)) from error
         except ServerBusy as error:
             raise RemoteError(
-                f"remote:{self.remote.name} at {self.remote.address.shown} is busy ({error}): "
-                "try again later",
+                f"{self.remote.shown} is busy ({error}): try again later",
                 "busy",
             ) from error
 

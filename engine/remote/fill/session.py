@@ -2,16 +2,16 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 from intarsia.engine.families.masked_causal.read_request import ProjectChoice, RequestReader
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step
-from intarsia.engine.remote.dialects.generation import Reading
+from intarsia.engine.remote.dialects.generation import Chunk, Dialect, Reading
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.contexts import HeldContexts, context_room
 from intarsia.engine.remote.fill.link import ServerLink
@@ -53,13 +53,6 @@ Run: TypeAlias = Callable[[Callable[[Written], None]], Written]
 """Writes a hole; it calls the function after each piece from the server."""
 
 
-class SessionOptions(TypedDict):
-    """``shown`` is the model's name for users."""
-
-    max_context_tokens: int
-    shown: str
-
-
 class FillingSession(Protocol):
     """A server that fills holes; most read nothing ahead. All methods raise RemoteError."""
 
@@ -87,21 +80,26 @@ class FillingSession(Protocol):
 class ServerSession(FillingSession):
     """What the sessions on servers of others share."""
 
-    def __init__(
-        self, link: ServerLink, server: Server, held: HeldContexts, speed: ReadingSpeed, shown: str
-    ) -> None:
+    slots: ClassVar[int] = 4  # contexts that a server keeps, where it does not say
+
+    def __init__(self, link: ServerLink, server: Server, dialect: Dialect) -> None:
         self.server = server
-        self._link = link
-        self._held = held
-        self._speed = speed
-        self._shown = shown
+        self.link = link
+        self.dialect = dialect
+        self.held = HeldContexts(max_held=server.num_slots or self.slots)
+        self.speed = ReadingSpeed()
 
     @property
     def tokens_per_s(self) -> float | None:
-        return self._speed.tokens_per_s
+        return self.speed.tokens_per_s
 
-    def _num_missing(self, context: list[int]) -> int:
-        return len(context) - self._held.num_held(context)
+    def stream(self, request: object, checkpoint: Callable[[], None]) -> Generator[Chunk]:
+        """Yield an answer's pieces, as ``ServerLink`` does."""
+        return self.link.stream(self.dialect, request, checkpoint)
+
+    def num_missing(self, context: Sequence[int]) -> int:
+        """Return how many tokens of a context the server has to read."""
+        return len(context) - self.held.num_held(context)
 
     @abstractmethod
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
@@ -129,7 +127,7 @@ class ServerSession(FillingSession):
             ms=fill_timing(control.received_at, started_at, first_at),
             mean_entropy=mean_entropy,
             finish_reason=written.finish_reason,
-            model=self._shown,
+            model=self.link.remote.shown,
             num_prefilled=written.num_read,
             num_reused=written.num_reused,
             num_project=num_project,
@@ -143,19 +141,18 @@ class CausalSession(ServerSession):
         self,
         link: ServerLink,
         server: Server,
+        dialect: Dialect,
         text: FimTokenizer,
-        held: HeldContexts,
-        speed: ReadingSpeed,
-        **options: Unpack[SessionOptions],
+        max_context_tokens: int,
     ) -> None:
-        super().__init__(link, server, held, speed, options["shown"])
-        self._text = text
-        limit = context_room(server, options["max_context_tokens"])
+        super().__init__(link, server, dialect)
+        self.text = text
+        limit = context_room(server, max_context_tokens)
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(
             self._reader,
-            num_missing=lambda task: self._num_missing(task.context),
-            is_worth_reading=speed.is_worth_reading,
+            num_missing=lambda task: self.num_missing(task.context),
+            is_worth_reading=self.speed.is_worth_reading,
         )
 
 

@@ -32,15 +32,14 @@ _decoder: msgspec.json.Decoder[_Message] = msgspec.json.Decoder(_Message)
 
 
 class TeamSession(FillingSession):
-    """Fills holes on a team's engine. ``shown`` is the model's name for users.
+    """Fills holes on a team's engine.
 
     The engine itself weighs what is worth reading, and uses its own idle time.
     """
 
-    def __init__(self, link: ServerLink, server: Server, *, shown: str) -> None:
+    def __init__(self, link: ServerLink, server: Server) -> None:
         self.server = server
         self._link = link
-        self._shown = shown
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         started_at = time.monotonic()
@@ -57,7 +56,7 @@ class TeamSession(FillingSession):
         return replace(
             answer,
             id=request.id,
-            model=self._shown,
+            model=self._link.remote.shown,
             ms=Timing(queue=ms.queue, prefill=ms.prefill, denoise=ms.denoise, total=total_ms),
         )
 

@@ -11,28 +11,24 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
-from typing import Unpack
 
 from msgspec.structs import replace
 
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.protocol import ReadingSpeed
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason, ProjectContext
-from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextDialect, TextPiece
-from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.contexts import HeldContexts, num_before_characters
-from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextPiece
+from intarsia.engine.remote.fill.contexts import num_before_characters
 from intarsia.engine.remote.fill.session import (
     CausalSession,
     Outcome,
     Run,
-    SessionOptions,
     Written,
 )
 
@@ -127,20 +123,10 @@ class _OtherWord(Exception):
 class TextRun:
     """One hole while it is written; the prompt ends where the half-typed ``word`` begins."""
 
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: TextDialect,
-        task: FillTask,
-        marks: PromptText,
-        *,
-        prompt: str,
-        word: str,
-    ) -> None:
-        self._link = link
-        self._dialect = dialect
+    def __init__(self, session: "TextSession", task: FillTask, prompt: str, word: str) -> None:
+        self._session = session
         self._request = task.request
-        self._marks, self._prompt, self._word = marks, prompt, word
+        self._marks, self._prompt, self._word = session.marks, prompt, word
         self._checkpoint = task.control.checkpoint_in_time
         self._written = WrittenText()
         self._expected = word  # what the server has still to write of the half-typed word
@@ -165,7 +151,7 @@ class TextRun:
         """Have the server write on; return why the hole ends, None if it is to be asked again."""
         generation, stop = self._generation(), None
         num_left = self._num_left()
-        with closing(self._link.stream(self._dialect, generation, self._checkpoint)) as chunks:
+        with closing(self._session.stream(generation, self._checkpoint)) as chunks:
             for chunk in chunks:
                 self._checkpoint()
                 self._note(chunk)
@@ -254,35 +240,26 @@ class TextRun:
         num_left = max(self._num_left(), 1)
         return Generation(
             prompt=self._prompt + typed + self._written.text,
-            max_tokens=min(num_left, self._dialect.part_tokens or num_left),
+            max_tokens=min(num_left, self._session.dialect.part_tokens or num_left),
             stop=request.stop if self._has_stops else (),
             temperature=temperature,
             seed=request.seed + request.alternative,
         )
 
 
-_MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
-
-
 class TextSession(CausalSession):
     """Fills holes on a server that takes text. Reading ahead would replace what is needed next."""
 
-    def __init__(
-        self,
-        link: ServerLink,
-        dialect: TextDialect,
-        server: Server,
-        text: FimTokenizer,
-        **options: Unpack[SessionOptions],
-    ) -> None:
-        self._dialect = dialect
-        self._prompt_text = PromptText(text)
-        held = HeldContexts(max_held=_MAX_HELD_TEXTS)
-        super().__init__(link, server, text, held, ReadingSpeed(), **options)
+    slots = 1  # it is often one user's
+
+    @cached_property
+    def marks(self) -> PromptText:
+        """The marks of the model, which no text of the user's may have."""
+        return PromptText(self.text)
 
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         started_at = time.monotonic()
-        plain_project = self._prompt_text.without_marked(request.project)
+        plain_project = self.marks.without_marked(request.project)
         task = self._project.read(replace(request, project=plain_project), control)
         text_run = self._text_run(task)
         self._reader.use(task)
@@ -291,9 +268,9 @@ class TextSession(CausalSession):
         def run(report: Callable[[Written], None]) -> Written:
             written = text_run.run(report)
             if written.first_at is not None:
-                num_missing = self._num_missing(task.context)
-                self._speed.add(num_missing, written.first_at - started_at)
-            self._held.note(task.context)
+                num_missing = self.num_missing(task.context)
+                self.speed.add(num_missing, written.first_at - started_at)
+            self.held.note(task.context)
             return written
 
         return task.num_project, run
@@ -301,8 +278,6 @@ class TextSession(CausalSession):
     def _text_run(self, task: FillTask) -> TextRun:
         """Return the run of a task as text. Raises ValueError for marks in the user's code."""
         num_given = num_before_characters(task.healed)
-        ids = [*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
+        ids = [*task.context, *self.text.ids_of_bytes(task.healed[:num_given])]
         word = task.healed[num_given:].decode()
-        marks = self._prompt_text
-        prompt = marks.render(ids, word)
-        return TextRun(self._link, self._dialect, task, marks, prompt=prompt, word=word)
+        return TextRun(self, task, self.marks.render(ids, word), word)

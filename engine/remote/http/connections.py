@@ -349,19 +349,20 @@ def _unreachable(remote: Remote, why: str) -> RemoteError:
 
 def _secured(sock: socket.socket, remote: Remote) -> ssl.SSLSocket:
     """Return the socket with TLS. Raises RemoteError for a certificate that is not accepted."""
-    where = f"remote:{remote.name} at {remote.address.shown}"
     try:
         return tls_context(remote).wrap_socket(sock, server_hostname=remote.address.host)
     except ssl.SSLCertVerificationError as error:
         raise RemoteError(
-            f"the certificate of {where} is not accepted ({error.verify_message.rstrip('.')}): "
-            "renew it on the server, or name its authority with `ca`",
+            f"the certificate of {remote.shown} is not accepted "
+            f"({error.verify_message.rstrip('.')}): renew it on the server, or name its authority "
+            "with `ca`",
             "model",
         ) from error
     except OSError as error:
         reason = getattr(error, "reason", None) or "it does not answer"
         raise RemoteError(
-            f"{where} does not speak TLS ({reason}): check that the server serves https there"
+            f"{remote.shown} does not speak TLS ({reason}): check that the server serves https "
+            "there"
         ) from error
 
 

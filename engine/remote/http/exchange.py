@@ -55,7 +55,7 @@ def ask_json(
 def unusable(remote: Remote, problem: str, *, is_cut_off: bool = False) -> RemoteError:
     """Return the error for an answer that is not what such a server sends, or not whole."""
     return RemoteError(
-        f"the answer of remote:{remote.name} at {remote.address.shown} is unusable ({problem}): "
+        f"the answer of {remote.shown} is unusable ({problem}): "
         "check that the url is that of an inference server",
         is_cut_off=is_cut_off,
     )
@@ -89,7 +89,7 @@ def open_exchange(
         raise _too_slow(remote, f"its answer did not end in {watch.total_s:g} s") from None
     except OSError as error:
         raise RemoteError(
-            f"remote:{remote.name} at {remote.address.shown} ended the connection "
+            f"{remote.shown} ended the connection "
             f"({error.strerror or error}): look at the server's log",
             is_cut_off=True,
         ) from error
@@ -121,8 +121,7 @@ def _bounded(remote: Remote, body: Iterator[bytes]) -> Iterator[bytes]:
 
 def _too_slow(remote: Remote, why: str) -> RemoteError:
     return RemoteError(
-        f"remote:{remote.name} at {remote.address.shown} is too slow: {why}; use a smaller model "
-        "there, or raise timeout_s"
+        f"{remote.shown} is too slow: {why}; use a smaller model there, or raise timeout_s"
     )
 
 
@@ -131,8 +130,7 @@ def require_success(remote: Remote, path: str, answer: Answer) -> None:
     status = answer.status
     if status in (200, 202):
         return
-    said = _said(answer.body)
-    where = f"remote:{remote.name} at {remote.address.shown}"
+    said, where = _said(answer.body), remote.shown
     if status in (401, 403, 407):
         advice = "renew the key in its key_file" if remote.key_file else "set key_file"
         raise RemoteError(f"{where} refuses the key (status {status}{said}): {advice}", "model")

@@ -58,6 +58,11 @@ class Remote:
     fallback: bool = False
     priority: bool = False
 
+    @property
+    def shown(self) -> str:
+        """The remote as users are told of it: its host is where code goes."""
+        return f"{REMOTE_PREFIX}{self.name} at {self.address.shown}"
+
     def key(self) -> str | None:
         """Return the key, None if the server needs none. Raises ModelError."""
         if self.key_file is None:

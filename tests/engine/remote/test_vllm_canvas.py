@@ -122,7 +122,7 @@ def test_the_models_own_settings_name_more_ends(settings: RemoteSettings, folder
     (folder / "generation_config.json").write_text('{"eos_token_id": [1, 5, 999999, true]}')
     with serving(server_of(folder).respond) as server:
         session: Any = filler_of(server, settings, folder).open()
-    assert session._text.special.end == {1, 5}
+    assert session.text.special.end == {1, 5}
 
 
 def test_nothing_that_its_sampler_refuses_is_sent(opened: Opened, folder: Path) -> None:
