@@ -26,7 +26,7 @@ from intarsia.engine.families.diffusion_gemma.read_request import (
     ModelLimits,
     RequestReader,
 )
-from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.dialects.generation import (

@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from intarsia.engine.errors import DeadlinePassed
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.fill_control import FillControl

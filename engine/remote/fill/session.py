@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
-from intarsia.engine.families.masked_causal.read_request import ProjectChoice, RequestReader
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.read_request import ProjectChoice, RequestReader
 from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason, ProjectContext
