@@ -1,4 +1,4 @@
-"""The process that parses, as its owner sees it: texts in, answers or its end out."""
+"""The process that parses: it may crash, hang or grow; only the text that it had is left out."""
 
 import os
 import queue
@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import msgspec
 import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
+from intarsia.workspace.index.root_index import ParseJob
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
 
@@ -40,18 +40,19 @@ MAX_BYTES = 90_000_000
 """Of memory: trees of large files leave gaps that only a new process is free of."""
 MIN_ANSWERS = 100
 """Of a process, since starting one costs half a second."""
+MAX_PARSE_S = 30.0
+"""Of one file: the process has the lowest priority, and a busy machine may hardly let it run."""
+MAX_FAILED_STARTS = 3
 
 
 class ParseText(msgspec.Struct, frozen=True, kw_only=True):
-    number: int
     text: str
     language_id: str
 
 
 class TextParsed(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one ``ParseText``; ``symbols`` are None where ``reason`` says why."""
+    """The answer to a ``ParseText``; ``symbols`` are None where ``reason`` says why."""
 
-    number: int
     symbols: FileSymbols | None = None
     reason: str = ""
     is_last: bool = False  # the process ends after this answer
@@ -74,93 +75,114 @@ def run_parse_worker() -> None:
 
 def _answer(request: ParseText) -> TextParsed:
     try:
-        symbols = extract_symbols(request.text, language_for_id(request.language_id))
-        answer = TextParsed(number=request.number, symbols=symbols)
+        answer = TextParsed(
+            symbols=extract_symbols(request.text, language_for_id(request.language_id))
+        )
         to_frame(answer)
     except Exception as error:  # noqa: BLE001  one odd file must not end the process
-        reason = f"cannot be parsed ({type(error).__name__})"
-        return TextParsed(number=request.number, reason=reason)
+        return TextParsed(reason=f"cannot be parsed ({type(error).__name__})")
     return answer
 
 
 COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace", "parse")
 
-_CLOSE_S = 1.0
-
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class ParserEnded:
-    """The process has ended, or wrote something that is no answer."""
+class Parsed:
+    """What became of a job: ``symbols``, or a ``reason``. A ``fault`` ends all parsing."""
 
-    process: "ParserProcess"
+    job: ParseJob
+    symbols: FileSymbols | None = None
+    reason: str = ""
+    fault: str = ""
 
 
-ParserEvent: TypeAlias = TextParsed | ParserEnded
+class Parser:
+    """Parses texts in order, in a process that is started and replaced as need be.
 
-
-class ParserProcess:
-    """A started parser. It answers in order; ``on_event`` is called in a thread of its own."""
+    ``on_parsed`` is called in a thread of its own.
+    """
 
     def __init__(
-        self, on_event: Callable[[ParserEvent], None], command: Sequence[str] = COMMAND
+        self, on_parsed: Callable[[Parsed], None], command: Sequence[str] = COMMAND
     ) -> None:
-        """Raises OSError if it cannot be started."""
-        self._on_event = on_event
-        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        self._threads = [
-            threading.Thread(target=work, name=f"parser-{name}", daemon=True)
-            for name, work in (("writer", self._write), ("reader", self._read))
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._on_parsed = on_parsed
+        self._command = command
+        self._jobs = queue.SimpleQueue[ParseJob | None]()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._num_ends = 0  # of processes in a row, without an answer
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, name="parser", daemon=True)
+        self._thread.start()
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def send(self, request: ParseText) -> None:
-        """Send a text without waiting."""
-        self._outbox.put(to_frame(request))
-
-    def kill(self) -> None:
-        """End it at once; ``ParserEnded`` follows."""
-        self._process.kill()
+    def send(self, job: ParseJob) -> None:
+        """Have a text parsed, without waiting."""
+        self._jobs.put(job)
 
     def close(self) -> None:
-        """End it, and return when it has ended."""
-        self._outbox.put(None)
+        """End the process at once, and return when it has ended."""
+        self._is_closed = True
+        self._jobs.put(None)
+        if (process := self._process) is not None:
+            process.kill()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None and not self._is_closed:
+            self._on_parsed(self._parsed(job))
+        self._end()
+
+    def _parsed(self, job: ParseJob) -> Parsed:
         try:
-            self._process.wait(_CLOSE_S)
-        except subprocess.TimeoutExpired:
+            frame = to_frame(ParseText(text=job.text, language_id=job.language.id))
+            process = self._process or self._start()
+        except FrameError as error:
+            return Parsed(job=job, reason=str(error))
+        except OSError as error:
+            return Parsed(job=job, fault=f"the parser cannot be started: {error}")
+        answer = _answer_of(process, frame)
+        if answer is None or answer.is_last:
+            self._end()
+        if answer is not None:
+            self._num_ends = 0
+            return Parsed(job=job, symbols=answer.symbols, reason=answer.reason)
+        self._num_ends += 1
+        if self._num_ends > MAX_FAILED_STARTS:
+            fault = "the parser ends again and again: is the installation complete?"
+            return Parsed(job=job, fault=fault)
+        return Parsed(job=job, reason="the parser ended while it parsed the file")
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        if self._is_closed:
+            process.kill()
+        return process
+
+    def _end(self) -> None:
+        if self._process is not None:
             self._process.kill()
-            self._process.wait()
-        for thread in self._threads:
-            thread.join(_CLOSE_S)
+            with self._process, suppress(BrokenPipeError):  # closes its pipes, and waits for it
+                self._process = None
 
-    def _write(self) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        try:
-            with stdin:
-                while (frame := self._outbox.get()) is not None:
-                    stdin.write(frame)
-                    stdin.flush()
-        except OSError:  # it has ended; the reader says so
-            return
 
-    def _read(self) -> None:
-        stdout = self._process.stdout
-        assert stdout is not None
-        decode = msgspec.msgpack.Decoder(TextParsed).decode
-        with stdout:
-            try:
-                while (data := read_frame(stdout)) is not None:
-                    self._on_event(decode(data))
-            except (FrameError, OSError, UnicodeDecodeError, msgspec.DecodeError):
-                self._process.kill()
-        self._process.wait()
-        self._outbox.put(None)
-        self._on_event(ParserEnded(process=self))
+def _answer_of(process: subprocess.Popen[bytes], frame: bytes) -> TextParsed | None:
+    """Return the answer, None if the process ended, hung, or wrote something else."""
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin is not None and stdout is not None
+    timer = threading.Timer(MAX_PARSE_S, process.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        stdin.write(frame)
+        stdin.flush()
+        data = read_frame(stdout)
+        return None if data is None else _decode_answer(data)
+    except (FrameError, OSError, UnicodeDecodeError, msgspec.DecodeError):
+        return None
+    finally:
+        timer.cancel()
+
+
+_decode_answer = msgspec.msgpack.Decoder(TextParsed).decode

@@ -24,13 +24,7 @@ from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.imports.uses import uses_in_files
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
 from intarsia.workspace.index.indexer import Indexer
-from intarsia.workspace.index.parser_process import (
-    LOW,
-    ParserEnded,
-    ParserEvent,
-    TextParsed,
-    lower_priority,
-)
+from intarsia.workspace.index.parser_process import LOW, Parsed, lower_priority
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.index.root_index import WAIT_S
 from intarsia.workspace.process.messages import (
@@ -61,7 +55,7 @@ MAX_CHOSEN = 100
 
 _LOOK_AGAIN_S = 10.0
 _END = None
-_Event: TypeAlias = ToIndex | ParserEvent | None
+_Event: TypeAlias = ToIndex | Parsed | None
 
 
 class IndexChild:
@@ -87,7 +81,7 @@ class IndexChild:
         with self._counting:
             self._num_events += 1
             place = self._num_events
-        rank = 1 if isinstance(event, TextParsed | ParserEnded) else 0
+        rank = 1 if isinstance(event, Parsed) else 0
         self._inbox.put((rank, place, event))
 
     def run(self) -> None:
@@ -145,7 +139,7 @@ class IndexChild:
 
     def _handle(self, event: _Event) -> None:
         match event:
-            case TextParsed() | ParserEnded():
+            case Parsed():
                 self._indexer.handle(event)
             case OpenRoots():
                 self._open(event)

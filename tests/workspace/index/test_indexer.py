@@ -1,15 +1,14 @@
 """The parser may crash, hang or not start: one file is left out, and the index goes on."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index import indexer
+from intarsia.workspace.index import parser_process
 from intarsia.workspace.index.indexer import OwnIndex
-from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
+from intarsia.workspace.index.parser_process import Parser
 
 FAULTY = """
 import os, sys, time
@@ -37,9 +36,7 @@ parser_process.run_parse_worker()
 
 
 def opened(root: Path, databases: Path, *command: str) -> OwnIndex:
-    return OwnIndex(
-        [RootSettings(path=str(root))], databases, lambda on: ParserProcess(on, command)
-    )
+    return OwnIndex([RootSettings(path=str(root))], databases, lambda on: Parser(on, command))
 
 
 def made(root: Path, faults: list[str]) -> None:
@@ -54,11 +51,10 @@ def made(root: Path, faults: list[str]) -> None:
 def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
     tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(indexer, "MAX_PARSE_S", 3.0)
+    monkeypatch.setattr(parser_process, "MAX_PARSE_S", 3.0)
     root = tmp_path / "workspace"
     made(root, [fault])
-    own = opened(root, tmp_path / "databases", sys.executable, "-P", "-c", FAULTY)
-    try:
+    with opened(root, tmp_path / "databases", sys.executable, "-P", "-c", FAULTY) as own:
         assert own.update(max_s=60)
         counts = own.index.counts()
         assert (counts.num_files, counts.num_left_out) == (12, 1)
@@ -70,8 +66,6 @@ def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
         own.index.changed(str(root / "m00_bad.py"))
         assert own.update(max_s=60)
         assert len(own.index.definitions_named("mended", limit=2)) == 1
-    finally:
-        own.close()
 
 
 @pytest.mark.parametrize(
@@ -88,11 +82,10 @@ def test_a_parser_that_is_none_is_given_up_with_a_reason(
     tmp_path: Path, command: tuple[str, ...], fault: str
 ):
     made(tmp_path / "workspace", [])
-    own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
-    own.update(max_s=60)
-    assert own.fault.startswith(fault)
-    assert own.index.counts().num_files == 0
-    own.close()
+    with opened(tmp_path / "workspace", tmp_path / "databases", *command) as own:
+        own.update(max_s=60)
+        assert own.fault.startswith(fault)
+        assert own.index.counts().num_files == 0
 
 
 def test_after_a_parser_that_never_started_all_files_are_tried_again(tmp_path: Path):
@@ -101,15 +94,16 @@ def test_after_a_parser_that_never_started_all_files_are_tried_again(tmp_path: P
         ("/missing/python",),
         (sys.executable, "-P", "-m", "intarsia.workspace", "parse"),
     ):
-        own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
-        own.update(max_s=60)
-        num_files = own.index.counts().num_files
-        own.close()
+        with opened(tmp_path / "workspace", tmp_path / "databases", *command) as own:
+            own.update(max_s=60)
+            num_files = own.index.counts().num_files
     assert num_files == 12
 
 
 RETIRING = """
+import sys
 from intarsia.workspace.index import parser_process
+open(sys.argv[1], "a").write("started ")
 parser_process.MAX_BYTES, parser_process.MIN_ANSWERS = 0, 5
 parser_process.run_parse_worker()
 """
@@ -117,18 +111,10 @@ parser_process.run_parse_worker()
 
 def test_a_parser_that_has_grown_is_replaced_and_no_file_is_lost(tmp_path: Path):
     made(tmp_path / "workspace", [])
-    started: list[ParserProcess] = []
-
-    def start(on_event: Callable[[ParserEvent], None]) -> ParserProcess:
-        started.append(ParserProcess(on_event, (sys.executable, "-P", "-c", RETIRING)))
-        return started[-1]
-
-    root = RootSettings(path=str(tmp_path / "workspace"))
-    own = OwnIndex([root], tmp_path / "databases", start)
-    try:
+    log = tmp_path / "log"
+    command = (sys.executable, "-P", "-c", RETIRING, str(log))
+    with opened(tmp_path / "workspace", tmp_path / "databases", *command) as own:
         assert own.update(max_s=60)
         counts = own.index.counts()
         assert (counts.num_files, counts.num_left_out) == (12, 0)
-        assert len(started) == 3
-    finally:
-        own.close()
+    assert log.read_text().split() == ["started"] * 3
