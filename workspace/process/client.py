@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -46,28 +47,14 @@ from intarsia.workspace.process.messages import (
 COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace")
 
 _TAIL_BYTES = 4096
-_LAST_S = 1.0
 _CACHE_VARIABLE = "INTARSIA_CACHE_DIR"
 
 
-class LastWords:
-    """The end of what a process wrote as errors; reading it keeps the process from waiting."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._tail = b""
-        self._task = asyncio.get_running_loop().create_task(self._read(process))
-
-    async def last(self) -> str:
-        """Return the last line, "" if there was none. The process has ended."""
-        await asyncio.wait([self._task], timeout=_LAST_S)
-        self._task.cancel()
-        lines = self._tail.decode(errors="replace").splitlines()
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stderr is not None
-        while data := await process.stderr.read(_TAIL_BYTES):
-            self._tail = (self._tail + data)[-_TAIL_BYTES:]
+def _last_line(log: IO[bytes]) -> str:
+    """Return the last line of what a process wrote as errors, "" if there is none."""
+    log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+    lines = log.read().decode(errors="replace").splitlines()
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _environment() -> dict[str, str]:
@@ -106,8 +93,7 @@ class IndexClient:
         self._numbers = itertools.count(1)
         self._roots: OpenRoots | None = None
         self._texts: dict[str, str] = {}
-        self._asked: dict[int, asyncio.Future[FromIndex | None]] = {}
-        self._asked_at: dict[int, float] = {}
+        self._asked: dict[int, tuple[float, asyncio.Future[FromIndex | None]]] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._deaths: deque[float] = deque()
@@ -158,8 +144,6 @@ class IndexClient:
             budget_tokens=budget_tokens,
         )
         answer = await self._ask(question, timeout_s)
-        if isinstance(answer, Failed):
-            self._log(f"no context was chosen: {answer.message}")
         return answer.chunks if isinstance(answer, Chosen) else None
 
     async def find_imports(
@@ -183,8 +167,6 @@ class IndexClient:
             names=tuple(names),
         )
         answer = await self._ask(question, timeout_s)
-        if isinstance(answer, Failed):
-            self._log(f"no import was looked for: {answer.message}")
         if not isinstance(answer, ImportsFound):
             return None
         is_known = answer.is_complete or all(it.binding for it in answer.found)
@@ -197,8 +179,6 @@ class IndexClient:
         number = next(self._numbers)
         question = FindUses(number=number, path=_clean(path), text=_clean(text), at=at, new=new)
         answer = await self._ask(question, timeout_s)
-        if isinstance(answer, Failed):
-            self._log(f"no use was looked for: {answer.message}")
         return answer.files if isinstance(answer, UsesFound) else ()
 
     async def statistics(self, *, timeout_s: float) -> Statistics | None:
@@ -219,23 +199,20 @@ class IndexClient:
     async def _ask(
         self, question: ChooseChunks | FindImports | FindUses | GetStatistics, timeout_s: float
     ) -> FromIndex | None:
-        oldest = min(self._asked_at.values(), default=None)
-        if oldest is not None and time.monotonic() - oldest > self._hang_s:
+        now = time.monotonic()
+        if any(now - asked_at > self._hang_s for asked_at, _ in self._asked.values()):
             self._kill()
-        if self._process is None:
+        if not self._send(question):
             return None
         future: asyncio.Future[FromIndex | None] = asyncio.get_running_loop().create_future()
-        self._asked[question.number] = future
-        self._asked_at[question.number] = time.monotonic()
-        if not self._send(question):
-            self._forget(question.number)
-            return None
+        self._asked[question.number] = now, future  # until there is an answer, even a late one
         try:
-            return await asyncio.wait_for(future, timeout_s)
+            answer = await asyncio.wait_for(future, timeout_s)
         except TimeoutError:
             return None
-        finally:
-            self._asked.pop(question.number, None)
+        if isinstance(answer, Failed):
+            self._log(f"the index has no answer: {answer.message}")
+        return answer
 
     def _send(self, message: ToIndex) -> bool:
         """Send without waiting; return whether it was sent."""
@@ -251,9 +228,10 @@ class IndexClient:
             self._kill()
         return True
 
-    def _forget(self, number: int) -> asyncio.Future[FromIndex | None] | None:
-        self._asked_at.pop(number, None)
-        return self._asked.pop(number, None)
+    def _answered(self, number: int, answer: FromIndex | None) -> None:
+        _, future = self._asked.pop(number, (0.0, None))
+        if future is not None and not future.done():
+            future.set_result(answer)
 
     # the process
 
@@ -272,31 +250,28 @@ class IndexClient:
 
     async def _run_once(self) -> str:
         """Run the process until it ends; return why it did."""
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=tempfile.gettempdir(),  # the user's project must stay removable
-                env=_environment(),
-            )
-        except OSError as error:
-            return f"it cannot be started: {error}"
-        words = LastWords(process)
-        self._process = process
-        try:
-            self._tell_all()
-            reason = await self._read_answers(process)
-        finally:
-            self._process = None
-            for number in list(self._asked_at):
-                future = self._forget(number)
-                if future is not None and not future.done():
-                    future.set_result(None)
-            await _end(process)
-            last = await words.last()
-        return reason or last or f"it ended with status {process.returncode}"
+        with tempfile.TemporaryFile() as log:
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=log,
+                    cwd=tempfile.gettempdir(),  # the user's project must stay removable
+                    env=_environment(),
+                )
+            except OSError as error:
+                return f"it cannot be started: {error}"
+            self._process = process
+            try:
+                self._tell_all()
+                reason = await self._read_answers(process)
+            finally:
+                self._process = None
+                for number in list(self._asked):
+                    self._answered(number, None)
+                await _end(process)
+            return reason or _last_line(log) or f"it ended with status {process.returncode}"
 
     def _tell_all(self) -> None:
         """Tell a new process what the one before knew."""
@@ -313,9 +288,7 @@ class IndexClient:
                 (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
                 check_length(length)
                 answer = decode_from_index(await process.stdout.readexactly(length))
-                future = self._forget(answer.number)
-                if future is not None and not future.done():
-                    future.set_result(answer)
+                self._answered(answer.number, answer)
         except (asyncio.IncompleteReadError, ConnectionError):
             return ""
         except (FrameError, UnicodeDecodeError, msgspec.DecodeError) as error:
