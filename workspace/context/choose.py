@@ -15,7 +15,7 @@ from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.candidate import Surroundings, surroundings_of
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.imported import imported_definitions, named_definitions
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.options import SHARES, ChunkOptions
 from intarsia.workspace.context.passage import known_lines, split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
@@ -98,7 +98,7 @@ def _ranked(around: Surroundings, reached: Iterable[Reached]) -> Sequence[Ranked
 
 
 def _room(kind: ChunkKind, around: Surroundings, num_chars: int) -> int:
-    return int(around.options.shares.get(kind, 0.0) * num_chars)
+    return int(SHARES[kind] * num_chars)
 
 
 MAX_FILES = 8
@@ -178,7 +178,7 @@ class Stubs:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
         definitions = symbols.definitions if symbols else ()
-        stub = Stub(definitions, language_for_path(path), self._around.options)
+        stub = Stub(definitions, language_for_path(path))
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from intarsia.workspace.context.candidate import Surroundings, is_module_named
 from intarsia.workspace.context.place import extensions_of
-from intarsia.workspace.context.ranked import Reached
+from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
 
 MAX_STEPS = 4
@@ -83,6 +83,38 @@ def members_of(symbols: FileSymbols, type_name: str) -> Sequence[Definition]:
     return [one for one, _ in zip(members, range(MAX_MEMBERS), strict=False)]
 
 
+def reached_members(
+    around: Surroundings, path: str, type_name: str, relation: Relation, owner: str
+) -> Iterator[Reached]:
+    """Yield the members of a type that is defined in a file."""
+    symbols = around.symbols_of(path)
+    for one in members_of(symbols, type_name) if symbols else ():
+        yield Reached(path=path, definition=one, relation=relation, local=one.name, owner=owner)
+
+
+def reached_in_module(
+    around: Surroundings,
+    path: str,
+    relation: Relation,
+    owner: str = "",
+    *,
+    is_unused: bool = False,
+    limit: int | None = MAX_MODULE_DEFINITIONS,
+) -> Iterator[Reached]:
+    """Yield what a module defines at its top level; ``owner`` is its name at the hole."""
+    symbols = around.symbols_of(path)
+    for one in symbols.definitions[:limit] if symbols else ():
+        if not one.container:
+            yield Reached(
+                path=path,
+                definition=one,
+                relation=relation,
+                local=one.name,
+                owner=owner,
+                is_unused=is_unused,
+            )
+
+
 def last_part(module: str) -> str:
     """Return the name by which a module is known without another: ``b`` of ``a.b`` or ``a/b``."""
     return re.split(r"::|[./\\]", module)[-1]
@@ -95,20 +127,18 @@ def _reached(around: Surroundings) -> Iterator[Reached]:
         files = around.imported_files.of(around.place.path, one)
         for imported in one.names[:MAX_IMPORTS]:
             if imported.name == "*":
-                later += [_module(around, file, "", is_unused=False) for file in files]
+                later += [reached_in_module(around, file, "module") for file in files]
                 continue
             found = _of_name(around, one, imported)
             if found is None:
                 submodules = modules_named(around, around.place.path, one, imported.name)
-                unused = _is_unused(around, imported.local)
-                later += [_module(around, f, imported.local, is_unused=unused) for f in submodules]
+                later += _modules(around, submodules, imported.local)
                 continue
             yield found
             later.append(_with(around, found))
         if not one.names:
             local = one.local or last_part(one.module)
-            unused = _is_unused(around, local)
-            later += [_module(around, file, local, is_unused=unused) for file in files]
+            later += _modules(around, files, local)
     for each in later:
         yield from each
 
@@ -137,38 +167,15 @@ def _as_known_here(definition: Definition, local: str) -> Definition:
 
 def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:
     """Yield the members of an imported class, then what else its file defines."""
-    symbols = around.symbols_of(one.path)
-    if symbols is None:
-        return
     if one.definition.kind in TYPES:
-        for member in members_of(symbols, one.definition.name):
-            yield Reached(
-                path=one.path,
-                definition=member,
-                relation="member",
-                local=member.name,
-                owner=one.local,
-            )
-    for definition in symbols.definitions[:MAX_MODULE_DEFINITIONS]:
-        if not definition.container:
-            yield Reached(
-                path=one.path, definition=definition, relation="neighbour", local=definition.name
-            )
+        yield from reached_members(around, one.path, one.definition.name, "member", one.local)
+    yield from reached_in_module(around, one.path, "neighbour")
 
 
-def _module(around: Surroundings, path: str, local: str, *, is_unused: bool) -> Iterator[Reached]:
-    """Yield the definitions of an imported module."""
-    symbols = around.symbols_of(path)
-    for definition in symbols.definitions[:MAX_MODULE_DEFINITIONS] if symbols else ():
-        if not definition.container:
-            yield Reached(
-                path=path,
-                definition=definition,
-                relation="module",
-                local=definition.name,
-                owner=local,
-                is_unused=is_unused,
-            )
+def _modules(around: Surroundings, files: Sequence[str], local: str) -> Sequence[Iterator[Reached]]:
+    """Return what each file of an imported module defines."""
+    unused = _is_unused(around, local)
+    return [reached_in_module(around, it, "module", local, is_unused=unused) for it in files]
 
 
 def _passed_on(one: Import, name: str) -> Iterator[str]:
@@ -203,12 +210,8 @@ def named_definitions(around: Surroundings) -> Iterator[Reached]:
             continue
         path, definition = found
         yield Reached(path=path, definition=definition, relation="named", local=name)
-        symbols = around.symbols_of(path)
-        if symbols is not None and definition.kind in TYPES:
-            for member in members_of(symbols, name):
-                yield Reached(
-                    path=path, definition=member, relation="member", local=member.name, owner=name
-                )
+        if definition.kind in TYPES:
+            yield from reached_members(around, path, name, "member", name)
 
 
 def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] | None:

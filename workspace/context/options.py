@@ -1,21 +1,18 @@
-"""What context may hold: its budget, and a switch for each kind of chunk.
-
-The switches are for measuring what each kind gains and costs.
-"""
+"""What context may hold: its budget, and a switch for each kind, to measure what that gains."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from intarsia.infill.canvas.window import budget_chars
 from intarsia.workspace.context.chunk import ChunkKind
 
-KINDS: tuple[ChunkKind, ...] = ("members", "signatures", "recent_edit", "similar", "sibling")
-"""Most valuable first."""
-
-SHARES: Mapping[ChunkKind, float] = MappingProxyType(
-    {"members": 0.5, "signatures": 1.0, "recent_edit": 0.2, "similar": 0.2, "sibling": 0.12}
-)
+SHARES: Mapping[ChunkKind, float] = {
+    "members": 0.5,
+    "signatures": 1.0,
+    "recent_edit": 0.2,
+    "similar": 0.2,
+    "sibling": 0.12,
+}
 """The part of the budget that a kind may have. Signatures get what the others leave unused."""
 
 
@@ -24,11 +21,7 @@ class ChunkOptions:
     """The choice of chunks; tokens are estimated from characters."""
 
     budget_tokens: int = 500
-    kinds: frozenset[ChunkKind] = frozenset(KINDS)
-    shares: Mapping[ChunkKind, float] = field(default_factory=lambda: SHARES)
-    max_signature_chars: int = 240  # without decorators; a longer one is cut
-    max_member_chars: int = 140  # of a field or a method that is no constructor
-    min_similarity: float = 0.4  # share of the hole's words, by weight, that a passage must have
+    kinds: frozenset[ChunkKind] = frozenset(SHARES)
 
     @property
     def budget_chars(self) -> int:

@@ -12,6 +12,8 @@ from intarsia.workspace.context.imported import (
     members_of,
     modules_named,
     named_definition,
+    reached_in_module,
+    reached_members,
 )
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import
@@ -110,17 +112,13 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
     if found is None:
         yield from _of_module(around, receiver)
         return
-    owner = found[1].name
     for path, base in _with_bases(around, found):
-        symbols = _symbols(around, path)
-        if path == around.place.path or symbols is None:
+        if path == around.place.path:
             continue
-        for member in members_of(symbols, base.name):
-            if member.name.startswith("__") and not receiver.startswith("super"):
-                continue  # called by the language, not by name
-            yield Reached(
-                path=path, definition=member, relation="receiver", local=member.name, owner=owner
-            )
+        for member in reached_members(around, path, base.name, "receiver", found[1].name):
+            # the language itself calls the others, nobody by their names
+            if not member.local.startswith("__") or receiver.startswith("super"):
+                yield member
 
 
 def _of_module(around: Surroundings, receiver: str) -> Iterator[Reached]:
@@ -132,16 +130,7 @@ def _of_module(around: Surroundings, receiver: str) -> Iterator[Reached]:
         if not one.names and receiver in (one.local or one.module, last_part(one.module)):
             files = list(around.imported_files.of(path, one))
         for file in files:
-            symbols = around.symbols_of(file)
-            for definition in symbols.definitions if symbols else ():
-                if not definition.container:
-                    yield Reached(
-                        path=file,
-                        definition=definition,
-                        relation="receiver",
-                        local=definition.name,
-                        owner=receiver,
-                    )
+            yield from reached_in_module(around, file, "receiver", receiver, limit=None)
 
 
 def type_of(around: Surroundings, expression: str) -> _Found | None:

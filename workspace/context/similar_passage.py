@@ -43,6 +43,8 @@ def _written(around: Surroundings, edit: RecentEdit, max_chars: int) -> str | No
 
 MAX_QUERY_WORDS = 16
 NUM_CANDIDATES = 8
+MIN_SIMILARITY = 0.4
+"""The share of the hole's words, by weight, that a passage must have."""
 MAX_LINES_MORE = 6
 """Lines after a passage that may be shown with it: what follows similar code is what is asked."""
 
@@ -53,7 +55,7 @@ def similar_passage(around: Surroundings, max_chars: int) -> Chunk | None:
     if not weights:
         return None
     for share, path, lines in _candidates(around, weights):
-        if share < around.options.min_similarity:
+        if share < MIN_SIMILARITY:
             return None
         room = max_chars - around.cost(path, "")
         first, last = best_lines(lines, weights, room)

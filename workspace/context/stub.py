@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language
-from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.symbols.symbols import Definition
 
 
@@ -73,6 +72,10 @@ _TYPES = ("class", "type", "module")
 _CALLABLE = ("function", "method")
 CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "New", "initialize", "init"})
 
+MAX_SIGNATURE_CHARS = 240
+"""Without decorators; a longer one is cut."""
+MAX_MEMBER_CHARS = 140
+"""Of a field or a method that is no constructor."""
 _MAX_TAIL_CHARS = 60
 
 _DECORATOR = re.compile(r"(@[\w.]+(?:\([^()]*\))?)\s+")
@@ -83,16 +86,13 @@ _SELF = re.compile(r"^(?:self|cls)\.")
 class Stub:
     """A stub that grows by one definition at a time, so that a budget can be kept."""
 
-    def __init__(
-        self, definitions: Sequence[Definition], language: Language, options: ChunkOptions
-    ) -> None:
+    def __init__(self, definitions: Sequence[Definition], language: Language) -> None:
         """Start an empty stub of a file with these definitions."""
         self._headers = {
             qualified_name(one): one for one in reversed(definitions) if one.kind in _TYPES
         }
         self._containers = {one.container for one in definitions}
         self._style = _STYLES.get(language.id, _BRACES)
-        self._options = options
         self._chosen: dict[tuple[int, str], Definition] = {}
 
     def __contains__(self, definition: Definition) -> bool:
@@ -111,8 +111,7 @@ class Stub:
     def line(self, definition: Definition) -> str:
         """Return the definition as it is written in the stub: its decorators and one line."""
         is_member = definition.kind in ("field", "method") and definition.name not in CONSTRUCTORS
-        options = self._options
-        max_chars = options.max_member_chars if is_member else options.max_signature_chars
+        max_chars = MAX_MEMBER_CHARS if is_member else MAX_SIGNATURE_CHARS
         return _written(definition.signature, definition.kind, self._style, max_chars)
 
     def header(self, definition: Definition) -> str:

@@ -40,8 +40,6 @@ END_LIMIT_S = 0.1
 LOOPBACK = ("127.0.0.1", "::1")
 """Plain HTTP to localhost stays on this machine, whatever a name server says of that name."""
 
-_RECEIVE_BYTES = 64 * 1024
-
 _Selector: type[selectors.BaseSelector] = getattr(
     selectors, "PollSelector", selectors.SelectSelector
 )

@@ -5,9 +5,8 @@ from context_places import HOLE, place_in
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.neighbourhood import NUM_LINES_ABOVE, neighbourhood_of
-from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.receiver import bare_type, declared_type
-from intarsia.workspace.context.stub import Stub, qualified_name
+from intarsia.workspace.context.stub import MAX_SIGNATURE_CHARS, Stub, qualified_name
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.words import words_of
 
@@ -73,7 +72,7 @@ def test_a_stub_is_written_as_its_language_is(
 ) -> None:
     row = language_for_id(language)
     definitions = extract_symbols(text, row).definitions
-    stub = Stub(definitions, row, ChunkOptions())
+    stub = Stub(definitions, row)
     for name in reversed(names):  # the order of the file counts, not that of adding
         definition = next(one for one in definitions if qualified_name(one) == name)
         cost = stub.cost_with(definition)
@@ -84,12 +83,12 @@ def test_a_stub_is_written_as_its_language_is(
 
 def test_a_long_signature_keeps_its_first_parameters_and_what_it_returns() -> None:
     row = language_for_id("python")
-    parameters = ", ".join(f"parameter_{number}: int" for number in range(12))
+    parameters = ", ".join(f"parameter_{number}: int" for number in range(14))
     (one,) = extract_symbols(f"def f({parameters}) -> User:\n    pass\n", row).definitions
-    line = Stub((one,), row, ChunkOptions(max_signature_chars=80)).line(one)
+    line = Stub((one,), row).line(one)
     assert line.startswith("def f(parameter_0: int, parameter_1: int, ")
     assert line.endswith(", ...) -> User: ...")
-    assert len(line) <= 80 + len(": ...")
+    assert len(line) <= MAX_SIGNATURE_CHARS + len(": ...")
 
 
 def test_nearer_lines_weigh_more_above_and_below() -> None:

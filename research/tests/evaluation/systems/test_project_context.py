@@ -8,6 +8,7 @@ from sample_cases import case
 
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
+from intarsia.workspace.context import similar_passage
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import plan_case
@@ -69,9 +70,12 @@ def projects():
 
 
 @pytest.mark.parametrize("copies", [(), ("lib/python/shop/totals.py", "old/totals.py")])
-def test_no_chunk_has_the_text_of_the_hole(projects: CutProjects, tmp_path: Path, copies) -> None:
+def test_no_chunk_has_the_text_of_the_hole(
+    projects: CutProjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(similar_passage, "MIN_SIMILARITY", 0.0)
     hole = make_shop(tmp_path / "shop-1.0", *copies)
-    chunks = projects.chunks(hole.root, hole.path, plan_of(hole), ChunkOptions(min_similarity=0.0))
+    chunks = projects.chunks(hole.root, hole.path, plan_of(hole), ALL)
     assert any("def weigh(parcel, unit, rounding)" in chunk.text for chunk in chunks)
     assert not [chunk for chunk in chunks if "unusual" in chunk.text]
 
