@@ -62,11 +62,11 @@ class BatchedBackbone:
         rotation = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
         groups = self.shape.num_groups
         for layer, lora in zip(self.weights.layers, tuning, strict=True):
-            q, k, v = self._qkv(x, layer, lora.qkv if lora else None, rotation)
+            q, k, v = self._qkv(x, layer, lora["qkv"] if lora else None, rotation)
             attended = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )
-            x = x + linear(join_heads(attended), layer.o, None, lora.o if lora else None)
+            x = x + linear(join_heads(attended), layer.o, None, lora["o"] if lora else None)
             x = x + self._feed_forward(x, layer, lora)
             if keys_values is not None:
                 keys_values.append((k, v))
@@ -91,10 +91,10 @@ class BatchedBackbone:
 
     def _feed_forward(self, x: Tensor, layer: LayerWeights, lora: LowRankLayer | None) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
-        gate, up = linear(normed, layer.gate_up, None, lora.gate_up if lora else None).chunk(
+        gate, up = linear(normed, layer.gate_up, None, lora["gate_up"] if lora else None).chunk(
             2, dim=-1
         )
-        return linear(F.silu(gate) * up, layer.down, None, lora.down if lora else None)
+        return linear(F.silu(gate) * up, layer.down, None, lora["down"] if lora else None)
 
     def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         angles = positions[..., None].float() * self._frequencies

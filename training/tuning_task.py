@@ -16,9 +16,9 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from intarsia.engine.families.masked_causal.backbone.adapter import (
+    NAMES_IN_FILE,
     LowRankLayer,
     low_rank_layers,
-    part_sizes,
 )
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
@@ -142,9 +142,10 @@ class LowRankPairs(nn.Module):
         self.down = nn.ParameterDict()
         self.up = nn.ParameterDict()
         for layer in range(shape.num_layers):
-            for part, (num_in, num_out) in part_sizes(shape).items():
-                self.down[f"{part}{layer}"] = random_matrix(rank, num_in, generator)
-                self.up[f"{part}{layer}"] = nn.Parameter(torch.zeros(num_out, rank))
+            for part, matrix in shape.matrices().items():
+                name = f"{NAMES_IN_FILE[part]}{layer}"
+                self.down[name] = random_matrix(rank, matrix.num_in, generator)
+                self.up[name] = nn.Parameter(torch.zeros(matrix.num_out, rank))
 
     def as_layers(self, dtype: torch.dtype) -> tuple[LowRankLayer, ...]:
         """Return the scaled pairs of each layer; gradients flow back."""

@@ -1,5 +1,6 @@
 """LoRA matrices (arXiv 2106.09685), and the safetensors files that hold them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,11 @@ class LowRank:
     """One pair of matrices: y += up · (down · x)."""
 
     down: Tensor  # (rank, in)
-    up: Tensor  # (out, rank), scaled
+    up: Tensor  # (out, rank), scaled but in files
+
+    @property
+    def rank(self) -> int:
+        return self.down.shape[0]
 
 
 def misfit(down: Tensor, up: Tensor, num_in: int, num_out: int) -> str | None:
@@ -37,3 +42,27 @@ def read_tensors(path: Path, *, dtype: torch.dtype, device: torch.device) -> dic
         raise ModelError(
             f"the adapter {path.name} cannot be read ({error}): fetch or train it again"
         ) from error
+
+
+def read_tuning(
+    path: Path, sizes: Mapping[str, tuple[int, int]], *, device: torch.device
+) -> dict[str, LowRank]:
+    """Return a tuning's pairs, not scaled, of matrices of these sizes (in, out), by their names.
+
+    Raises ModelError for a file that has others.
+    """
+    tensors = read_tensors(path, dtype=torch.float32, device=device)
+    if "mask" in tensors:
+        raise ModelError(f"{path} is an adapter that drafts: give a tuning")
+    needed = {f"{half}.{name}" for name in sizes for half in "AB"}
+    if odd := sorted(needed ^ tensors.keys()):
+        has = "lacks" if odd[0] in needed else "holds"
+        raise ModelError(
+            f"the tuning {path} is of another model: it {has} {odd[0]}; give one that was trained "
+            "on this model"
+        )
+    pairs = {name: LowRank(down=tensors[f"A.{name}"], up=tensors[f"B.{name}"]) for name in sizes}
+    for name, pair in pairs.items():
+        if problem := misfit(pair.down, pair.up, *sizes[name]):
+            raise ModelError(f"the tuning {path} is of another model: {name} {problem}")
+    return pairs

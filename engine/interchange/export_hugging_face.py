@@ -20,6 +20,7 @@ from intarsia.engine.families.masked_causal.backbone.adapter import tune
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import (
+    NORMS,
     BackboneWeights,
     LayerWeights,
     read_weights,
@@ -120,24 +121,13 @@ def hugging_face_tensors(weights: BackboneWeights, shape: BackboneShape) -> dict
 
 
 def _layer_tensors(layer: LayerWeights, shape: BackboneShape) -> dict[str, Tensor]:
-    heads, kv = shape.num_heads * shape.head_dim, shape.num_kv_heads * shape.head_dim
-    gate, up = layer.gate_up.chunk(2)
-    tensors = {
-        "input_layernorm.weight": layer.attn_norm,
-        "self_attn.o_proj.weight": layer.o,
-        "post_attention_layernorm.weight": layer.mlp_norm,
-        "mlp.gate_proj.weight": gate,
-        "mlp.up_proj.weight": up,
-        "mlp.down_proj.weight": layer.down,
-    }
-    for kind, joined in (("weight", layer.qkv), ("bias", layer.qkv_bias)):
-        if joined is not None:
-            for name, part in zip("qkv", torch.split(joined, [heads, kv, kv]), strict=True):
-                tensors[f"self_attn.{name}_proj.{kind}"] = part
-    for name, norm in (("q_norm", layer.q_norm), ("k_norm", layer.k_norm)):
-        if norm is not None:
-            tensors[f"self_attn.{name}.weight"] = norm
-    return tensors
+    found = {f"{module}.weight": getattr(layer, norm) for norm, module in NORMS.items()}
+    for part, matrix in shape.matrices().items():
+        for kind, name in (("weight", part), ("bias", f"{part}_bias")):
+            if (joined := getattr(layer, name, None)) is not None:
+                rows = torch.split(joined, list(matrix.modules.values()))
+                found |= {f"{it}.{kind}": own for it, own in zip(matrix.modules, rows, strict=True)}
+    return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 
 def _config_of(config: Mapping[str, Any], weights: BackboneWeights) -> Mapping[str, Any]:

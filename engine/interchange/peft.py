@@ -15,7 +15,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import SCALE, read_tensors
+from intarsia.engine.families.lora import SCALE, LowRank, read_tensors, read_tuning
+from intarsia.engine.families.masked_causal.backbone.shape import JoinedMatrix
 from intarsia.engine.interchange.output import new_folder
 from intarsia.engine.interchange.peft_config import (
     CONFIG_NAME,
@@ -24,12 +25,8 @@ from intarsia.engine.interchange.peft_config import (
     read_peft_config,
 )
 from intarsia.engine.interchange.tuning_file import (
-    Pair,
-    TunableMatrix,
-    exact_dtype,
-    read_tuning,
+    exact_tensors,
     scaled,
-    split_rows,
     stack_rows,
     sum_of,
     tunable_matrices,
@@ -58,13 +55,14 @@ def export_peft(
     OutputError for the disk.
     """
     matrices = tunable_matrices(model)
-    read = [read_tuning(tuning, matrices) for tuning in tunings]
-    pairs: dict[str, Pair] = {}
-    for matrix in matrices:
-        whole = sum_of([tuning[matrix.name] for tuning in read])
-        parts = split_rows(whole, [module.num_out for module in matrix.modules])
-        for module, part in zip(matrix.modules, parts, strict=True):
-            pairs[module.path] = without_idle_ranks(part)
+    sizes = {name: (matrix.num_in, matrix.num_out) for name, matrix in matrices.items()}
+    read = [read_tuning(tuning, sizes, device=_CPU) for tuning in tunings]
+    pairs: dict[str, LowRank] = {}
+    for name, matrix in matrices.items():
+        whole = sum_of([tuning[name] for tuning in read])
+        rows = torch.split(whole.up, list(matrix.modules.values()))
+        for module, up in zip(matrix.modules, rows, strict=True):
+            pairs[module] = without_idle_ranks(LowRank(down=whole.down, up=up))
     rank = max(pair.rank for pair in pairs.values())
     if not rank:
         raise ModelError("the tuning changes nothing: there is nothing to export")
@@ -81,7 +79,8 @@ def export_peft(
         is_causal=not is_gemma,
     )
     with new_folder(target) as folder:
-        write_pairs(pairs, folder)
+        tensors = exact_tensors(pairs, f"{_BEFORE}{{}}{_DOWN}", f"{_BEFORE}{{}}{_UP}")
+        save_file(tensors, folder / TENSORS_NAME, metadata={"format": "pt"})
         (folder / CONFIG_NAME).write_text(config, encoding="utf-8")
     return ExportedLora(rank=rank, num_modules=num_changed)
 
@@ -118,14 +117,7 @@ def import_peft(lora: Path, model: ModelFolder, target: Path) -> ImportedLora:
     num_modules = sum(pair.rank > 0 for pair in changes.values())
     if not num_modules:
         raise ModelError(f"{lora} changes nothing (its B matrices are zero): train it first")
-    pairs = {
-        matrix.name: stack_rows(
-            [changes.get(module.path) for module in matrix.modules],
-            [module.num_out for module in matrix.modules],
-            matrix.num_in,
-        )
-        for matrix in matrices
-    }
+    pairs = {name: stack_rows(changes, matrix) for name, matrix in matrices.items()}
     write_tuning(pairs, target, metadata={"backbone": model.name, "source": "PEFT LoRA"})
     return ImportedLora(num_modules=num_modules, base_model=config.base_model)
 
@@ -136,11 +128,12 @@ _PICKLE_NAME = "adapter_model.bin"
 _BEFORE = "base_model.model."  # of each path: PEFT's wrapper, and the model in it
 _DOWN, _UP = ".lora_A.weight", ".lora_B.weight"
 _DTYPES = ("F32", "F16", "BF16")
+_CPU = torch.device("cpu")
 
 
 def read_pairs(
-    folder: Path, config: PeftConfig, matrices: Sequence[TunableMatrix]
-) -> dict[str, Pair]:
+    folder: Path, config: PeftConfig, matrices: Mapping[str, JoinedMatrix]
+) -> dict[str, LowRank]:
     """Return the pairs by module path, not scaled.
 
     Raises ModelError unless each has a place in the model, the rank of the config and the sizes of
@@ -149,27 +142,17 @@ def read_pairs(
     path = _tensor_file(folder)
     entries = read_safetensors_header(path).tensors
     sizes = {
-        module.path: (matrix.num_in, module.num_out)
-        for matrix in matrices
-        for module in matrix.modules
+        module: (matrix.num_in, num_out)
+        for matrix in matrices.values()
+        for module, num_out in matrix.modules.items()
     }
     modules = _modules_of(entries, sizes, path)
     for module in modules:
         _require_fitting(entries, module, config.rank_of(module), sizes[module], path)
     _require_complete(modules, sizes, config, path)
     # Only now is it read: whatever is in the file, it is no larger than a LoRA of this model.
-    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
+    tensors = read_tensors(path, dtype=torch.float32, device=_CPU)
     return {module: _pair(tensors, module, path) for module in modules}
-
-
-def write_pairs(pairs: Mapping[str, Pair], folder: Path) -> None:
-    """Write the pairs into a folder; the numbers are kept exactly."""
-    dtype = exact_dtype(list(pairs.values()))
-    tensors = {}
-    for module, pair in pairs.items():
-        tensors[f"{_BEFORE}{module}{_DOWN}"] = pair.down.to(dtype, copy=True).contiguous()
-        tensors[f"{_BEFORE}{module}{_UP}"] = pair.up.to(dtype, copy=True).contiguous()
-    save_file(tensors, folder / TENSORS_NAME, metadata={"format": "pt"})
 
 
 def _tensor_file(folder: Path) -> Path:
@@ -227,14 +210,14 @@ def _require_fitting(
             )
 
 
-def _pair(tensors: Mapping[str, Tensor], module: str, path: Path) -> Pair:
+def _pair(tensors: Mapping[str, Tensor], module: str, path: Path) -> LowRank:
     down, up = (tensors[f"{_BEFORE}{module}{half}"] for half in (_DOWN, _UP))
     if not (down.isfinite().all() and up.isfinite().all()):
         raise ModelError(f"{path} has numbers in {module} that are not finite: train it again")
-    return Pair(down=down, up=up)
+    return LowRank(down=down, up=up)
 
 
-def _require_computable(pair: Pair, what: str) -> None:
+def _require_computable(pair: LowRank, what: str) -> None:
     """Raise ModelError for a change that may be no number in the model's own format."""
     largest = [tensor.abs().amax().double() for tensor in (pair.down, pair.up) if pair.rank]
     if math.prod(largest) * SCALE * pair.rank > torch.finfo(torch.bfloat16).max:

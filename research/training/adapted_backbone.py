@@ -86,7 +86,7 @@ class AdaptedBackbone(BatchedBackbone):
         rotation: tuple[Tensor, Tensor],
     ) -> Tensor:
         num_holes, num_rows = x.shape[:2]
-        q, k, v = self._qkv(x, layer, lora.qkv, rotation)
+        q, k, v = self._qkv(x, layer, lora["qkv"], rotation)
         keys = torch.cat([visible.keys, k], dim=2)
         values = torch.cat([visible.values, v], dim=2)
         # The query heads of a group become rows, as in the engine's backbone: no key is copied.
@@ -94,7 +94,7 @@ class AdaptedBackbone(BatchedBackbone):
         with sdpa_kernel(self._attention):
             attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=visible.bias)
         attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
-        return linear(join_heads(attended), layer.o, None, lora.o)
+        return linear(join_heads(attended), layer.o, None, lora["o"])
 
     def _bias(self, batch: CanvasBatch) -> Tensor:
         """Return the attention bias (holes, 1, groups × rows, length + rows).

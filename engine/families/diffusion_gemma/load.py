@@ -3,7 +3,7 @@
 The authors of this file loaded small random checkpoints only, not the released 26B weights.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import nn
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
@@ -27,7 +27,7 @@ from intarsia.engine.families.diffusion_gemma.quantize import (
 )
 from intarsia.engine.families.diffusion_gemma.settings import read_settings
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
-from intarsia.engine.families.lora import SCALE, misfit, read_tensors
+from intarsia.engine.families.lora import SCALE, read_tuning
 from intarsia.engine.filler import ModelInfo
 
 _PARTS = (
@@ -56,29 +56,12 @@ def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
 def tune_model(model: Any, path: Path) -> None:
     """Merge a tuning into the weights. Raises ModelError if it does not fit the model."""
     layers = tunable_layers(model)
-    numbers = read_tensors(path, dtype=torch.float32, device=model.device)
-    _require_same_model(numbers, layers, path)
-    for name, linears in layers.items():
-        change = SCALE * numbers[f"B.{name}"] @ numbers[f"A.{name}"]
-        for weight in {id(linear.weight): linear.weight for linear in linears}.values():
+    sizes = {name: (it.in_features, it.out_features) for name, (it, *_) in layers.items()}
+    for name, pair in read_tuning(path, sizes, device=model.device).items():
+        change = SCALE * pair.up @ pair.down
+        for weight in {id(linear.weight): linear.weight for linear in layers[name]}.values():
             with torch.no_grad():
                 weight.copy_(weight.float() + change)
-
-
-def _require_same_model(
-    numbers: Mapping[str, Tensor], layers: Mapping[str, tuple[nn.Linear, ...]], path: Path
-) -> None:
-    needed = {f"{half}.{name}" for name in layers for half in "AB"}
-    if odd := sorted(needed ^ numbers.keys()):
-        has = "lacks" if odd[0] in needed else "holds"
-        raise ModelError(
-            f"the tuning {path} is of another model: it {has} {odd[0]}; give one that was trained "
-            "on this model"
-        )
-    for name, (linear, *_) in layers.items():
-        down, up = numbers[f"A.{name}"], numbers[f"B.{name}"]
-        if problem := misfit(down, up, linear.in_features, linear.out_features):
-            raise ModelError(f"the tuning {path} is of another model: {name} {problem}")
 
 
 _NOTES = (

@@ -9,7 +9,7 @@ becomes part of the weights, at load or conversion.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -17,59 +17,41 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE, LowRank, misfit, read_tensors
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.shape import (
+    BackboneShape,
+    JoinedMatrix,
+    PartName,
+    read_shape,
+)
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 from intarsia.engine.model_store.gguf.convert import ChangeRows, Rows
 
-PartName: TypeAlias = Literal["qkv", "o", "gate_up", "down"]
+LowRankLayer: TypeAlias = Mapping[PartName, LowRank]
+"""The four pairs of one layer, for the same fused matrices as the backbone's."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LowRankLayer:
-    """The four pairs of one layer, for the same fused matrices as the backbone's."""
-
-    qkv: LowRank
-    o: LowRank
-    gate_up: LowRank
-    down: LowRank
-
-    def parts(self) -> dict[PartName, LowRank]:
-        """Return the pairs by the names of the matrices that they change."""
-        return {"qkv": self.qkv, "o": self.o, "gate_up": self.gate_up, "down": self.down}
-
-
-def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
-    """Return the input and output size of each matrix of a layer, by its name in the file."""
-    heads = shape.num_heads * shape.head_dim
-    return {
-        "qkv": (shape.hidden, heads + 2 * shape.num_kv_heads * shape.head_dim),
-        "o": (heads, shape.hidden),
-        "gu": (shape.hidden, 2 * shape.intermediate),
-        "d": (shape.intermediate, shape.hidden),
-    }
+NAMES_IN_FILE: Mapping[PartName, str] = {"qkv": "qkv", "o": "o", "gate_up": "gu", "down": "d"}
 
 
 def low_rank_layers(
     tensors: Mapping[str, Tensor], shape: BackboneShape, name: str
 ) -> tuple[LowRankLayer, ...]:
     """Return the pairs of all layers from tensors of the file ``name``. Raises ModelError."""
-    sizes = part_sizes(shape)
 
-    def pair(part: str, layer: int) -> LowRank:
+    def pair(part: str, layer: int, matrix: JoinedMatrix) -> LowRank:
         try:
             down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
         except KeyError as error:
             raise ModelError(
                 f"the adapter {name} lacks the tensor {error}: it is of another backbone"
             ) from error
-        if problem := misfit(down, up, *sizes[part]):
+        if problem := misfit(down, up, matrix.num_in, matrix.num_out):
             raise ModelError(
                 f"the adapter {name} is of another backbone: {part} of layer {layer} {problem}"
             )
         return LowRank(down=down, up=up * SCALE)
 
     return tuple(
-        LowRankLayer(qkv=pair("qkv", i), o=pair("o", i), gate_up=pair("gu", i), down=pair("d", i))
+        {part: pair(NAMES_IN_FILE[part], i, matrix) for part, matrix in shape.matrices().items()}
         for i in range(shape.num_layers)
     )
 
@@ -167,7 +149,7 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
     changes = {
         f"layers.{i}.{part}": pair
         for i, layer in enumerate(low_rank_layers(tensors, read_shape(config), path.name))
-        for part, pair in layer.parts().items()
+        for part, pair in layer.items()
     }
 
     def change(tensor: str, first_row: int, rows: Rows) -> Rows:
@@ -182,9 +164,7 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
 
 
 def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
-    parts = change.parts()
-    return replace(layer, **{name: _changed(getattr(layer, name), parts[name]) for name in parts})
+    def changed(weight: Tensor, pair: LowRank) -> Tensor:
+        return torch.addmm(weight.float(), pair.up, pair.down).to(weight.dtype)
 
-
-def _changed(weight: Tensor, change: LowRank) -> Tensor:
-    return torch.addmm(weight.float(), change.up, change.down).to(weight.dtype)
+    return replace(layer, **{name: changed(getattr(layer, name), change[name]) for name in change})

@@ -18,13 +18,12 @@ from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import (
     Embeddings,
     GatedAdapter,
-    PartName,
     embeddings_of,
 )
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, PartName
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
@@ -69,7 +68,7 @@ def why_unfit_for_int8(shape: BackboneShape, adapter: GatedAdapter | None) -> st
         return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
     if adapter is None:
         return None
-    ranks = [[len(pair.down) for pair in layer.parts().values()] for layer in adapter.layers]
+    ranks = [[len(pair.down) for pair in layer.values()] for layer in adapter.layers]
     if any(layer != ranks[0] for layer in ranks):
         return "its adapter's rank differs between layers"
     if not all(1 <= rank <= GROUP for rank in ranks[0]):
@@ -93,7 +92,7 @@ def quantize_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> 
         return _part(
             [weight_of(layer) for layer in layers],
             [bias_of(layer) for layer in layers],
-            [layer.parts()[name] for layer in adapter.layers] if adapter else [],
+            [layer[name] for layer in adapter.layers] if adapter else [],
         )
 
     return Int8Weights(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
@@ -34,6 +34,21 @@ class LinearRope:
         _require_usable(self)
 
 
+PartName: TypeAlias = Literal["qkv", "o", "gate_up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedMatrix:
+    """A matrix of ours: the rows of Hugging Face's modules that it joins, and its columns."""
+
+    modules: Mapping[str, int]
+    num_in: int
+
+    @property
+    def num_out(self) -> int:
+        return sum(self.modules.values())
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BackboneShape:
     """Sizes and constants of a backbone. One that transformers runs has its own rotation."""
@@ -62,6 +77,18 @@ class BackboneShape:
     def num_groups(self) -> int:
         """Query heads per key-value head."""
         return self.num_heads // self.num_kv_heads
+
+    def matrices(self) -> dict[PartName, JoinedMatrix]:
+        """Return the matrices of each layer."""
+        heads, kv = self.num_heads * self.head_dim, self.num_kv_heads * self.head_dim
+        qkv = {"self_attn.q_proj": heads, "self_attn.k_proj": kv, "self_attn.v_proj": kv}
+        gate_up = {"mlp.gate_proj": self.intermediate, "mlp.up_proj": self.intermediate}
+        return {
+            "qkv": JoinedMatrix(qkv, self.hidden),
+            "o": JoinedMatrix({"self_attn.o_proj": self.hidden}, heads),
+            "gate_up": JoinedMatrix(gate_up, self.hidden),
+            "down": JoinedMatrix({"mlp.down_proj": self.hidden}, self.intermediate),
+        }
 
 
 def read_shape(config: Mapping[str, Any]) -> BackboneShape:

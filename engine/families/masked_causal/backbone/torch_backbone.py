@@ -14,7 +14,6 @@ from intarsia.engine.families.masked_causal.backbone.adapter import (
     Embeddings,
     GatedAdapter,
     LowRankLayer,
-    PartName,
     embeddings_of,
 )
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
@@ -24,7 +23,7 @@ from intarsia.engine.families.masked_causal.backbone.rotary import (
     rotate,
     rotation,
 )
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, PartName
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 
 _TYPICAL_ROWS = 8  # oneDNN packs a matrix for this number; others run nearly as fast
@@ -188,7 +187,7 @@ def _torch_layer(
     layer: LayerWeights, change: LowRankLayer | None, format_: MatrixFormat
 ) -> TorchLayer:
     def of(part: PartName) -> LowRank | None:
-        return None if change is None else change.parts()[part]
+        return None if change is None else change[part]
 
     return TorchLayer(
         attn_norm=layer.attn_norm.clone(),

@@ -1,7 +1,7 @@
 """Read a causal backbone's weights from safetensors: mapped in our layout, else fused."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 GetTensor = Callable[[str], Tensor | None]
+
+_HUGGING_FACE = ("model.embed_tokens.weight", "lm_head.weight", "model.norm.weight")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -50,13 +52,23 @@ def read_weights(
     device: torch.device,
 ) -> BackboneWeights:
     """Read the weights. Raises ModelError if a tensor is missing or has the wrong shape."""
+    read_layer = _fused_layer if is_fused else _hugging_face_layer
+    names = ("embed", "output", "norm") if is_fused else _HUGGING_FACE
     try:
         tensors = _open_all(files)
 
         def get(name: str) -> Tensor | None:
             return tensors[name]().to(device, dtype) if name in tensors else None
 
-        weights = _read_fused(get, shape) if is_fused else _read_hugging_face(get, shape)
+        embed, output = _require(get, names[0]), get(names[1])
+        weights = BackboneWeights(
+            embed=embed,
+            output=embed if output is None else output,
+            norm=_require(get, names[2]),
+            layers=tuple(
+                LayerWeights(**read_layer(get, i, shape)) for i in range(shape.num_layers)
+            ),
+        )
     except (OSError, SafetensorError) as error:
         raise ModelError(f"the weights cannot be read ({error}): fetch the model again") from error
     _check(weights, shape)
@@ -72,6 +84,17 @@ def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
     return tensors
 
 
+NORMS = {
+    "attn_norm": "input_layernorm",
+    "mlp_norm": "post_attention_layernorm",
+    "q_norm": "self_attn.q_norm",
+    "k_norm": "self_attn.k_norm",
+}
+"""Hugging Face's names of a layer's norms."""
+
+_OPTIONAL = ("qkv_bias", "q_norm", "k_norm")
+
+
 def _require(get: GetTensor, name: str) -> Tensor:
     tensor = get(name)
     if tensor is None:
@@ -79,62 +102,32 @@ def _require(get: GetTensor, name: str) -> Tensor:
     return tensor
 
 
-def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
-    def layer(i: int) -> LayerWeights:
-        at = f"layers.{i}"
-        return LayerWeights(
-            attn_norm=_require(get, f"{at}.attn_norm"),
-            qkv=_require(get, f"{at}.qkv"),
-            qkv_bias=get(f"{at}.qkv_bias"),
-            q_norm=get(f"{at}.q_norm"),
-            k_norm=get(f"{at}.k_norm"),
-            o=_require(get, f"{at}.o"),
-            mlp_norm=_require(get, f"{at}.mlp_norm"),
-            gate_up=_require(get, f"{at}.gate_up"),
-            down=_require(get, f"{at}.down"),
-        )
-
-    embed, output = _require(get, "embed"), get("output")
-    return BackboneWeights(
-        embed=embed,
-        output=embed if output is None else output,
-        norm=_require(get, "norm"),
-        layers=tuple(layer(i) for i in range(shape.num_layers)),
-    )
+def _part(get: GetTensor, part: str, name: str) -> Tensor | None:
+    return get(name) if part in _OPTIONAL else _require(get, name)
 
 
-def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
-    def layer(i: int) -> LayerWeights:
-        at = f"model.layers.{i}"
-        if get(bias := f"{at}.self_attn.o_proj.bias") is not None:
-            raise ModelError(f"{bias} in the weights is not supported: use a plain Llama model")
-        qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
-        return LayerWeights(
-            attn_norm=_require(get, f"{at}.input_layernorm.weight"),
-            qkv=_join([_require(get, f"{name}.weight") for name in qkv], shape.hidden),
-            qkv_bias=_join_biases([get(f"{name}.bias") for name in qkv]),
-            q_norm=get(f"{at}.self_attn.q_norm.weight"),
-            k_norm=get(f"{at}.self_attn.k_norm.weight"),
-            o=_require(get, f"{at}.self_attn.o_proj.weight"),
-            mlp_norm=_require(get, f"{at}.post_attention_layernorm.weight"),
-            gate_up=_join(
-                [_require(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")],
-                shape.hidden,
-            ),
-            down=_require(get, f"{at}.mlp.down_proj.weight"),
-        )
+def _fused_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[str, Any]:
+    names = [field.name for field in fields(LayerWeights)]
+    return {name: _part(get, name, f"layers.{i}.{name}") for name in names}
 
-    embed, output = _require(get, "model.embed_tokens.weight"), get("lm_head.weight")
-    return BackboneWeights(
-        embed=embed,
-        output=embed if output is None else output,
-        norm=_require(get, "model.norm.weight"),
-        layers=tuple(layer(i) for i in range(shape.num_layers)),
-    )
+
+def _hugging_face_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[str, Any]:
+    at, matrices = f"model.layers.{i}", shape.matrices()
+    if get(bias := f"{at}.self_attn.o_proj.bias") is not None:
+        raise ModelError(f"{bias} in the weights is not supported: use a plain Llama model")
+    norms = {name: _part(get, name, f"{at}.{module}.weight") for name, module in NORMS.items()}
+    joined = {
+        name: _join([_require(get, f"{at}.{one}.weight") for one in matrix.modules], matrix.num_in)
+        for name, matrix in matrices.items()
+    }
+    biases = [get(f"{at}.{module}.bias") for module in matrices["qkv"].modules]
+    return {**norms, **joined, "qkv_bias": _join_biases(biases)}
 
 
 def _join(parts: list[Tensor], width: int) -> Tensor:
     """Concatenate the rows of matrices that have the same input."""
+    if len(parts) == 1:
+        return parts[0]
     for part in parts:
         _check_size("a matrix", part, (part.shape[0] if part.dim() else 0, width))
     return torch.cat(parts)
@@ -146,7 +139,7 @@ def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
 
 
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
-    heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
+    matrices = shape.matrices()
     outer = {
         "embed": (shape.vocab_size, shape.hidden),
         "output": (shape.vocab_size, shape.hidden),
@@ -155,7 +148,7 @@ def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
     vectors = {
         "attn_norm": (shape.hidden,),
         "mlp_norm": (shape.hidden,),
-        "qkv_bias": (heads,),
+        "qkv_bias": (matrices["qkv"].num_out,),
         "q_norm": (shape.head_dim,),
         "k_norm": (shape.head_dim,),
     }
@@ -167,10 +160,8 @@ def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
             if (tensor := getattr(layer, name)) is not None:
                 _check_size(f"layer {i} {name}", tensor, size)
                 _require_numbers(f"layer {i} {name}", tensor)
-        _check_size(f"layer {i} qkv", layer.qkv, (heads, shape.hidden))
-        _check_size(f"layer {i} o", layer.o, (shape.hidden, shape.num_heads * shape.head_dim))
-        _check_size(f"layer {i} gate_up", layer.gate_up, (2 * shape.intermediate, shape.hidden))
-        _check_size(f"layer {i} down", layer.down, (shape.hidden, shape.intermediate))
+        for part, matrix in matrices.items():
+            _check_size(f"layer {i} {part}", getattr(layer, part), (matrix.num_out, matrix.num_in))
 
 
 def _check_size(name: str, tensor: Tensor, size: tuple[int, ...]) -> None:

@@ -14,7 +14,6 @@ from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
 from intarsia.engine.families.masked_causal.backbone.adapter import (
     GatedAdapter,
-    LowRankLayer,
     read_adapter,
 )
 from intarsia.engine.families.masked_causal.backbone.load import (
@@ -111,11 +110,12 @@ def test_nothing_is_copied_where_there_is_no_room(
 def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adapter: Path) -> None:
     gate = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
     first = gate.layers[0]
-    wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
-    uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
-    even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
-    wide = LowRank(down=torch.cat([first.o.down] * 32), up=torch.cat([first.o.up] * 32, dim=1))
-    too_wide = replace(gate, layers=tuple(replace(it, o=wide) for it in gate.layers))
+    own = first["o"]
+    wider = LowRank(down=torch.cat([own.down] * 2), up=torch.cat([own.up] * 2, dim=1))
+    uneven = replace(gate, layers=({**first, "o": wider}, *gate.layers[1:]))
+    even = replace(gate, layers=tuple({**it, "o": wider} for it in gate.layers))
+    wide = LowRank(down=torch.cat([own.down] * 32), up=torch.cat([own.up] * 32, dim=1))
+    too_wide = replace(gate, layers=tuple({**it, "o": wide} for it in gate.layers))
 
     def why(adapter: GatedAdapter) -> str | None:
         return int8_backbone.why_unfit_for_int8(shape, adapter)
@@ -251,9 +251,8 @@ def _adapter() -> GatedAdapter:
     def pair(into: int, out: int, seed: int) -> LowRank:
         return LowRank(down=numbers(4, into, seed=seed), up=numbers(out, 4, seed=seed + 1))
 
-    layer = LowRankLayer(
-        qkv=pair(16, 32, 10), o=pair(16, 16, 12), gate_up=pair(16, 64, 14), down=pair(32, 16, 16)
-    )
+    sizes = {"qkv": (16, 32, 10), "o": (16, 16, 12), "gate_up": (16, 64, 14), "down": (32, 16, 16)}
+    layer = {part: pair(*size) for part, size in sizes.items()}
     return GatedAdapter(layers=(layer,), mask=torch.ones(16), head=None)
 
 
