@@ -79,9 +79,7 @@ class MaskedCausalFiller:
         self._next_edits = NextEditFinder(
             context.backbone, text, context.find_held, max_tokens=max_context_tokens
         )
-        self._scorer = TextScorer(
-            context.backbone, text, self._next_edits.reader, max_tokens=max_context_tokens
-        )
+        self._scorer = TextScorer(text, self._next_edits.reader, max_tokens=max_context_tokens)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         started_at = time.monotonic()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import torch
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
 from intarsia.engine.families.masked_causal.next_edit.judge import log_p_after
@@ -31,12 +30,9 @@ _NUM_AFTER = 24
 
 
 class TextScorer:
-    """Scores with one backbone; what it reads is held apart from the fills' contexts."""
+    """Scores with the reader's backbone; what it reads is held apart from the fills' contexts."""
 
-    def __init__(
-        self, backbone: CausalBackbone, text: FimTokenizer, reader: WindowReader, *, max_tokens: int
-    ) -> None:
-        self._backbone = backbone
+    def __init__(self, text: FimTokenizer, reader: WindowReader, *, max_tokens: int) -> None:
         self._text = text
         self._reader = reader
         self._max_tokens = max_tokens  # of prefix, text and suffix
@@ -73,7 +69,7 @@ class TextScorer:
         This takes no forward pass: what precedes that token was read.
         """
         shared = sorted(set(parts))
-        logits = self._backbone.logits(read.rows([part - 1 for part in shared])).float()
+        logits = read.backbone.logits(read.rows([part - 1 for part in shared])).float()
         rows = dict(zip(shared, logits, strict=True))
 
         def gain(number: int) -> float:
@@ -91,10 +87,10 @@ class TextScorer:
         first = min(change.start for change in changes)
         last = max(change.end for change in changes)
         rows = read.rows(range(first - 1, last - 1))
-        present = log_probabilities(self._backbone, rows, read.ids[first:last], control)
+        present = log_probabilities(read.backbone, rows, read.ids[first:last], control)
         for change in changes:
             likely = present[change.start - first : change.end - first].sum()
-            new = log_p_after(read, change.start, change.new, self._backbone, control)
+            new = log_p_after(read, change.start, change.new, control)
             yield float(new - likely)
 
 

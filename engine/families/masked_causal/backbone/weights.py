@@ -116,7 +116,7 @@ def _hugging_face_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[st
     if get(bias := f"{at}.self_attn.o_proj.bias") is not None:
         raise ModelError(f"{bias} in the weights is not supported: use a plain Llama model")
     norms = {name: _part(get, name, f"{at}.{module}.weight") for name, module in NORMS.items()}
-    joined = {
+    joined: dict[str, Tensor] = {
         name: _join([_require(get, f"{at}.{one}.weight") for one in matrix.modules], matrix.num_in)
         for name, matrix in matrices.items()
     }

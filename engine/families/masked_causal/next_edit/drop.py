@@ -83,11 +83,7 @@ _MIN_SCORED = 48
 
 @torch.inference_mode()
 def line_drops(
-    window: EditedWindow,
-    before: ReadWindow,
-    after: ReadWindow,
-    backbone: CausalBackbone,
-    control: FillControl,
+    window: EditedWindow, before: ReadWindow, after: ReadWindow, control: FillControl
 ) -> list[LineDrop]:
     """Return lines that may change with a drop above 0, largest first. Raises Cancelled."""
     pairs = _pairs(window)
@@ -100,8 +96,8 @@ def line_drops(
     num_scored = min(len(pairs), max(_MIN_SCORED, int(_SHARE_SCORED * len(pairs))))
     chosen = moved.topk(num_scored).indices.sort().values
     targets = [after.ids[pairs[i].after] for i in chosen.tolist()]
-    lost = log_probabilities(backbone, rows_before[chosen], targets, control)
-    lost = lost - log_probabilities(backbone, rows_after[chosen], targets, control)
+    lost = log_probabilities(before.backbone, rows_before[chosen], targets, control)
+    lost = lost - log_probabilities(after.backbone, rows_after[chosen], targets, control)
     lines = [pairs[i].line for i in chosen.tolist()]
     return largest_drops(zip(lines, lost.tolist(), strict=True))
 

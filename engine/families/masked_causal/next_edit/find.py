@@ -6,7 +6,7 @@ written is returned with the numbers that tell whether to show it; the client de
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -57,17 +57,13 @@ NEAR_DROP = 4.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Round:
-    """One request with both windows as they were read."""
+    """An edit with both windows as they were read."""
 
-    request: FindNextEdits
     example: EditExample
     window: EditedWindow
     before: ReadWindow
     after: ReadWindow
     control: FillControl
-
-    def text_of(self, line: WindowLine) -> str:
-        return self.window.after.text[line.start : line.end].decode("utf-8", "replace")
 
 
 class NextEditFinder:
@@ -82,7 +78,6 @@ class NextEditFinder:
         max_tokens: int,
     ) -> None:
         self._max_tokens = max_tokens  # of a window
-        self._backbone = backbone
         self._text = text
         self.reader = WindowReader(backbone, find_held)
         self._writer = CorrectionWriter(backbone, text)
@@ -103,11 +98,18 @@ class NextEditFinder:
         else:
             near = window.beginning(NEAR_TOKENS) if request.direction == "below" else None
             for part in (near, window) if near is not None else (window,):
-                round_ = self._read(request, request.example, part, control)
-                drops = line_drops(part, round_.before, round_.after, self._backbone, control)
+                first = part.first_scored - 1
+                round_ = _Round(
+                    example=request.example,
+                    window=part,
+                    before=reader.read(part.before.ids, first, control),
+                    after=reader.read(part.after.ids, first, control),
+                    control=control,
+                )
+                drops = line_drops(part, round_.before, round_.after, control)
                 drops = best_first(drops, part.after.text, round_.example)
                 if part is window or _is_found_near(part, drops):
-                    edits = self._correct(round_, drops)
+                    edits = self._correct(round_, drops, most=request.max_places)
                 if any(edit.gain > max(0.0, edit.gain_before) for edit in edits):
                     break
         return NextEdits(
@@ -120,118 +122,71 @@ class NextEditFinder:
             ms=1000 * (time.monotonic() - started_at),
         )
 
-    def _read(
-        self,
-        request: FindNextEdits,
-        example: EditExample,
-        window: EditedWindow,
-        control: FillControl,
-    ) -> _Round:
-        first = window.first_scored - 1
-        return _Round(
-            request=request,
-            example=example,
-            window=window,
-            before=self.reader.read(window.before.ids, first, control),
-            after=self.reader.read(window.after.ids, first, control),
-            control=control,
-        )
-
-    def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
+    def _correct(self, round_: _Round, drops: Sequence[LineDrop], *, most: int) -> list[NextEdit]:
         """Return the corrections of the first places, each place once."""
         # an example that only adds lines shows the line above them, too
         num_above = 1 if only_adds(round_.example) else 0
-        most = round_.request.max_places
         likely = [found for found in drops if found.drop >= MIN_DROP]
-        edits: list[NextEdit] = []
-        for found, region in places_to_correct(likely, round_.window.lines, num_above, most=most):
-            edits += self._correct_region(round_, found, region)
-        return edits
+        places = places_to_correct(likely, round_.window.lines, num_above, most=most)
+        edits = [self._correct_region(round_, found, region) for found, region in places]
+        return [edit for edit in edits if edit is not None]
 
     def _correct_region(
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
-    ) -> Iterator[NextEdit]:
-        """Yield the correction of a region, if there is one."""
-        # After the example and after the window: both judge an answer, so their sum decides.
-        best: tuple[float, Correction, _Lines] | None = None
-        texts = [round_.text_of(line) for line in region]
-        spot = Region(lines=texts, place=found.line.number - region[0].number)
-        for correction in self._writer.write(spot, round_.example, round_.control):
-            lines = _Lines(round_.window, region, correction.change)
-            gain = self._gain(round_, lines, is_before=False)
+    ) -> NextEdit | None:
+        """Return the correction of a region, None if there is none."""
+        windows, text, control = round_.window, self._text, round_.control
+        lines = [windows.after.text[it.start : it.end].decode("utf-8", "replace") for it in region]
+        spot = Region(lines=lines, place=found.line.number - region[0].number)
+        best: tuple[float, Correction] | None = None
+        for correction in self._writer.write(spot, round_.example, control):
+            replacement = _replacement(windows, region, correction.change, is_before=False)
+            gain = gain_of(replacement, windows.after, round_.after, text, control)
+            # After the example and after the window: both judge an answer, so their sum decides.
             if best is None or gain + correction.log_p > best[0] + best[1].log_p:
-                best = gain, correction, lines
+                best = gain, correction
         if best is None:
-            return
-        gain, correction, lines = best
-        change = correction.change
-        gain_before = self._gain(round_, lines, is_before=True)
-        yield NextEdit(
+            return None
+        gain, change = best[0], best[1].change
+        after, before = (
+            _replacement(windows, region, change, is_before=is_before)
+            for is_before in (False, True)
+        )
+        gain_before = gain_of(before, windows.before, round_.before, text, control)
+        return NextEdit(
             first_line=region[0].number + change.first,
             num_lines=change.num_lines,
             text="".join(change.new_lines),
             drop=found.drop,
             gain=gain,
             gain_before=gain_before,
-            log_p=correction.log_p,
-            is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, lines),
-        )
-
-    def _is_agreed(self, round_: _Round, lines: "_Lines") -> bool:
-        return is_filled_alike(
-            lines.replacement(is_before=False),
-            round_.window.after,
-            round_.after,
-            backbone=self._backbone,
-            text=self._text,
-            control=round_.control,
-        )
-
-    def _gain(self, round_: _Round, lines: "_Lines", *, is_before: bool) -> float:
-        window = round_.window.before if is_before else round_.window.after
-        return gain_of(
-            lines.replacement(is_before=is_before),
-            window,
-            round_.before if is_before else round_.after,
-            backbone=self._backbone,
-            text=self._text,
-            control=round_.control,
+            log_p=best[1].log_p,
+            is_agreed=gain > max(0.0, gain_before)
+            and is_filled_alike(after, windows.after, round_.after, text, control),
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Where the lines of a change are in both windows."""
+def _replacement(
+    window: EditedWindow, region: Sequence[WindowLine], change: LineChange, *, is_before: bool
+) -> Replacement:
+    """Return where the lines of a change are in one of both windows, and what replaces them.
 
-    window: EditedWindow
-    region: Sequence[WindowLine]
-    change: LineChange
-
-    def replacement(self, *, is_before: bool) -> Replacement:
-        shift = self.region[0].start_before - self.region[0].start if is_before else 0
-        first, last = self.change.first, self.change.first + self.change.num_lines
-        start = self._offset(first)
-        end = self._offset(last)
-        return Replacement(
-            start=start + shift,
-            end=end + shift,
-            new="".join(self.change.new_lines).encode("utf-8", "replace"),
-            scored_end=self._end_of_scored(end) + shift,
-        )
-
-    def _offset(self, index: int) -> int:
-        region = self.region
-        return region[index].start if index < len(region) else region[-1].end
-
-    def _end_of_scored(self, end: int) -> int:
-        """Return where the lines end that are scored after the replaced ones, in the window after
-        the edit: they go on as far as nothing changed between the two windows."""
-        following = [line for line in self.window.lines if line.start >= end]
-        for line in following[:_LINES_AFTER]:
-            if line.start != end:
-                break
-            end = line.end
-        return end
+    The lines after them that are scored too go on as far as nothing changed between the windows.
+    """
+    shift = region[0].start_before - region[0].start if is_before else 0
+    edges = [*(line.start for line in region), region[-1].end]
+    start, end = edges[change.first], edges[change.first + change.num_lines]
+    scored_end = end
+    for line in [line for line in window.lines if line.start >= end][:_LINES_AFTER]:
+        if line.start != scored_end:
+            break
+        scored_end = line.end
+    return Replacement(
+        start=start + shift,
+        end=end + shift,
+        new="".join(change.new_lines).encode("utf-8", "replace"),
+        scored_end=scored_end + shift,
+    )
 
 
 def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:

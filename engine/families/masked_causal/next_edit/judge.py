@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import torch
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import TokenizedWindow
-from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow, read_on
+from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 
@@ -30,8 +29,6 @@ def gain_of(
     replacement: Replacement,
     window: TokenizedWindow,
     read: ReadWindow,
-    *,
-    backbone: CausalBackbone,
     text: FimTokenizer,
     control: FillControl,
 ) -> float:
@@ -54,26 +51,20 @@ def gain_of(
     shared = common_prefix_length(old, new)  # equal beginnings are equally likely
     old, new, first = old[shared:], new[shared:], first + shared
     known = read.rows(range(first - 1, first - 1 + len(old))) if old else read.hidden[:0]
-    likely_old = log_probabilities(backbone, known, old, control).sum()
-    likely_new = log_p_after(read, first, new, backbone, control)
+    likely_old = log_probabilities(read.backbone, known, old, control).sum()
+    likely_new = log_p_after(read, first, new, control)
     return float(likely_new - likely_old)
 
 
 def log_p_after(
-    read: ReadWindow,
-    first: int,
-    ids: Sequence[int],
-    backbone: CausalBackbone,
-    control: FillControl,
+    read: ReadWindow, first: int, ids: Sequence[int], control: FillControl
 ) -> torch.Tensor:
     """Return the log-probability () of ids that follow the first ``first`` tokens of a window.
 
     Call it in inference mode. Raises Cancelled between two chunks.
     """
-    cache = backbone.new_cache()
-    cache.copy_prefix(read.cache, first)
-    hidden = [read.rows([first - 1]), *read_on(backbone, cache, ids[:-1], control)]
-    return log_probabilities(backbone, torch.cat(hidden)[: len(ids)], ids, control).sum()
+    hidden = torch.cat([read.rows([first - 1]), *read.read_instead(first, ids[:-1], control)])
+    return log_probabilities(read.backbone, hidden[: len(ids)], ids, control).sum()
 
 
 _MAX_SUFFIX = 110  # tokens
@@ -103,8 +94,6 @@ def is_filled_alike(
     replacement: Replacement,
     window: TokenizedWindow,
     read: ReadWindow,
-    *,
-    backbone: CausalBackbone,
     text: FimTokenizer,
     control: FillControl,
 ) -> bool:
@@ -125,11 +114,9 @@ def is_filled_alike(
     marks = text.mark_ids()
     shown = text.encode(suffix.decode("utf-8", "replace"))[:_MAX_SUFFIX]
     ids = [marks.before_suffix, *shown, marks.before_middle, *middle]
-    cache = backbone.new_cache()
-    cache.copy_prefix(read.cache, first)
-    hidden = torch.cat(list(read_on(backbone, cache, ids, control)))
+    hidden = torch.cat(read.read_instead(first, ids, control))
     num_written = len(middle) - num_given
-    likeliest = backbone.logits(hidden[-num_written - 1 :]).argmax(-1).tolist()
+    likeliest = read.backbone.logits(hidden[-num_written - 1 :]).argmax(-1).tolist()
     if likeliest[:-1] != middle[num_given:]:
         return False
     last = text.bytes_of(likeliest[-1])

@@ -27,6 +27,7 @@ FindHeld = Callable[[Sequence[int]], tuple[KvCache | None, int]]
 class ReadWindow:
     """A window's keys and values, and the hidden states (tokens, hidden) from ``first`` on."""
 
+    backbone: CausalBackbone
     ids: tuple[int, ...]
     cache: KvCache
     hidden: Tensor
@@ -35,6 +36,15 @@ class ReadWindow:
     def rows(self, tokens: Sequence[int]) -> Tensor:
         """Return the hidden states of tokens, by their index in ``ids``."""
         return self.hidden[[token - self.first for token in tokens]]
+
+    def read_instead(self, first: int, ids: Sequence[int], control: FillControl) -> list[Tensor]:
+        """Return the hidden states (tokens, hidden) of ids after the first ``first`` tokens.
+
+        Call it in inference mode. Raises Cancelled between two chunks.
+        """
+        cache = self.backbone.new_cache()
+        cache.copy_prefix(self.cache, first)
+        return list(read_on(self.backbone, cache, ids, control))
 
 
 def read_on(
@@ -81,7 +91,9 @@ class WindowReader:
             # without the empty part, which may be of another precision
             hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
             read_ids = tuple(ids[: len(cache)])
-            window = ReadWindow(ids=read_ids, cache=cache, hidden=hidden, first=first)
+            window = ReadWindow(
+                backbone=self._backbone, ids=read_ids, cache=cache, hidden=hidden, first=first
+            )
             self._hold(window)
         return window
 

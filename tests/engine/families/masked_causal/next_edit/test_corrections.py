@@ -279,7 +279,7 @@ def test_a_drop_is_the_largest_loss_of_a_token(
     reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
     before = reader.read(window.before.ids, first, NO_CONTROL)
     after = reader.read(window.after.ids, first, NO_CONTROL)
-    found = line_drops(window, before, after, backbone, NO_CONTROL)
+    found = line_drops(window, before, after, NO_CONTROL)
     old, new = log_p(backbone, window.before.ids), log_p(backbone, window.after.ids)
     shift = len(window.after.ids) - len(window.before.ids)  # equal tokens follow the edit
     exact: dict[int, float] = {}
@@ -306,7 +306,7 @@ def test_drops_are_found_in_a_model_that_computes_in_half_precision(
     reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
     before = reader.read(window.before.ids, first, NO_CONTROL)
     after = reader.read(window.after.ids, first, NO_CONTROL)
-    assert line_drops(window, before, after, backbone, NO_CONTROL)
+    assert line_drops(window, before, after, NO_CONTROL)
 
 
 @pytest.mark.parametrize("new", [b"    y3 = new(x, 3)\n", b"", b"    a = 1\n    b = 2\n"])
@@ -321,9 +321,8 @@ def test_a_gain_is_the_difference_of_two_log_probabilities(
         Replacement(start=line.start, end=line.end, new=new, scored_end=last.end),
         window.after,
         read,
-        backbone=backbone,
-        text=text,
-        control=NO_CONTROL,
+        text,
+        NO_CONTROL,
     )
     start = window.after.token_at(line.start)
     kept, old = list(window.after.ids[:start]), window.after.text[line.start : last.end].decode()
@@ -345,7 +344,7 @@ SCORED = ScoreTexts(
 
 @pytest.fixture
 def scorer(backbone: CausalBackbone, text: FimTokenizer) -> TextScorer:
-    return TextScorer(backbone, text, WindowReader(backbone, nothing_held), max_tokens=500)
+    return TextScorer(text, WindowReader(backbone, nothing_held), max_tokens=500)
 
 
 def whole(text: FimTokenizer, request: ScoreTexts, middle: str) -> list[int]:
