@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import torch
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
-from intarsia.engine.families.masked_causal.next_edit.judge import log_p_after
+from intarsia.engine.families.masked_causal.next_edit.scoring import log_p_after, log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,

@@ -15,7 +15,6 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     WindowLine,
     lines_of,
@@ -27,6 +26,7 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     num_added_lines,
     substituted,
 )
+from intarsia.engine.families.masked_causal.next_edit.scoring import LineDrop, log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.window_reader import read_on
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample

@@ -18,22 +18,20 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Region,
     places_to_correct,
 )
-from intarsia.engine.families.masked_causal.next_edit.drop import (
-    MIN_DROP,
-    LineDrop,
-    best_first,
-    line_drops,
-)
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     WindowLine,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.example import only_adds
-from intarsia.engine.families.masked_causal.next_edit.judge import (
+from intarsia.engine.families.masked_causal.next_edit.scoring import (
+    MIN_DROP,
+    LineDrop,
     Replacement,
+    best_first,
     gain_of,
     is_filled_alike,
+    line_drops,
 )
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     FindHeld,

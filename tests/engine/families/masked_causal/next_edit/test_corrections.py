@@ -17,8 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
-from intarsia.engine.families.masked_causal.next_edit import corrections
-from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
+from intarsia.engine.families.masked_causal.next_edit import corrections, scoring
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     CorrectionWriter,
     LineChange,
@@ -26,14 +25,17 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Rewriter,
     Rewritten,
 )
-from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     read_window,
     window_below,
 )
 from intarsia.engine.families.masked_causal.next_edit.example import substituted
-from intarsia.engine.families.masked_causal.next_edit.judge import Replacement, gain_of
+from intarsia.engine.families.masked_causal.next_edit.scoring import (
+    Replacement,
+    gain_of,
+    line_drops,
+)
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -274,8 +276,8 @@ def test_reading_ends_within_a_chunk(backbone: CausalBackbone, window: EditedWin
 def test_a_drop_is_the_largest_loss_of_a_token(
     backbone: CausalBackbone, window: EditedWindow, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drop_module, "_SHARE_SCORED", share)
-    monkeypatch.setattr(drop_module, "_MIN_SCORED", 4)
+    monkeypatch.setattr(scoring, "_SHARE_SCORED", share)
+    monkeypatch.setattr(scoring, "_MIN_SCORED", 4)
     reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
     before = reader.read(window.before.ids, first, NO_CONTROL)
     after = reader.read(window.after.ids, first, NO_CONTROL)

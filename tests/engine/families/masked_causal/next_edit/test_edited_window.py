@@ -13,11 +13,6 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     region_of,
     smallest_change,
 )
-from intarsia.engine.families.masked_causal.next_edit.drop import (
-    LineDrop,
-    best_first,
-    largest_drops,
-)
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     TokenizedWindow,
     WindowLine,
@@ -28,6 +23,11 @@ from intarsia.engine.families.masked_causal.next_edit.example import (
     example_text,
     num_added_lines,
     only_adds,
+)
+from intarsia.engine.families.masked_causal.next_edit.scoring import (
+    LineDrop,
+    best_first,
+    largest_drops,
 )
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 

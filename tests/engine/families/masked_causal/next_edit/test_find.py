@@ -12,7 +12,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
-from intarsia.engine.families.masked_causal.next_edit.judge import changed_text
+from intarsia.engine.families.masked_causal.next_edit.scoring import changed_text
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
 
