@@ -63,30 +63,15 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m intarsia.engine",
-        description="Hold a model in memory and fill holes for every client.",
+        description="Hold a model in memory and fill holes for every client, as a client starts it:"
+        " `intarsia engine --help` explains these options.",
         argument_default=argparse.SUPPRESS,  # EngineConfig has the defaults
     )
-    parser.add_argument("--model", help="a catalog name, a folder or a hub id")
-    parser.add_argument(
-        "--adapter", type=Path, help="a safetensors file to use instead of the bundled adapter"
-    )
-    parser.add_argument("--device", choices=get_args(Device))
-    parser.add_argument("--dtype", choices=get_args(Dtype))
-    parser.add_argument("--quantize", choices=get_args(Quantize))
-    parser.add_argument(
-        "--unmasking",
-        choices=get_args(Unmasking),
-        help="the steps of `entropy` decoding: ours, or those of Hackable Diffusion (research)",
-    )
-    parser.add_argument(
-        "--idle-timeout",
-        dest="idle_timeout_s",
-        type=float,
-        metavar="SECONDS",
-        help="end after this time without a request, to free the memory",
-    )
-    parser.add_argument("--cache-tokens", type=int, help="context tokens to keep in the KV cache")
-    parser.add_argument(
-        "--max-context-tokens", type=int, help="context tokens of a request at most"
-    )
+    parser.add_argument("--model")
+    parser.add_argument("--adapter", type=Path)
+    parser.add_argument("--idle-timeout", dest="idle_timeout_s", type=float)
+    parser.add_argument("--cache-tokens", type=int)
+    parser.add_argument("--max-context-tokens", type=int)
+    for name, kind in _CHOICES.items():
+        parser.add_argument(f"--{name}", choices=get_args(kind))
     return parser

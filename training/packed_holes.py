@@ -15,10 +15,9 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
-    NO_PROJECT,
     FimIds,
-    ProjectIds,
 )
+from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
 
 _FORMAT = "intarsia packed holes 1"
 

@@ -2,9 +2,11 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
+from safetensors import SafetensorError
 
 from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError, NoRoomError
@@ -60,3 +62,43 @@ def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
             f"{name} needs {num_bytes / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free: "
             "close something, or take a smaller model (`intarsia doctor` names them)"
         )
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """Return how the status and Hugging Face's configs call a number format."""
+    return str(dtype).removeprefix("torch.")
+
+
+# Of a config that says nonsense: a library raises whatever the nonsense leads to.
+_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RuntimeError, SafetensorError),
+)
+
+
+def load_pretrained(model_class: Any, folder: Path, dtype: torch.dtype, **options: Any) -> Any:
+    """Load a folder by a class of transformers: safetensors only, no code of it, no network.
+
+    Raises ModelError.
+    """
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # the engine's stderr is a log
+    try:
+        model, report = model_class.from_pretrained(
+            folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **options,
+        )
+    except _FAULTS as fault:
+        reason = " ".join(str(fault).split())
+        raise ModelError(f"{folder} cannot be loaded by transformers: {reason}") from fault
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {len(missing)} tensors ({missing[0]} …): fetch the model again"
+        )
+    return model.eval()

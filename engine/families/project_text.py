@@ -14,17 +14,17 @@ _MAX_CHARS_PER_TOKEN = 64  # more text than that cannot fit: it is not encoded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ProjectText:
-    """Ids of other files as plain text, and of the path line before the file with the hole."""
+class ProjectIds:
+    """Other files as ids: those before the file with the hole, and those at its prefix's start."""
 
-    files: Sequence[int] = ()
-    own_path: Sequence[int] = ()
+    before_mark: Sequence[int] = ()
+    in_prefix: Sequence[int] = ()
 
     def __len__(self) -> int:
-        return len(self.files) + len(self.own_path)
+        return len(self.before_mark) + len(self.in_prefix)
 
 
-NO_FILES = ProjectText()
+NO_PROJECT = ProjectIds()
 
 
 def has_chunks(project: ProjectContext | None) -> bool:
@@ -33,18 +33,18 @@ def has_chunks(project: ProjectContext | None) -> bool:
 
 
 def as_plain_text(
-    project: ProjectContext, encode: Callable[[str], list[int]], *, max_tokens: int
-) -> ProjectText:
-    """Return the files as far as they fit into ``max_tokens``, empty if none does."""
-    own_path = encode(path_line(project.path))
+    project: ProjectContext | None, encode: Callable[[str], list[int]], *, max_tokens: int
+) -> ProjectIds:
+    """Return the files, and the path of the file with the hole, if any fits into ``max_tokens``."""
+    if project is None:
+        return NO_PROJECT
+    own_path = encode(_path_line(project.path))
     files = last_that_fit(
         project.chunks,
-        lambda chunk: encode(plain_file(chunk)),
+        lambda chunk: encode(f"{_path_line(chunk.path)}{chunk_text(chunk)}\n"),
         max_tokens=max_tokens - len(own_path),
     )
-    if not files:
-        return NO_FILES
-    return ProjectText(files=[token for ids in files for token in ids], own_path=own_path)
+    return ProjectIds(before_mark=files, in_prefix=own_path) if files else NO_PROJECT
 
 
 def last_that_fit(
@@ -52,27 +52,21 @@ def last_that_fit(
     encode: Callable[[ContextChunk], list[int]],
     *,
     max_tokens: int,
-) -> list[list[int]]:
+) -> list[int]:
     """Return the ids of the last chunks, which are most useful, that fit into ``max_tokens``."""
-    kept: list[list[int]] = []
+    kept: list[int] = []
     for chunk in reversed(chunks):
-        if len(chunk.text) > _MAX_CHARS_PER_TOKEN * max_tokens:
+        if len(chunk.text) > _MAX_CHARS_PER_TOKEN * (max_tokens - len(kept)):
             break
         if chunk.text.strip():
             ids = encode(chunk)
-            max_tokens -= len(ids)
-            if max_tokens < 0:
+            if len(kept) + len(ids) > max_tokens:
                 break
-            kept.insert(0, ids)
+            kept = [*ids, *kept]
     return kept
 
 
-def plain_file(chunk: ContextChunk) -> str:
-    """Return a chunk after its path line, with a blank line after it."""
-    return f"{path_line(chunk.path)}{chunk_text(chunk)}\n"
-
-
-def path_line(path: str) -> str:
+def _path_line(path: str) -> str:
     """Return the line before a file, a comment in many languages."""
     return f"# {one_line(path)}\n"
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.device import name_of
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.interchange.export_hugging_face import (
     ExportedModel,
@@ -90,7 +91,7 @@ def export_gguf(model: ModelFolder, source: Path, target: Path) -> ExportedModel
         writer.close()
     return ExportedModel(
         num_tensors=len(tensors),
-        dtype=str(dtype).removeprefix("torch."),
+        dtype=name_of(dtype),
         num_bytes=target.stat().st_size,
     )
 

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import require_memory
+from intarsia.engine.families.device import name_of, require_memory
 from intarsia.engine.families.masked_causal.backbone.adapter import tune
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
@@ -71,7 +71,7 @@ def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
     files = target.glob("*.safetensors")
     return ExportedModel(
         num_tensors=num_tensors,
-        dtype=_name_of(dtype),
+        dtype=name_of(dtype),
         num_bytes=sum(path.stat().st_size for path in files),
     )
 
@@ -83,7 +83,7 @@ def _write_causal(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
     config = {
         **_config_of(model.config, weights),
         "tie_word_embeddings": weights.output is weights.embed,
-        "dtype": _name_of(dtype),
+        "dtype": name_of(dtype),
     }
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     _write_json(folder / "config.json", config)
@@ -181,10 +181,6 @@ def stored_dtype(model: ModelFolder) -> torch.dtype:
             f"{model.path} has weights in {unknown[0]}: only {', '.join(_DTYPES)} are exported"
         )
     return _DTYPES[stored.pop()] if len(stored) == 1 else torch.float32
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

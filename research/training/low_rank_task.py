@@ -7,7 +7,8 @@ from pathlib import Path
 
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import NO_PROJECT, FimIds
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
+from intarsia.engine.families.project_text import NO_PROJECT
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds
 from intarsia.training.tuning_task import LowRankPairs, TuningTask, TuningTaskOptions, figures_of

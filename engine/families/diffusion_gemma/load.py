@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import nn
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.device import load_pretrained, name_of
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
@@ -93,7 +93,7 @@ def load_diffusion_gemma(
         Path(folder), device=device, dtype=dtype, tunings=tunings, quantize=quantize
     )
     fold_heads(loaded.model)
-    plain = str(dtype).removeprefix("torch.")
+    plain = name_of(dtype)
     backbone = DiffusionGemmaBackbone(loaded.model)
     return DiffusionGemmaFiller(
         backbone,
@@ -123,7 +123,9 @@ def load_gemma(
     if quantize != "none":
         require_low_bit(quantize, device)
     tokenizer = _load_tokenizer(folder)
-    model = _load_model(folder, dtype)
+    from transformers import DiffusionGemmaForBlockDiffusion
+
+    model = load_pretrained(DiffusionGemmaForBlockDiffusion, folder, dtype)
     if quantize == "none":
         model.to(device)
     for tuning in tunings:
@@ -132,7 +134,6 @@ def load_gemma(
         leave_out_pictures(model)
         quantize_gemma(model, quantize, device)
         model.to(device)
-    model.eval()
     return LoadedGemma(model=model, text=GemmaTokenizer(tokenizer, _special_ids(model)))
 
 
@@ -150,29 +151,6 @@ def _load_tokenizer(folder: Path) -> Tokenizer:
         return Tokenizer.from_file(str(path))
     except Exception as fault:  # the library raises no narrower type
         raise ModelError(f"{path} cannot be read ({fault}): fetch it again") from fault
-
-
-def _load_model(folder: Path, dtype: torch.dtype) -> Any:
-    from transformers import DiffusionGemmaForBlockDiffusion
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()  # the engine's stderr is a log
-    try:
-        model, report = DiffusionGemmaForBlockDiffusion.from_pretrained(
-            folder,
-            dtype=dtype,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-        )
-    except (OSError, ValueError, KeyError, SafetensorError) as fault:
-        reason = " ".join(str(fault).split())
-        raise ModelError(f"{folder} cannot be loaded as DiffusionGemma: {reason}") from fault
-    if missing := sorted(report["missing_keys"]):
-        raise ModelError(
-            f"{folder} lacks {len(missing)} tensors ({missing[0]} …): fetch the model again"
-        )
-    return model
 
 
 def _special_ids(model: Any) -> SpecialIds:

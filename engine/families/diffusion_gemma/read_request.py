@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
+from intarsia.engine.families.project_text import as_plain_text
 from intarsia.engine.families.validate_request import (
     bounded,
     require_common_fields,
@@ -84,7 +85,7 @@ class RequestReader:
         room = limits.max_positions - limits.canvas_length - len(context)
         require_range("max_tokens", request.max_tokens, least=1, most=room)
         max_project = min(room - request.max_tokens, limits.max_context_tokens // 2)
-        project = self._text.project(request.project, max_tokens=max_project)
+        project = as_plain_text(request.project, self._text.encode, max_tokens=max_project)
         if len(project):
             context = self._text.context(request.prefix, far_suffix, project)
             context += given[:num_early]

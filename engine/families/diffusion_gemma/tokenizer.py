@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer
 
-from intarsia.engine.families.project_text import NO_FILES, ProjectText, as_plain_text
-from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
 
 _BEFORE_SUFFIX = "The end of a file, after a gap:\n"
 _BEFORE_PREFIX = "\n\nThe same file from its beginning, the gap filled in:\n"
@@ -59,22 +58,16 @@ class GemmaTokenizer:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def context(self, prefix: str, far_suffix: str, project: ProjectText = NO_FILES) -> list[int]:
+    def context(self, prefix: str, far_suffix: str, project: ProjectIds = NO_PROJECT) -> list[int]:
         """Return the ids for the encoder: other files, which change least, come first."""
         before = _BEFORE_SUFFIX + far_suffix + _BEFORE_PREFIX if far_suffix else ""
         return [
             self.special.begin,
-            *project.files,
+            *project.before_mark,
             *self.encode(before),
-            *project.own_path,
+            *project.in_prefix,
             *self.encode(prefix),
         ]
-
-    def project(self, project: ProjectContext | None, *, max_tokens: int) -> ProjectText:
-        """Return other files as plain text, as far as they fit."""
-        if project is None:
-            return NO_FILES
-        return as_plain_text(project, self.encode, max_tokens=max_tokens)
 
     def num_before_end(self, ids: Sequence[int]) -> int:
         """Return the number of ids before the first that ends or pads the text."""

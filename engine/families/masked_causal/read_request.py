@@ -1,16 +1,12 @@
 """Read a request as token ids: context, half-typed bytes, draft. Knows no model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
-    NO_PROJECT,
-    FimTokenizer,
-    ProjectIds,
-)
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     ContextBoundaries,
@@ -18,12 +14,13 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     boundary_offset,
 )
 from intarsia.engine.families.project_text import (
+    NO_PROJECT,
+    ProjectIds,
+    as_plain_text,
     chunk_text,
     has_chunks,
     last_that_fit,
     one_line,
-    path_line,
-    plain_file,
 )
 from intarsia.engine.families.validate_request import (
     bounded,
@@ -33,7 +30,7 @@ from intarsia.engine.families.validate_request import (
     require_temperature,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
+from intarsia.engine.ipc.messages import Fill, ProjectContext
 
 
 def lay_out_project(
@@ -44,36 +41,24 @@ def lay_out_project(
     They are laid out as the backbone saw repositories in its training, such as Qwen2.5-Coder's
     (arXiv 2409.12186), or as plain text. If not all fit, the first ones are left out.
     """
-    if project is None:
-        return NO_PROJECT
+    marks = text.repository
+    if marks is None or project is None:
+        plain = as_plain_text(project, text.encode, max_tokens=max_tokens)
+        return ProjectIds(in_prefix=(*plain.before_mark, *plain.in_prefix))
+    mark = text.mark_id(marks.before_file)
+    name = text.encode(one_line(project.repository) + marks.after_name)
+    start = [text.mark_id(marks.before_name), *name]
+    own_path = text.encode(one_line(project.path) + "\n")
     files = last_that_fit(
         project.chunks,
-        lambda chunk: _file_ids(text, chunk),
-        max_tokens=max_tokens - len(_join(text, project, [])),
+        lambda chunk: [mark, *text.encode(f"{one_line(chunk.path)}\n{chunk_text(chunk)}")],
+        max_tokens=max_tokens - len(start) - 1 - len(own_path),
     )
-    return _join(text, project, files) if files else NO_PROJECT
-
-
-def _file_ids(text: FimTokenizer, chunk: ContextChunk) -> list[int]:
-    if text.repository is None:
-        return text.encode(plain_file(chunk))
-    mark = text.mark_id(text.repository.before_file)
-    return [mark, *text.encode(f"{one_line(chunk.path)}\n{chunk_text(chunk)}")]
-
-
-def _join(
-    text: FimTokenizer, project: ProjectContext, files: Sequence[Sequence[int]]
-) -> ProjectIds:
-    others = [token for ids in files for token in ids]
-    marks = text.repository
-    if marks is None:
-        return ProjectIds(in_prefix=[*others, *text.encode(path_line(project.path))])
-    name = text.encode(one_line(project.repository) + marks.after_name)
-    own_path = text.encode(one_line(project.path) + "\n")
-    before = [text.mark_id(marks.before_name), *name, *others, text.mark_id(marks.before_file)]
+    if not files:
+        return NO_PROJECT
     if marks.is_path_in_prefix:
-        return ProjectIds(before_mark=before, in_prefix=own_path)
-    return ProjectIds(before_mark=[*before, *own_path])
+        return ProjectIds(before_mark=[*start, *files, mark], in_prefix=own_path)
+    return ProjectIds(before_mark=[*start, *files, mark, *own_path])
 
 
 _BLANKS = (" ", "\t")

@@ -16,11 +16,10 @@ from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter, tune
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
-    NO_PROJECT,
     FimIds,
-    ProjectIds,
 )
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
+from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
 from intarsia.training.packed_holes import HoleIds, PackedHoles
 from intarsia.training.tuning_task import TuningTaskOptions, save_tensors
 from intarsia_research.training.adapted_backbone import AdaptedBackbone

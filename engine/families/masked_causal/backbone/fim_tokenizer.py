@@ -25,6 +25,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_marks import (
     FimMarks,
     RepositoryMarks,
 )
+from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
 
 _MARK = re.compile(r"<\S+>")
 # SentencePiece's lists also have plain tokens such as <table>, for HTML.
@@ -99,20 +100,6 @@ class FimIds:
     before_middle: int
     mask: int
     end: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProjectIds:
-    """Other files as ids: those before the mark of the prefix, and those at the prefix's start."""
-
-    before_mark: Sequence[int] = ()
-    in_prefix: Sequence[int] = ()
-
-    def __len__(self) -> int:
-        return len(self.before_mark) + len(self.in_prefix)
-
-
-NO_PROJECT = ProjectIds()
 
 
 class FimTokenizer:

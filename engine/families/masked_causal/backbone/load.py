@@ -14,7 +14,7 @@ import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
+from intarsia.engine.families.device import choose_dtype, free_bytes, name_of, require_memory
 from intarsia.engine.families.masked_causal.backbone.adapter import (
     Embeddings,
     GatedAdapter,
@@ -210,7 +210,7 @@ def _load_own_shape(
         weights = tune(weights, shape, tuning)
     if plan.format == "plain":
         backbone = TorchBackbone(shape, torch_weights(weights, read, "plain"), mask_id=mask_id)
-        return LoadedBackbone(backbone=backbone, format_name=_name_of(plan.dtype), notes=notes)
+        return LoadedBackbone(backbone=backbone, format_name=name_of(plan.dtype), notes=notes)
     # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
     # looked up come into memory; a tuning does not change the embeddings.
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
@@ -268,7 +268,7 @@ def _convert(
         packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
         return LoadedBackbone(
             backbone=TorchBackbone(shape, packed, mask_id=mask_id),
-            format_name=f"{_name_of(plan.dtype)}, packed",
+            format_name=f"{name_of(plan.dtype)}, packed",
         )
     # numba takes half a second to import: only where it is used
     from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
@@ -292,7 +292,3 @@ def _copy_embeddings(weights: BackboneWeights) -> BackboneWeights:
     embed = weights.embed.clone()
     is_tied = weights.output is weights.embed
     return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

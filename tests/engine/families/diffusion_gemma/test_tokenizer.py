@@ -18,6 +18,7 @@ from intarsia.engine.families.diffusion_gemma.settings import (
     read_settings,
 )
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
+from intarsia.engine.families.project_text import as_plain_text
 from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2
@@ -69,7 +70,7 @@ PROJECT = ProjectContext(
 
 
 def test_other_files_come_first_as_text(text: GemmaTokenizer) -> None:
-    project = text.project(PROJECT, max_tokens=900)
+    project = as_plain_text(PROJECT, text.encode, max_tokens=900)
     ids = text.context("x = ", "print(x)\n", project)
     assert not {PAD, EOS, BOS, 3} & set(ids[1:])
     shown = "".join(text.pieces(ids[1:], after=[]))
@@ -80,10 +81,10 @@ def test_other_files_come_first_as_text(text: GemmaTokenizer) -> None:
 
 
 def test_without_room_for_other_files_there_are_none(text: GemmaTokenizer) -> None:
-    whole = len(text.project(PROJECT, max_tokens=900))
-    assert 0 < len(text.project(PROJECT, max_tokens=whole - 1)) < whole
-    assert len(text.project(PROJECT, max_tokens=9)) == 0
-    assert len(text.project(None, max_tokens=900)) == 0
+    whole = len(as_plain_text(PROJECT, text.encode, max_tokens=900))
+    assert 0 < len(as_plain_text(PROJECT, text.encode, max_tokens=whole - 1)) < whole
+    assert len(as_plain_text(PROJECT, text.encode, max_tokens=9)) == 0
+    assert len(as_plain_text(None, text.encode, max_tokens=900)) == 0
 
 
 def test_a_hole_ends_at_the_first_end_or_padding(text: GemmaTokenizer) -> None:
