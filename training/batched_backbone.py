@@ -25,7 +25,11 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
-from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
+from intarsia.engine.families.masked_causal.backbone.rotary import (
+    inverse_frequencies,
+    rotate,
+    rotation,
+)
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
@@ -59,10 +63,11 @@ class BatchedBackbone:
         """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
         (holes, length, hidden). Each layer's keys and values are appended to ``keys_values``."""
         x = F.embedding(ids, self.weights.embed)
-        rotation = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
+        positions = torch.arange(ids.shape[1], device=self.device)
+        turns = rotation(positions, self._frequencies, self.dtype)
         groups = self.shape.num_groups
         for layer, lora in zip(self.weights.layers, tuning, strict=True):
-            q, k, v = self._qkv(x, layer, lora["qkv"] if lora else None, rotation)
+            q, k, v = self._qkv(x, layer, lora["qkv"] if lora else None, turns)
             attended = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )
@@ -77,7 +82,7 @@ class BatchedBackbone:
         x: Tensor,
         layer: LayerWeights,
         lora: LowRank | None,
-        rotation: tuple[Tensor, Tensor],
+        turns: tuple[Tensor, Tensor],
     ) -> tuple[Tensor, Tensor, Tensor]:
         shape = self.shape
         qkv = linear(self._norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, lora)
@@ -87,7 +92,7 @@ class BatchedBackbone:
         )
         if layer.q_norm is not None and layer.k_norm is not None:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
-        return _rotate(q, rotation), _rotate(k, rotation), v
+        return rotate(q, *turns), rotate(k, *turns), v
 
     def _feed_forward(self, x: Tensor, layer: LayerWeights, lora: LowRankLayer | None) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
@@ -95,10 +100,6 @@ class BatchedBackbone:
             2, dim=-1
         )
         return linear(F.silu(gate) * up, layer.down, None, lora["down"] if lora else None)
-
-    def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        angles = positions[..., None].float() * self._frequencies
-        return angles.cos().to(self.dtype)[:, None], angles.sin().to(self.dtype)[:, None]
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
@@ -162,13 +163,6 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None, lora: LowRank | None)
     """Return a linear layer's output, with its low-rank change."""
     y = F.linear(x, weight, bias)
     return y if lora is None else y + F.linear(F.linear(x, lora.down), lora.up)
-
-
-def _rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
-    """Apply rotary positions to x (holes, heads, rows, head_dim)."""
-    cosine, sine = rotation
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
 
 
 def join_heads(attended: Tensor) -> Tensor:

@@ -9,9 +9,9 @@ right lines, this way 29 of 40; they repaired 11 wrong lines, this way 16.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -28,88 +28,6 @@ from intarsia.engine.diffusion.renewal import gumbel, least_sure
 from intarsia.engine.fill_control import FillControl
 
 _MAX_ROWS = 64  # tokens scored in a pass; each has a row of logits as wide as the vocabulary
-
-
-Branch: TypeAlias = Callable[[Sequence[Sequence[int]]], list[Tensor]]
-"""Continuations of the held tokens → logits (tokens, vocab) after each token of each."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MaskedRun:
-    """A masked run of a draft, and the draft's tokens after it."""
-
-    own_ids: list[int]
-    ids_after: list[int]
-    is_last: bool  # the hole ends after ``ids_after``
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunFiller:
-    """Fills one masked run, in one forward pass for each of its tokens.
-
-    Another run replaces the draft's own if it is likelier by more than ``margin`` (nats). Above
-    ``temperature`` 0, a run is sampled by its likelihood.
-    """
-
-    end_ids: list[int]
-    suffix_ids: list[int]  # the first tokens after the hole
-    num_beginnings: int
-    margin: float
-    temperature: float
-    generator: torch.Generator  # on the CPU
-
-    def fill(self, run: MaskedRun, logits: Tensor, branch: Branch) -> list[ScoredToken]:
-        """Return as many tokens as the run has; ``logits`` (vocab,) predict the first one."""
-        written = self._continue_beginnings(len(run.own_ids), logits, branch)
-        candidates = [run.own_ids, *(ids for ids in written if ids != run.own_ids)]
-        tail = [*run.ids_after, *(self.suffix_ids if run.is_last else ())]
-        rows = [
-            torch.cat([logits[None], after])
-            for after in branch([[*ids, *tail] for ids in candidates])
-        ]
-        scores = torch.tensor(
-            [self._score(ids, run, row) for ids, row in zip(candidates, rows, strict=True)]
-        )
-        scores[0] += self.margin
-        noise = self.temperature * gumbel(len(candidates), self.generator)
-        best = int((scores + noise).argmax())
-        return score_tokens(rows[best][: len(run.own_ids)], candidates[best])
-
-    def _continue_beginnings(self, length: int, logits: Tensor, branch: Branch) -> list[list[int]]:
-        """Return the likeliest first tokens, each continued greedily to ``length``."""
-        beginnings = self._without_ends(logits).topk(self.num_beginnings).indices
-        runs = [[token] for token in beginnings.tolist()]
-        for _ in range(length - 1):
-            for ids, after in zip(runs, branch(runs), strict=True):
-                ids.append(int(self._without_ends(after[-1]).argmax()))
-        return runs
-
-    def _without_ends(self, logits: Tensor) -> Tensor:
-        """Exclude end tokens: a rewritten draft keeps its number of tokens."""
-        logits = logits.clone()
-        logits[self.end_ids] = -torch.inf
-        return logits
-
-    def _score(self, ids: list[int], run: MaskedRun, logits: Tensor) -> float:
-        """Return the log-probability of a candidate and the tokens after it.
-
-        At the end of the hole this includes that the hole ends there: by an end token, or by
-        running on into the suffix.
-        """
-        log_p = torch.log_softmax(logits.float(), dim=-1)
-        tokens = [*ids, *run.ids_after]
-        score = _log_probability(log_p, tokens)
-        if not run.is_last:
-            return score
-        log_end = torch.logsumexp(log_p[len(tokens), self.end_ids], dim=0).cpu()
-        if not self.suffix_ids:
-            return score + float(log_end)
-        running_on = torch.tensor(_log_probability(log_p[len(tokens) :], self.suffix_ids))
-        return score + float(torch.logaddexp(log_end, running_on))
-
-
-def _log_probability(log_p: Tensor, tokens: Sequence[int]) -> float:
-    return float(log_p[torch.arange(len(tokens)), list(tokens)].sum())
 
 
 class BranchVerifier(Verifier, Protocol):
@@ -164,15 +82,7 @@ def rewrite(
     on_round: OnRound | None,
 ) -> HoleTokens:
     """Rewrite a draft, in a pass or more; a deadline leaves the rest. Raises Cancelled."""
-    run_filler = RunFiller(
-        end_ids=sorted(request.end_ids),
-        suffix_ids=list(request.suffix_ids[: policy.num_ahead]),
-        num_beginnings=policy.num_beginnings,
-        margin=0.0 if policy.temperature else policy.margin,
-        temperature=policy.temperature,
-        generator=generator,
-    )
-    return _Rewriting(verifier, request, policy, run_filler, control).run(on_round)
+    return _Rewriting(verifier, request, policy, generator, control).run(on_round)
 
 
 class _Interrupted(Exception):
@@ -188,12 +98,14 @@ class _Rewriting:
         verifier: BranchVerifier,
         request: RewriteRequest,
         policy: RewritePolicy,
-        run_filler: RunFiller,
+        generator: torch.Generator,
         control: FillControl,
     ) -> None:
         self._verifier = verifier
         self._policy = policy
-        self._run_filler = run_filler
+        self._generator = generator
+        self._end_ids = sorted(request.end_ids)
+        self._suffix_ids = list(request.suffix_ids[: policy.num_ahead])
         self._max_forwards = request.max_forwards
         self._control = control
         self._tokens = [ScoredToken(id=i, confidence=0.0, entropy=0.0) for i in request.draft_ids]
@@ -232,7 +144,7 @@ class _Rewriting:
             torch.tensor([math.log(max(token.confidence, 1e-30)) for token in self._tokens]),
             self._policy.noise,
             temperature=self._policy.temperature,
-            generator=self._run_filler.generator,
+            generator=self._generator,
         ):
             self._is_masked[position] = True
 
@@ -259,7 +171,7 @@ class _Rewriting:
         return now.confidence < floor and now.confidence < floor * before.confidence
 
     def _fill_run(self) -> None:
-        """Fill the masked run at the position, if there is one."""
+        """Fill the masked run at the position, if there is one: a pass for each of its tokens."""
         start = self._position
         end = self._end(start, self._policy.max_run, is_masked=True)
         if end == start:
@@ -267,16 +179,68 @@ class _Rewriting:
         num_ahead = self._policy.num_ahead
         kept_after = self._ids(end, self._end(end, num_ahead, is_masked=False))
         ids_after = kept_after or self._ids(end, end + num_ahead)
-        masked_run = MaskedRun(
-            own_ids=self._ids(start, end),
-            ids_after=ids_after,
-            is_last=end + len(ids_after) == len(self._tokens),
-        )
-        run = self._run_filler.fill(masked_run, self._next_logits, self._branch)
+        is_last = end + len(ids_after) == len(self._tokens)  # the hole ends after these
+        run = self._choose_run(self._ids(start, end), ids_after, is_last=is_last)
         self._tokens[start:end] = run
         self._is_masked[start:end] = [False] * len(run)
         self._position = end
         self._last_run = [token.id for token in run]
+
+    def _choose_run(
+        self, own_ids: list[int], ids_after: list[int], *, is_last: bool
+    ) -> list[ScoredToken]:
+        """Return the tokens of a masked run, as many as the draft's own.
+
+        Others replace these if they are likelier by more than the margin. Above temperature 0, a
+        run is sampled by its likelihood.
+        """
+        written = self._continue_beginnings(len(own_ids))
+        candidates = [own_ids, *(ids for ids in written if ids != own_ids)]
+        tail = [*ids_after, *(self._suffix_ids if is_last else ())]
+        rows = [
+            torch.cat([self._next_logits[None], after])
+            for after in self._branch([[*ids, *tail] for ids in candidates])
+        ]
+        pairs = zip(candidates, rows, strict=True)
+        scores = torch.tensor(
+            [self._score([*ids, *ids_after], row, is_last=is_last) for ids, row in pairs]
+        )
+        temperature = self._policy.temperature
+        scores[0] += 0.0 if temperature else self._policy.margin
+        noise = temperature * gumbel(len(candidates), self._generator)
+        best = int((scores + noise).argmax())
+        return score_tokens(rows[best][: len(own_ids)], candidates[best])
+
+    def _continue_beginnings(self, length: int) -> list[list[int]]:
+        """Return the likeliest first tokens, each continued greedily to ``length``."""
+        logits = self._without_ends(self._next_logits)
+        runs = [[token] for token in logits.topk(self._policy.num_beginnings).indices.tolist()]
+        for _ in range(length - 1):
+            for ids, after in zip(runs, self._branch(runs), strict=True):
+                ids.append(int(self._without_ends(after[-1]).argmax()))
+        return runs
+
+    def _without_ends(self, logits: Tensor) -> Tensor:
+        """Exclude end tokens: a rewritten draft keeps its number of tokens."""
+        logits = logits.clone()
+        logits[self._end_ids] = -torch.inf
+        return logits
+
+    def _score(self, tokens: list[int], logits: Tensor, *, is_last: bool) -> float:
+        """Return the log-probability of a candidate and the tokens after it.
+
+        At the end of the hole this includes that the hole ends there: by an end token, or by
+        running on into the suffix.
+        """
+        log_p = torch.log_softmax(logits.float(), dim=-1)
+        score = _log_probability(log_p, tokens)
+        if not is_last:
+            return score
+        log_end = torch.logsumexp(log_p[len(tokens), self._end_ids], dim=0).cpu()
+        if not self._suffix_ids:
+            return score + float(log_end)
+        running_on = torch.tensor(_log_probability(log_p[len(tokens) :], self._suffix_ids))
+        return score + float(torch.logaddexp(log_end, running_on))
 
     def _ids(self, start: int, end: int) -> list[int]:
         return [token.id for token in self._tokens[start:end]]
@@ -316,3 +280,7 @@ class _Rewriting:
         if reason == "end":
             return tokens
         return replace(tokens, num_committed=self._position, finish_reason=reason)
+
+
+def _log_probability(log_p: Tensor, tokens: Sequence[int]) -> float:
+    return float(log_p[torch.arange(len(tokens)), list(tokens)].sum())

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.rotary import rotation
 from intarsia.engine.families.masked_causal.backbone.weights import LayerWeights
 from intarsia.training.batched_backbone import BatchedBackbone, join_heads, linear
 from intarsia_research.training.canvas_batch import CanvasBatch
@@ -68,12 +69,12 @@ class AdaptedBackbone(BatchedBackbone):
         if mask is not None:
             is_mask = (batch.row_ids == self.mask_id)[..., None]
             x = torch.where(is_mask, x + mask, x)
-        rotation = self._rotation(batch.row_positions)
+        turns = rotation(batch.row_positions[:, None], self._frequencies, self.dtype)
         bias = self._bias(batch)
         for layer, context, lora in zip(
             self.weights.layers, prefilled.keys_values, layers, strict=True
         ):
-            x = x + self._attend(x, layer, lora, _Visible(*context, bias), rotation)
+            x = x + self._attend(x, layer, lora, _Visible(*context, bias), turns)
             x = x + self._feed_forward(x, layer, lora)
         return self._norm(x, self.weights.norm)
 
@@ -83,10 +84,10 @@ class AdaptedBackbone(BatchedBackbone):
         layer: LayerWeights,
         lora: LowRankLayer,
         visible: "_Visible",
-        rotation: tuple[Tensor, Tensor],
+        turns: tuple[Tensor, Tensor],
     ) -> Tensor:
         num_holes, num_rows = x.shape[:2]
-        q, k, v = self._qkv(x, layer, lora["qkv"], rotation)
+        q, k, v = self._qkv(x, layer, lora["qkv"], turns)
         keys = torch.cat([visible.keys, k], dim=2)
         values = torch.cat([visible.values, v], dim=2)
         # The query heads of a group become rows, as in the engine's backbone: no key is copied.

@@ -26,13 +26,13 @@ def inverse_frequencies(shape: BackboneShape) -> Tensor:
 
 
 def rotation(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Return cosine and sine, each (rows, head_dim / 2), for positions (rows,)."""
-    angles = positions[:, None].float() * frequencies
+    """Return cosine and sine, each (…, rows, head_dim / 2), for positions (…, rows)."""
+    angles = positions[..., None].float() * frequencies
     return angles.cos().to(dtype), angles.sin().to(dtype)
 
 
 def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Return x (heads, rows, head_dim) rotated by the rows' positions."""
+    """Return x (…, heads, rows, head_dim) rotated by the rows' positions."""
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
 
