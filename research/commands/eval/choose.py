@@ -34,8 +34,8 @@ def systems_of(request: EvalRequest) -> list[System]:
     """Return the systems in order. The others are compared with the first."""
     if request.is_direct and request.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
-    if request.contexts and not request.is_direct:
-        raise CliError("--context asks the engine directly: give it with --direct")
+    if {*request.contexts} - {NO_CONTEXT, "all"} and not request.is_direct:
+        raise CliError("the server reads all kinds of code or none: give --context with --direct")
     projects = CutProjects()
     own = [
         _own(decoding, budget, context, projects, request)
@@ -68,7 +68,10 @@ def _own(
         asked = chunk_options(context, request.context_tokens)
         chosen = WithContext(projects=projects, options=asked) if asked else None
         return Direct(options, name=name, context=chosen)
-    return LanguageServer(options, name=name, is_invoked=request.is_invoked)
+    reads_project = context != NO_CONTEXT
+    return LanguageServer(
+        options, name=name, is_invoked=request.is_invoked, reads_project=reads_project
+    )
 
 
 def _baseline(name: BaselineName, request: EvalRequest) -> list[System]:

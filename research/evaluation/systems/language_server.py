@@ -2,7 +2,8 @@
 
 One server runs for all cases, restarted after it ends or does not answer; each case is its own
 document. The server decides whether a hole is a line or a block. A random span is requested as an
-edit of an empty range; the server does not report its cost.
+edit of an empty range; the server does not report its cost. With ``reads_project``, the folder of a
+case is opened, and the hole is asked for again when the server has had time to read other files.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +19,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
+from intarsia.lsp.settings import Settings
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
@@ -39,6 +42,9 @@ from intarsia_research.evaluation.systems.client import (
 
 _INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
 
+READING_S = 5.0
+"""What a user takes to look at a file before typing in it: time to choose and read other files."""
+
 
 class LanguageServer:
     """The language server as a system.
@@ -54,9 +60,11 @@ class LanguageServer:
         *,
         name: str | None = None,
         is_invoked: bool = False,
+        reads_project: bool = False,
         address: Address | None = None,
         command: Sequence[str] = SERVE,
         slack_s: float = SLACK_S,
+        reading_s: float = READING_S,
     ) -> None:
         self._options = patient(options or FillOptions())
         self._sent = server_options(self._options)
@@ -64,6 +72,9 @@ class LanguageServer:
         self._address = address
         self._command = command
         self._slack_s = slack_s
+        self._reading_s = reading_s if reads_project else None
+        if reads_project:
+            self._sent |= {"fillAhead": Settings().fill_ahead}  # it revises what was answered
         self.name = name or self._options.decoding
 
     @asynccontextmanager
@@ -77,6 +88,7 @@ class LanguageServer:
                 await self._info(status["model"]),
                 trigger=_INVOKED if self._is_invoked else _AUTOMATIC,
                 limit_s=self._slack_s + self._sent["deadlineMs"] / 1000,
+                reading_s=self._reading_s,
             )
             yield client
         finally:
@@ -88,6 +100,8 @@ class LanguageServer:
         except EngineError as error:
             raise EvaluationFault(str(error)) from error
         trigger = {"trigger": "invoked" if self._is_invoked else "automatic"}
+        if self._reading_s is not None:
+            trigger["other files"] = f"asked for again after {self._reading_s:g} s"
         return SystemInfo(
             name=self.name,
             way="language server",
@@ -100,12 +114,20 @@ class LanguageServerClient:
     """Sends one request at a time to one server."""
 
     def __init__(
-        self, server: "_StartedServer", info: SystemInfo, *, trigger: int, limit_s: float
+        self,
+        server: "_StartedServer",
+        info: SystemInfo,
+        *,
+        trigger: int,
+        limit_s: float,
+        reading_s: float | None = None,
     ) -> None:
+        """``reading_s``: how long the project of a case is read, None if it is not opened."""
         self.info = info
         self._server = server
         self._trigger = trigger
         self._limit_s = limit_s
+        self._reading_s = reading_s
         self._failures = Failures()
         self._numbers = itertools.count(1)
 
@@ -130,6 +152,10 @@ class LanguageServerClient:
 
     async def _ask(self, server: ServerProcess, case: Case) -> Answer:
         uri = f"file:///evaluation/{next(self._numbers)}/{quote(case.path.lstrip('/'))}"
+        in_project = self._reading_s is not None and case.root is not None
+        if in_project:
+            self._server.open_folder(server, case.root)
+            uri = (case.root.resolve() / case.path).as_uri()
         text = case.filled("")
         cursor = position_of(text, len(case.prefix))
         opened = {"uri": uri, "languageId": case.language, "version": 1, "text": text}
@@ -138,6 +164,9 @@ class LanguageServerClient:
             answer = await _ask_for_edit(server, uri, cursor)
         else:
             answer = await self._ask_for_ghost_text(server, uri, cursor)
+            if in_project:
+                await asyncio.sleep(self._reading_s)
+                answer = await self._ask_for_ghost_text(server, uri, cursor)
         server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         return answer
 
@@ -182,6 +211,7 @@ class _StartedServer:
         self._options = options
         self._stack = AsyncExitStack()
         self._server: ServerProcess | None = None
+        self._folder: str | None = None  # the one that is open
 
     async def running(self) -> ServerProcess:
         """Return the server; start it if it does not run."""
@@ -193,8 +223,18 @@ class _StartedServer:
     async def start(self) -> Message:
         """Start a server; return its status after the model is loaded. Raise ServerFault."""
         server = await self._stack.enter_async_context(serving(self._environment, self._command))
-        self._server = server
+        self._server, self._folder = server, None
         return await server.open_session(self._options)
+
+    def open_folder(self, server: ServerProcess, root: Path) -> None:
+        """Have the server open this folder instead of the one before."""
+        uri = root.resolve().as_uri()
+        if uri != self._folder:
+            closed, self._folder = self._folder, uri
+            added = [{"uri": uri, "name": root.name}]
+            removed = [{"uri": closed, "name": ""}] if closed else []
+            event = {"added": added, "removed": removed}
+            server.notify("workspace/didChangeWorkspaceFolders", {"event": event})
 
     async def end(self) -> None:
         self._server = None

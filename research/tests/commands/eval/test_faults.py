@@ -43,7 +43,7 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     three = ("--system", "a") * 3
     check("--compare", kept, kept, *three, said="twice at most")
     check("--direct", "--invoked", said="without --direct")
-    check("--context", "all", said="give it with --direct")
+    check("--context", "similar", said="give --context with --direct")
     assert not new.exists()
 
 

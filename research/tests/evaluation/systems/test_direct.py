@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,24 @@ async def test_an_invoked_request_is_told_as_all_its_candidates(runtime: Address
         answer = await client.fill(GOOD)
         assert client.info.details["trigger"] == "invoked"
     assert (answer.text, answer.num_forwards) == ("a0", 3)
+
+
+async def test_the_project_of_a_hole_is_opened_and_read(runtime: Address, tmp_path: Path) -> None:
+    (tmp_path / "prices.py").write_text("def price_of(article: str) -> int:\n    return 3\n")
+    (tmp_path / "shop.py").write_text("")
+    hole = replace(
+        case("from prices import price_of\n\ntotal = ", "price_of('pen')"),
+        root=tmp_path,
+        path="shop.py",
+    )
+    command = rule_server_command(text="'{project}'")
+    server = LanguageServer(
+        name="all", reads_project=True, address=runtime, command=command, reading_s=2
+    )
+    async with server.ready() as client:
+        assert client.info.details["other files"] == "asked for again after 2 s"
+        while "def price_of" not in (await client.fill(hole)).text:
+            pass  # a busy machine may need more than these seconds
 
 
 @pytest.mark.parametrize(
