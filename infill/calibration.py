@@ -76,7 +76,7 @@ class Calibration:
 MayEndHere: TypeAlias = Callable[[str, str], bool]
 """Whether a beginning of the text, which goes on with the second string, leaves the code whole."""
 
-_LEAST_CHARS = 4
+_LEAST_CHARS = 3
 """A shorter beginning is not worth reading. Blanks do not count."""
 
 
@@ -98,18 +98,23 @@ def shown_part(
     percent: int,
     may_end_here: MayEndHere,
 ) -> ShownPart:
-    """Return how much of a text in tokens is at least this probable to be kept.
+    """Return how much of a text in tokens is shown: at least this probable to be kept.
 
-    Without a calibration for the model, or the confidence of each token, all is shown.
+    A user who wants p percent finds a text of that probability worth as much as none. What is above
+    it is won with each character, so the part with the most to win is shown, (P - p) x characters:
+    a likely word goes before a doubtful line. Without a calibration for the model, or the
+    confidence of each token, all is shown.
     """
     text = "".join(token.text for token in tokens)
     probability = keep_probability(tokens, end_confidence, calibration)
-    if probability is None or calibration is None or 100 * probability >= percent:
+    if probability is None or calibration is None or not percent:
         return ShownPart(length=len(text), probability=probability)
-    beginnings = _probable_beginnings(tokens, calibration, percent)
-    longest_first = sorted(beginnings, key=len, reverse=True)
-    ends = (it for it in longest_first if _is_whole(it, text))
-    shown = next((it for it in ends if may_end_here(it, text[len(it) :])), "")
+    parts = [(it, p) for it, p in _beginnings(tokens, calibration, percent) if _is_whole(it, text)]
+    if 100 * probability >= percent:
+        parts.append((text, probability))
+    parts.sort(key=lambda part: ((part[1] - percent / 100) * len(part[0]), len(part[0])))
+    ends = (it for it, _ in reversed(parts))
+    shown = next((it for it in ends if it == text or may_end_here(it, text[len(it) :])), "")
     return ShownPart(length=len(shown), probability=probability)
 
 
@@ -121,15 +126,15 @@ def keep_probability(
     return None if calibration is None or evidence is None else calibration.probability(evidence)
 
 
-def _probable_beginnings(
+def _beginnings(
     tokens: Sequence[ConfidentToken], calibration: Calibration, percent: int
-) -> Iterator[str]:
-    """Yield each beginning that ends after a token and is probable enough."""
+) -> Iterator[tuple[str, float]]:
+    """Yield each beginning that ends after a token and is probable enough, and how probable."""
     for length in range(1, len(tokens)):
         probability = keep_probability(tokens[:length], None, calibration)
         if probability is None or 100 * probability < percent:
             return
-        yield "".join(token.text for token in tokens[:length]).rstrip()
+        yield "".join(token.text for token in tokens[:length]).rstrip(), probability
 
 
 def _is_whole(beginning: str, text: str) -> bool:

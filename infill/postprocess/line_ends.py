@@ -2,6 +2,7 @@
 
 import re
 
+from intarsia.infill.holes.token_healing import is_word_character
 from intarsia.infill.postprocess.context import (
     CleaningContext,
     ends_with_header,
@@ -64,11 +65,15 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
     """Whether a beginning of a fill can stand alone: the file is no worse with it than without any.
 
     It ends where a reader would end it. It may not end with the header of a block, and no bracket
-    may have to move to a line of its own. ``goes_on`` is the text that the fill goes on with.
+    may have to move to a line of its own. A word that was begun may be finished: the code is as
+    whole as before. ``goes_on`` is the text that the fill goes on with.
 
-    ├f(x)║ + g(┤   →   yes
+    ├f(x)║ + g(┤, pri├ce║(x)┤   →   yes
     ├f(║x)┤, ├f(x, key║=len)┤   →   no
     """
+    is_in_word = is_word_character(context.line_before[-1:] or " ")
+    if is_in_word and is_word_character(beginning[:1]) and _is_first_word(beginning, goes_on):
+        return not is_word_character(context.rest[:1] or " ")
     if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
         return False
     if close_on_own_line(beginning, context) != beginning:
@@ -85,13 +90,22 @@ _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
 
 def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning ends at a comma, a call or a line end; prose may end at any word."""
+    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any."""
+    if _is_first_word(beginning, goes_on):
+        return True
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
     is_arrow = beginning.endswith(_ARROWS)  # what it leads to is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
     return is_prose or (is_end and not is_arrow) or not goes_on.strip()
+
+
+_WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w")
+
+
+def _is_first_word(beginning: str, goes_on: str) -> bool:
+    return bool(_WORD.fullmatch(beginning)) and not _SAME_WORD.match(goes_on)
 
 
 _SPECIAL = re.compile(

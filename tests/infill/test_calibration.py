@@ -127,28 +127,33 @@ def shown(
 
 
 LINE = (("total", 0.9), (" +=", 0.9), (" rates", 0.5), ("[i]", 0.9))
+SURE = (("total", 0.9), (" +=", 0.9), (" rates", 0.9), ("[i]", 0.9))
 
 
 @pytest.mark.parametrize(
-    ("percent", "text"),
+    ("parts", "percent", "text"),
     [
-        (0, "total += rates[i]"),
-        (36, "total += rates[i]"),
-        (37, "total += rates"),
-        (45, "total +="),
-        (81, "total +="),
-        (85, "total"),
-        (91, ""),
+        (LINE, 0, "total += rates[i]"),  # everything
+        (LINE, 20, "total +="),  # 8 likely characters are worth more than 17 doubtful ones
+        (LINE, 60, "total +="),
+        (LINE, 70, "total"),
+        (LINE, 85, "total"),
+        (LINE, 91, ""),
+        (SURE, 20, "total += rates[i]"),
+        (SURE, 50, "total += rates"),
+        (SURE, 70, "total"),
     ],
 )
-def test_a_text_ends_after_the_last_token_that_is_probable_enough(percent: int, text: str) -> None:
-    assert shown(LINE, percent) == text
+def test_the_part_with_the_most_to_win_is_shown(
+    parts: Sequence[tuple[str, float | None]], percent: int, text: str
+) -> None:
+    assert shown(parts, percent) == text
 
 
 def test_an_improbable_end_hides_the_last_token_alone() -> None:
     parts = (("first(a)", 0.9), (" or", 1.0), (" second(a)", 1.0))
-    assert shown(parts, 80, end=0.9) == "first(a) or second(a)"
-    assert shown(parts, 80, end=0.5) == "first(a) or"
+    assert shown(parts, 60, end=0.9) == "first(a) or second(a)"
+    assert shown(parts, 60, end=0.6) == "first(a) or"
 
 
 @pytest.mark.parametrize(
@@ -175,15 +180,15 @@ def test_a_text_is_cut_only_where_the_code_is_whole() -> None:
 
     part = shown_part(spoken(*LINE), None, PRODUCT, 45, may_end_here)
     assert part.length == len("total")
-    assert asked == ["total +=", "total"], "the longest first"
+    assert asked == ["total +=", "total"], "the best first"
 
 
 def test_the_code_is_not_looked_at_where_all_is_shown() -> None:
     def may_end_here(beginning: str, goes_on: str) -> bool:
         raise AssertionError(beginning)
 
-    part = shown_part(spoken(*LINE), None, PRODUCT, 30, may_end_here)
-    assert part == ShownPart(length=17, probability=pytest.approx(0.9**3 * 0.5))
+    part = shown_part(spoken(*SURE), None, PRODUCT, 30, may_end_here)
+    assert part == ShownPart(length=17, probability=pytest.approx(0.9**4))
 
 
 @pytest.mark.parametrize("calibration", [PRODUCT, None])

@@ -63,7 +63,7 @@ def judged(filled: Filled, percent: int) -> Judged:
             (("total", 0.9), (" =", 0.9), (" f(i)", 0.9), (" +", 0.8), (" 1", 0.1)),
             len("total = f(i)"),
         ),
-        (LINE, 0),  # "total +=" is no code, "total" is another statement
+        (LINE, len("total")),  # "total +=" is no code
     ],
 )
 def test_what_is_improbable_is_cut_where_the_code_is_whole(
@@ -137,11 +137,11 @@ FIRST = "total += rates[i]"
 @pytest.mark.parametrize(
     ("num_settled", "weakest", "model", "certain"),
     [
-        (3, 0.97, MODEL, ""),  # another operand may follow
+        (3, 0.97, MODEL, "total"),  # another operand may follow
         (4, 0.97, MODEL, FIRST),
         (7, 0.97, MODEL, FIRST),
         (10, 0.97, MODEL, FIRST),  # no header without its block, no half word
-        (10, 0.01, MODEL, ""),
+        (10, 0.01, MODEL, "total"),
         (10, None, MODEL, ""),
         (10, 0.97, None, ""),
     ],

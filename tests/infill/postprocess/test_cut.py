@@ -287,6 +287,15 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
         ("javascript", "function f() {\n  ║\n}\n", "a();\n  b();", "\n  c();"),
         ("plaintext", "║", "(as one says)", " of it"),
         ("plaintext", "Dear ║", "user", " of it"),
+        # The first word, finished or whole.
+        ("python", "from .fields import Cou║\n", "ntField", " as CountField"),
+        ("python", "x = ║\n", "price_of", "(article)"),
+        ("python", "print(║)\n", "total", " * rate"),
+        ("typescript", "const x = this.║;\n", "session", "?.device"),
+        ("rust", "let x = ║\n", "Some", "(1)"),
+        ("terraform", "resource ║", "aws_bucket", " {"),
+        ("css", ".a { col║ }\n", "or", ": red;"),
+        ("python", "x = 1\nimp║\n", "ort", " os"),
     ],
 )
 def test_whole_code_may_end_there(
@@ -304,6 +313,9 @@ def test_whole_code_may_end_there(
         ("python", "def f():\n    ║\n", "for a in b:", "\n"),
         ("python", "print(sorted(║))\n", "items, key", "=len"),  # another argument
         ("python", "║\n", "pivot = items", "[0]"),
+        ("css", ".a { fo║ }\n", "nt", "-size: 1px;"),  # half a word
+        ("python", "x = pr║ce\n", "ice", "(f)"),  # the word goes on behind the cursor
+        ("plaintext", "{ it ║", "doesn", "'t }"),
         ("javascript", "const x = ║\n", "{ a: 1,", "\n"),
         # The bracket belongs on a line of its own.
         ("javascript", "function f() {║}\n", "\n  a();", "\n"),
