@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: help demo test test-all test-slow test-research setup lint figures types types-research pull \
+.PHONY: help demo test test-all test-slow test-research setup lint figures walk types types-research pull \
   llama-cpp extension-check foreign-clients lock audit sbom bench eval soak clean
 
 # Sample files are filled.
@@ -93,6 +93,10 @@ lint: setup
 # Lines and files of each part, and what is in the wheel.
 figures: setup
 	@$(BIN)/python tests/checks/budget.py --wheel
+
+# How far one inline completion walks through the server.
+walk: setup
+	@PYTHONPATH=tests/support $(BIN)/python tests/checks/walk.py
 
 # The type checker sees the folders under their one import name through links.
 types: setup
