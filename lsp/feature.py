@@ -3,31 +3,13 @@
 Handlers ask the session for a feature by its class; the session knows none by name.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
-from lsprotocol import types
-
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.settings import Settings
-
 if TYPE_CHECKING:
+    from intarsia.lsp.documents.documents import DocumentChange
     from intarsia.lsp.documents.snapshot import Snapshot
     from intarsia.lsp.suggestions.request_outcome import RequestOutcome
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DocumentChange:
-    """A change of a document or of a notebook's cell, as the client sent it.
-
-    ``settings`` are the document's.
-    """
-
-    before: Document
-    after: Document
-    changes: Sequence[types.TextDocumentContentChangeEvent]
-    settings: Settings
 
 
 class Feature:
@@ -38,7 +20,7 @@ class Feature:
         """Return a new one for the client of a Session."""
         raise NotImplementedError
 
-    def changed(self, change: DocumentChange) -> None:
+    def changed(self, change: "DocumentChange") -> None:
         """Follow a change of a document."""
 
     def cells_changed(self) -> None:

@@ -115,8 +115,9 @@ def _listening() -> tuple[type[Feature], ...]:
     from intarsia.lsp.manners.manners import Manners
     from intarsia.lsp.next_edits.next_edits import NextEdits
     from intarsia.lsp.project.project_contexts import ProjectContexts
+    from intarsia.lsp.requests.look_ahead import LookAhead
 
-    return Manners, NextEdits, ProjectContexts
+    return Manners, NextEdits, ProjectContexts, LookAhead
 
 
 def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:

@@ -1,19 +1,19 @@
-"""The options and the language of a fill, from settings and a document.
+"""The options of a fill, from settings.
 
 Needs the infill package's grammars, so the server imports it on first use.
 """
 
+from typing import Any
+
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.languages import Language, language_for
-from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
 
 
-def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOptions:
+def options_of(settings: Settings, deadline_ms: int, **others: Any) -> FillOptions:
+    """Return the options; ``others`` are fields that no setting is for."""
     return FillOptions(
         decoding=settings.decoding,
-        seed=seed,
         num_candidates=settings.edit_candidates,
         is_fresh=not settings.warm_start,
         deadline_ms=deadline_ms,
@@ -23,9 +23,5 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
             suffix_tokens=settings.max_suffix_tokens,
             hole_tokens=settings.max_hole_tokens,
         ),
+        **others,
     )
-
-
-def language_of(document: Document) -> Language:
-    """Return the language by the editor's identifier, else by the file's name."""
-    return language_for(document.language_id, document.disk_path or "")

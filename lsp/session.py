@@ -3,17 +3,19 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.folders import Folder
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.snapshot import Snapshot, seen_text
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.user_messages import EngineNotifier
-from intarsia.lsp.feature import DocumentChange, Feature
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.infill.suggestion import NoSuggestion
 
 CLOSE_S = 10.0
 """The longest wait for what is left to write and to end."""
@@ -46,7 +47,7 @@ class Session:
         self.notify = server.protocol.notify
         self.status = StatusReporter(self.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
-        self.settings_requests = SettingsRequests(self._settings_settled)
+        self.settings_requests = SettingsRequests(partial(self._settings_changed, ()))
         self.listening: Callable[[], Collection[type[Feature]]] = lambda: ()
         self._features: dict[type[Feature], Feature] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -60,11 +61,6 @@ class Session:
         assert isinstance(found, kind)
         return found
 
-    def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-        """Have all features follow the answer to a request for suggestions."""
-        self._listen()
-        self._tell(lambda feature: feature.answered(snapshot, outcome))
-
     def _tell(self, tell: Callable[[Feature], None]) -> None:
         for feature in list(self._features.values()):
             try:
@@ -72,25 +68,67 @@ class Session:
             except Exception:  # no change of a text may fail by what follows it
                 logger.exception("%s does not follow", type(feature).__name__)
 
+    def _tell_all(self, tell: Callable[[Feature], None]) -> None:
+        """Tell those too that hear of everything from the first change on."""
+        for kind in self.listening():
+            self.feature(kind)
+        self._tell(tell)
+
+    async def seen(
+        self,
+        uri: str,
+        position: types.Position,
+        selected: types.SelectedCompletionInfo | None = None,
+    ) -> Snapshot | NoSuggestion:
+        """Return what a request sees of a document as it is now, once its settings are known."""
+        document = self.documents.current(uri)
+        if document is None:
+            return NoSuggestion(reason=self.documents.why_none(uri))
+        await self.settings_requests.settled()
+        return self.snapshot(document, position, selected)
+
+    def snapshot(
+        self,
+        document: Document,
+        position: types.Position,
+        selected: types.SelectedCompletionInfo | None = None,
+    ) -> Snapshot:
+        """Return what is seen under the settings that are in force now."""
+        from intarsia.lsp.documents.may_suggest import ineligibility  # not for `initialize`
+
+        text, offset, start = seen_text(document, self.documents, position, selected)
+        settings = self.settings_of(document)
+        return Snapshot(
+            document=document,
+            text=text,
+            offset=offset,
+            selected=selected,
+            document_start=start,
+            language=document.language,
+            settings=settings,
+            refusal=ineligibility(settings, document, self.in_force.folders),
+            extensions=self.extensions,
+        )
+
+    async def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+        """Have all features follow the answer to a request, once it is sent."""
+        await asyncio.sleep(0)
+        self._tell_all(lambda feature: feature.answered(snapshot, outcome))
+
     @property
     def settings(self) -> Settings:
         """The window's settings; ``settings_of`` tells a document's."""
         return self.in_force.window
 
-    @property
-    def folders(self) -> Sequence[Folder]:
-        """The folders that the client has opened."""
-        return self.in_force.folders
-
     def settings_of(self, document: Document) -> Settings:
         """Return a document's settings, by its folder and its language."""
         return self.in_force.of(document)
 
-    def refusal(self, document: Document) -> "NoSuggestion | None":
+    def refusal(self, document: Document) -> NoSuggestion | None:
         """Return why a document gets no suggestions, None where it gets them."""
         from intarsia.lsp.documents.may_suggest import ineligibility  # not for `initialize`
 
-        return ineligibility(self.settings_of(document), document, self.folders)
+        return ineligibility(self.settings_of(document), document, self.in_force.folders)
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
@@ -115,52 +153,27 @@ class Session:
         self.in_force.change_folders(added=added, removed=removed)
         self._settings_changed(None)
 
-    def settings_arrived(self, number: int) -> None:
-        """Go by the client's answer to this request for settings, or do without it."""
-        self.settings_requests.end(number)
-        self._settings_settled()
-
-    def _settings_settled(self) -> None:
-        self._settings_changed(())
-
     def _settings_changed(self, uris: Collection[str] | None) -> None:
         self.status.set_enabled(self.in_force.is_enabled)
         self._tell(lambda feature: feature.configured(uris))
 
     def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take a change of a document."""
-        before = self.documents.current(params.text_document.uri)
-        self.documents.change(params)
-        self._tell_change(before, params)
+        self._changed(self.documents.change(params))
 
     def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
         """Take a change of a notebook and of the text of its cells."""
-        cells = params.change.cells
-        contents = (cells.text_content if cells is not None else None) or ()
-        befores = [self.documents.current(content.document.uri) for content in contents]
-        for uri in self.documents.change_notebook(params):
+        done = self.documents.change_notebook(params)
+        for uri in done.closed:
             self.forget_document(uri)
-        for content, before in zip(contents, befores, strict=True):
-            change = types.DidChangeTextDocumentParams(content.document, content.changes)
-            self._tell_change(before, change)
-        if cells is not None and cells.structure is not None:
+        for change in done.changes:
+            self._changed(change)
+        if done.is_rearranged:
             self._tell(lambda feature: feature.cells_changed())
 
-    def _listen(self) -> None:
-        """Make the features that must hear of everything from the first change on."""
-        for kind in self.listening():
-            self.feature(kind)
-
-    def _tell_change(
-        self, before: Document | None, params: types.DidChangeTextDocumentParams
-    ) -> None:
-        after = self.documents.current(params.text_document.uri)
-        if before is None or after is None:
-            return
-        self._listen()
-        settings, changes = self.settings_of(after), params.content_changes
-        change = DocumentChange(before=before, after=after, changes=changes, settings=settings)
-        self._tell(lambda feature: feature.changed(change))
+    def _changed(self, change: DocumentChange | None) -> None:
+        if change is not None:
+            self._tell_all(lambda feature: feature.changed(change))
 
     def lose_text(self, uri: str) -> None:
         """Suggest nothing until the whole text comes: a change could not be read."""

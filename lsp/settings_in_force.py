@@ -36,6 +36,7 @@ class SettingsInForce:
         self._of_folders: Mapping[str, Settings] = {}  # by the same
         # by the folder's URI, None for the window, and by the language's identifier
         self._of_languages: Mapping[str | None, Mapping[str, Settings]] = {}
+        self._of_documents: dict[tuple[str, str], Settings] = {}  # by file and language
         self._problems: tuple[str, ...] = ()  # with the current options
         self._model_note: str | None = None
 
@@ -74,10 +75,16 @@ class SettingsInForce:
 
         What these have for the document's language goes before.
         """
-        folder = settings_folder_of(document.file_uri, self.folders)
+        key = document.file_uri, document.language_id
+        if key not in self._of_documents:
+            self._of_documents[key] = self._find(*key)
+        return self._of_documents[key]
+
+    def _find(self, file_uri: str, language_id: str) -> Settings:
+        folder = settings_folder_of(file_uri, self.folders)
         uri = None if folder is None or folder.uri not in self._of_folders else folder.uri
         settings = self.window if uri is None else self._of_folders[uri]
-        return self._of_languages.get(uri, {}).get(document.language_id, settings)
+        return self._of_languages.get(uri, {}).get(language_id, settings)
 
     def of_roots(self) -> Mapping[Path, Settings]:
         """Return the settings of each opened folder on disk."""
@@ -107,6 +114,7 @@ class SettingsInForce:
             if problem not in self._problems:
                 logger.warning("%s", problem)
         self._problems = problems
+        self._of_documents.clear()
 
     def _resolve_folders(self) -> tuple[str, ...]:
         """Resolve the options of the opened folders; return what is wrong with these."""
@@ -202,9 +210,9 @@ LONGEST_WAIT_S = 2.0
 class SettingsRequests:
     """The open requests. Each ``begin`` is followed by one ``end`` with the number that it gave."""
 
-    def __init__(self, on_given_up: Callable[[], None] = lambda: None) -> None:
-        """``on_given_up`` is called when an answer is not waited for any longer."""
-        self._on_given_up = on_given_up
+    def __init__(self, on_end: Callable[[], None] = lambda: None) -> None:
+        """``on_end`` is called when an answer is in force, or is not waited for any longer."""
+        self._on_end = on_end
         self._numbers = itertools.count()
         self._open: dict[int, asyncio.TimerHandle] = {}
         self._settled = asyncio.Event()
@@ -228,6 +236,10 @@ class SettingsRequests:
 
     def end(self, number: int) -> None:
         """Note that the answer is in force, or that there will be none. A late one is in force."""
+        self._drop(number)
+        self._on_end()
+
+    def _drop(self, number: int) -> None:
         timer = self._open.pop(number, None)
         if timer is not None:
             timer.cancel()
@@ -237,7 +249,7 @@ class SettingsRequests:
     def end_all(self) -> None:
         """Wait for no answer any longer."""
         for number in list(self._open):
-            self.end(number)
+            self._drop(number)
 
     async def settled(self) -> None:
         """Return once each answer is in force, or came too late."""
@@ -246,4 +258,3 @@ class SettingsRequests:
     def _give_up(self, number: int) -> None:
         logger.warning("the client does not send its settings: those before it count")
         self.end(number)
-        self._on_given_up()

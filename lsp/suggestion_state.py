@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Self
 
+from intarsia.lsp.documents.documents import DocumentChange
 from intarsia.lsp.documents.windows import Windows
-from intarsia.lsp.feature import DocumentChange, Feature
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest

@@ -12,8 +12,7 @@ from rapidfuzz.distance import Indel
 
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import FillFailed
-from intarsia.engine.ipc.messages import Filled
-from intarsia.infill.filling.attempts import ask_until_enough_pass
+from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
@@ -180,11 +179,9 @@ async def _fill(client: EngineClient, hole: HeldOutHole, options: FillOptions) -
     plan = plan_at_cursor(text[: cut.start] + text[cut.end :], cut.start, language, options)
     if isinstance(plan, NoSuggestion):
         return ""
-
-    async def ask(alternative: int) -> Filled:
-        return await client.fill(plan.request(options, alternative=alternative))
-
-    attempts = await ask_until_enough_pass(ask, plan.read_at_cursor)
+    attempts = Attempts(plan.read_at_cursor)
+    for alternative in attempts:
+        attempts.take(await client.fill(plan.request(options, alternative=alternative)))
     return attempts.passed[0].text if attempts.passed else ""
 
 

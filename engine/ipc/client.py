@@ -81,15 +81,15 @@ class EngineClient:
 
     async def fill(self, request: Fill, on_step: OnStep | None = None) -> Filled:
         """Return the answer; an engine is started if none runs. ``on_step`` gets watched steps."""
-        return await self._ask(replace(request, id=next(self._ids)), Filled, on_step)
+        return await self.ask(request, Filled, on_step)
 
     async def find_next_edits(self, request: FindNextEdits) -> NextEdits:
         """Return what an edit made unlikely. Raises ``FillFailed`` if the model cannot score."""
-        return await self._ask(replace(request, id=next(self._ids)), NextEdits)
+        return await self.ask(request, NextEdits)
 
     async def score_texts(self, request: ScoreTexts) -> TextScores:
         """Return what texts gain over the present one. Raises ``FillFailed``, as next edits do."""
-        return await self._ask(replace(request, id=next(self._ids)), TextScores)
+        return await self.ask(request, TextScores)
 
     def prefetch(self, place: Prefetch) -> None:
         """Send a connected engine the place of the user's cursor. Starts nothing, never fails."""
@@ -101,10 +101,10 @@ class EngineClient:
 
     async def preload(self, model: str | None = None) -> Status:
         """Load a model now (None: the default). Raises ``FillFailed`` if it cannot be loaded."""
-        return await self._ask(Preload(id=next(self._ids), model=model), Status)
+        return await self.ask(Preload(id=0, model=model), Status)
 
     async def status(self) -> Status:
-        return await self._ask(GetStatus(id=next(self._ids)), Status)
+        return await self.ask(GetStatus(id=0), Status)
 
     async def stop(self) -> None:
         """End the engine, whatever protocol it speaks, and return when it has ended."""
@@ -120,12 +120,13 @@ class EngineClient:
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
-    async def _ask(
+    async def ask(
         self, request: Answered, kind: type[_Answer], on_step: OnStep | None = None
     ) -> _Answer:
+        """Return the answer, which is of this kind, to a request: it gets its number here."""
         connection = await self._link.connection()
         try:
-            answer = await connection.ask(request, on_step)
+            answer = await connection.ask(replace(request, id=next(self._ids)), on_step)
         except ProtocolError as error:
             raise FillFailed("bad_request", str(error)) from error
         except ConnectionLost as error:

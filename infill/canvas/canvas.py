@@ -8,6 +8,7 @@ placeholders and TODOs. So other holes are hidden; the file itself is not change
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from intarsia.infill.canvas.stop_rules import max_open, min_indent, stop_texts
 from intarsia.infill.canvas.window import Window, prefix_start, suffix_end, window_of
@@ -66,26 +67,43 @@ def build_canvas(
     canvas keeps their edges where it can. The rules that end the hole are those of the code that it
     is in; what is shown around it is the document, also around a fence of Markdown.
     """
-    syntax = parse(text, language)
     code = code_at(text, hole.start, hole.end, language)
     code_syntax = parse(code.text, code.language)
     num_open = max_open(code.text, hole, code.language, code_syntax)
     is_statement = num_open is not None and code_syntax is not None
     line_tokens = STATEMENT_TOKENS if is_statement else LINE_TOKENS
-    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
-    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(
-        prefix=_shown(text[first : hole.given_start]),
+        **shown_around(text, hole, language, budget, earlier),
         given=_shown(text[hole.given_start : hole.start]),
-        suffix=_shown(text[hole.end : last]),
         stop=stop_texts(code.text, hole, code.closing_line),
         max_open=num_open,
         min_indent=min_indent(code.text, hole, code.language, code_syntax),
         max_tokens=budget.hole_tokens if hole.kind != "line" else line_tokens,
         kind=hole.kind,
         language=code.language.id,
-        window=window_of(text, first, hole.given_start, text[hole.end : last]),
     )
+
+
+class ShownAround(TypedDict):
+    """The fields of a canvas that depend on the budget."""
+
+    prefix: str
+    suffix: str
+    window: Window
+
+
+def shown_around(
+    text: str, hole: Hole, language: Language, budget: Budget, earlier: Sequence[Window] = ()
+) -> ShownAround:
+    """Return what of the text is shown before and after a hole."""
+    syntax = parse(text, language)
+    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
+    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
+    return {
+        "prefix": _shown(text[first : hole.given_start]),
+        "suffix": _shown(text[hole.end : last]),
+        "window": window_of(text, first, hole.given_start, text[hole.end : last]),
+    }
 
 
 def _shown(text: str) -> str:

@@ -1,10 +1,14 @@
-"""Asks the engine for a fill, and for an alternative where the answer does not pass the filters.
+"""Counts the attempts to fill one hole: an alternative is asked for where an answer fails.
 
-Suggestions, edits and the evaluation share this one loop. It knows neither holes nor canvases: its
-caller says how the engine is asked and how an answer is read.
+Suggestions, edits and the evaluation share these rules. They know neither holes nor canvases: the
+caller asks the engine, and says how an answer is read.
+
+    attempts = Attempts(read)
+    for alternative in attempts:
+        attempts.take(await engine.fill(plan.request(options, alternative=alternative)))
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -27,64 +31,54 @@ class HasText(Protocol):
 
 T = TypeVar("T", bound=HasText)
 
-AskForAlternative: TypeAlias = Callable[[int], Awaitable[Filled | NoSuggestion | None]]
-"""Returns the answer, the reason why the engine gives none, or None to stop asking."""
-
 ReadAnswer: TypeAlias = Callable[[Filled], T | NoSuggestion]
 """Returns the cleaned text, or the reason why the answer does not pass."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(slots=True)
 class Attempts(Generic[T]):
-    """The outcome of all attempts to fill one hole."""
+    """Yields the number of each alternative to ask for, until enough different texts pass.
 
-    passed: tuple[T, ...]  # different texts, best first
-    rejection: NoSuggestion | None  # why the first answer that did not pass was rejected
-    failure: NoSuggestion | None  # why the engine gave no further answer
-    filled: Filled | None  # the last answer that passed, else the first answer
-    cost: EngineCost | None  # of all answers; None if there is no answer
-    is_complete: bool  # False where asking ended early: the engine failed, or ``ask`` stopped
-
-
-async def ask_until_enough_pass(
-    ask: AskForAlternative,
-    read: ReadAnswer[T],
-    *,
-    num_needed: int = 1,
-    known: Sequence[T] = (),
-    is_final: Callable[[Filled], bool] = lambda filled: False,
-) -> Attempts[T]:
-    """Ask for one alternative after another until ``num_needed`` different texts pass.
-
-    ``known`` are the texts of the first alternatives, which are not asked for again. ``is_final``
-    is true of an answer after which no alternative is worth asking for.
+    ``passed`` begins with the texts of the first alternatives that are known already.
     """
-    passed = list(known)
-    rejection, failure, best, cost, is_complete = None, None, None, None, True
-    for alternative in range(len(known), num_needed + EXTRA_ATTEMPTS):
-        if len(passed) >= num_needed:
-            break
-        answer = await ask(alternative)
+
+    read: ReadAnswer[T]
+    num_needed: int = 1
+    passed: tuple[T, ...] = ()  # different texts, best first
+    rejection: NoSuggestion | None = None  # why the first answer that did not pass was rejected
+    failure: NoSuggestion | None = None  # why the engine gave no further answer
+    filled: Filled | None = None  # the last answer that passed, else the first answer
+    cost: EngineCost | None = None  # of all answers; None if there is no answer
+    is_complete: bool = True  # False where asking ended early: the engine failed, or the caller
+    is_over: bool = False
+
+    def __iter__(self) -> Iterator[int]:
+        for alternative in range(len(self.passed), self.num_needed + EXTRA_ATTEMPTS):
+            if self.is_over or len(self.passed) >= self.num_needed:
+                return
+            yield alternative
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the deadline has ended the text."""
+        return self.filled is not None and self.filled.finish_reason == "deadline"
+
+    def take(self, answer: Filled | NoSuggestion | None, *, is_final: bool = False) -> None:
+        """Take the answer to the last alternative, or why there is none; None ends asking.
+
+        After one that ``is_final`` no alternative is worth asking for.
+        """
+        self.is_over = is_final
         if not isinstance(answer, Filled):
-            failure, is_complete = answer, False
-            break
-        cost = (cost or EngineCost()).and_then(answer)
-        candidate, text = first_that_passes(answer, read)
+            self.failure, self.is_complete, self.is_over = answer, False, True
+            return
+        self.cost = (self.cost or EngineCost()).and_then(answer)
+        candidate, text = first_that_passes(answer, self.read)
         if isinstance(text, NoSuggestion):
-            rejection, best = rejection or text, best or candidate
-        elif text.text not in [other.text for other in passed]:
-            passed.append(text)
-            best = candidate
-        if is_final(answer):
-            break
-    return Attempts(
-        passed=tuple(passed),
-        rejection=rejection,
-        failure=failure,
-        filled=best,
-        cost=cost,
-        is_complete=is_complete,
-    )
+            self.rejection, self.filled = self.rejection or text, self.filled or candidate
+        elif text.text not in [other.text for other in self.passed]:
+            self.passed += (text,)
+            self.filled = candidate
 
 
 def first_that_passes(answer: Filled, read: ReadAnswer[T]) -> tuple[Filled, T | NoSuggestion]:

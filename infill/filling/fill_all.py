@@ -129,8 +129,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
     plan = plan_placeholder(opened.shown, opened.hole, context.language, context.options, others)
-    request = plan.request(context.options, is_watched=context.is_watched)
-    outcome = await run_in(context, plan, request, opened)
+    outcome = await run_in(context, plan, opened)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 

@@ -43,12 +43,8 @@ async def fill_place(
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
-    request = plan.request(
-        context.options,
-        num_candidates=context.options.num_candidates if isinstance(place, Selection) else 1,
-        is_watched=context.is_watched,
-    )
-    outcome = await run_in(context, plan, request, opened)
+    num_candidates = context.options.num_candidates if isinstance(place, Selection) else 1
+    outcome = await run_in(context, plan, opened, num_candidates=num_candidates)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
@@ -66,12 +62,11 @@ async def rewrite_selection(
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
-    request = plan.rewrite_request(context.options, noise, is_watched=context.is_watched)
 
     def keeps_names(suggestion: Suggestion) -> Suggestion | NoSuggestion:
         return _unless_name_is_lost(plan, suggestion)
 
-    outcome = await run_in(context, plan, request, opened, keeps_names)
+    outcome = await run_in(context, plan, opened, noise=noise, check=keeps_names)
     return _unless_unchanged(
         FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )

@@ -4,10 +4,8 @@ Whoever holds a connection to the engine passes its ``fill`` method as ``AskEngi
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
-
-import msgspec
 
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, ProjectContext, ProjectUse, Step
 from intarsia.infill.canvas.canvas import Budget
@@ -30,6 +28,7 @@ class FillOptions:
     deadline_ms: int | None = None
     is_fresh: bool = False  # no warm start, so that every fill is measured under equal conditions
     is_background: bool = False  # fills at a cursor go first
+    is_ahead: bool = False  # for a place where the user may be next
     model: str | None = None
     project: ProjectContext | None = None  # code of other files, to be read before this one
     project_use: ProjectUse = "if_cached"
@@ -71,12 +70,14 @@ FindProject: TypeAlias = Callable[[PlannedHole], Awaitable[ProjectContext | None
 """Returns the code of other files for a hole, None where there is none."""
 
 
-async def with_project(request: Fill, planned: PlannedHole, find: FindProject | None) -> Fill:
-    """Return the request with the code of other files for its hole: the fill waits until it is
+async def with_project(
+    options: FillOptions, planned: PlannedHole, find: FindProject | None
+) -> FillOptions:
+    """Return the options with the code of other files for a hole: its fill waits until it is
     read."""
     if find is None:
-        return request
-    return msgspec.structs.replace(request, project=await find(planned), project_use="always")
+        return options
+    return replace(options, project=await find(planned), project_use="always")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,10 +89,6 @@ class FillContext:
     options: FillOptions
     on_step: OnHoleStep | None = None
     find_project: FindProject | None = None
-
-    @property
-    def is_watched(self) -> bool:
-        return self.on_step is not None
 
 
 def bind_step(context: FillContext, opened: OpenHole) -> OnStep | None:

@@ -4,12 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import msgspec
-
-from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.filling.attempts import ask_until_enough_pass
+from intarsia.engine.ipc.messages import Filled
+from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.cost import EngineCost
-from intarsia.infill.filling.options import AskEngine, FillContext, OnStep, bind_step, with_project
+from intarsia.infill.filling.options import (
+    AskEngine,
+    FillContext,
+    FillOptions,
+    OnStep,
+    bind_step,
+    with_project,
+)
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.holes.hole import Hole, hole_for_range
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole, open_at_cursor, open_marked
@@ -35,23 +40,37 @@ Check: TypeAlias = Callable[[Suggestion], Suggestion | NoSuggestion]
 async def run_in(
     context: FillContext,
     plan: FillPlan,
-    request: Fill,
     opened: OpenHole,
+    *,
+    num_candidates: int = 1,
+    noise: float | None = None,
     check: Check | None = None,
 ) -> FillResult | NoSuggestion:
     """Run a plan with the code of other files that its hole needs."""
-    request = await with_project(request, plan, context.find_project)
-    return await run_plan(context.ask, plan, request, bind_step(context, opened), check)
+    options = await with_project(context.options, plan, context.find_project)
+    on_step = bind_step(context, opened)
+    return await run_plan(
+        context.ask,
+        plan,
+        options,
+        num_candidates=num_candidates,
+        noise=noise,
+        on_step=on_step,
+        check=check,
+    )
 
 
 async def run_plan(
     ask: AskEngine,
     plan: FillPlan,
-    request: Fill,
+    options: FillOptions,
+    *,
+    num_candidates: int = 1,
+    noise: float | None = None,
     on_step: OnStep | None = None,
     check: Check | None = None,
 ) -> FillResult | NoSuggestion:
-    """Send one of the plan's requests; if no candidate passes the filters, ask for an alternative.
+    """Have a plan's hole filled; if no candidate passes the filters, ask for an alternative.
 
     Return the first answer that passes, and ``check`` too, else the first answer.
     """
@@ -62,17 +81,22 @@ async def run_plan(
             return suggestion
         return check(suggestion)
 
-    async def ask_for(alternative: int) -> Filled | NoSuggestion:
-        return await ask(
-            msgspec.structs.replace(request, alternative=request.alternative + alternative),
-            on_step if alternative == 0 else None,  # the draft that is shown is not taken back
+    attempts = Attempts(read)
+    for alternative in attempts:
+        request = plan.request(
+            options,
+            alternative=alternative,
+            num_candidates=num_candidates,
+            noise=noise,
+            is_watched=on_step is not None,
         )
-
-    def is_final(answer: Filled) -> bool:
-        """Whether the engine has compared several candidates already, or has no time left."""
-        return bool(answer.others) or answer.finish_reason == "deadline"
-
-    attempts = await ask_until_enough_pass(ask_for, read, is_final=is_final)
+        # The draft that is shown is not taken back.
+        answer = await ask(request, on_step if alternative == 0 else None)
+        # Several candidates are compared already, or there is no time left.
+        is_final = isinstance(answer, Filled) and (
+            bool(answer.others) or answer.finish_reason == "deadline"
+        )
+        attempts.take(answer, is_final=is_final)
     if attempts.filled is None or attempts.cost is None:
         assert attempts.failure is not None, "without an answer there is a reason"
         return attempts.failure

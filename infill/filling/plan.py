@@ -8,10 +8,15 @@ A plan is made for a hole, for one of several placeholders, or for the hole at a
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext
-from intarsia.infill.canvas.canvas import Canvas, build_canvas, hide_other_holes, hide_todo
+from intarsia.infill.canvas.canvas import (
+    Budget,
+    Canvas,
+    build_canvas,
+    hide_other_holes,
+    hide_todo,
+    shown_around,
+)
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole
@@ -65,18 +70,29 @@ class FillPlan:
         alternative: int = 0,
         num_candidates: int = 1,
         is_watched: bool = False,
+        noise: float | None = None,
     ) -> Fill:
-        """Return the message for the engine; alternative 0 is the likeliest fill."""
+        """Return the message for the engine; alternative 0 is the likeliest fill.
+
+        With ``noise``, a share of the text in the hole is masked, as a draft to be rewritten.
+        """
         canvas = self.canvas
+        draft, room = "", canvas.max_tokens
+        if noise is not None:
+            draft = with_plain_newlines(self.text[self.hole.start : self.hole.end])
+            num_tokens = len(draft.encode("utf-8", "replace")) // DRAFT_BYTES_PER_TOKEN
+            room = max(room, min(num_tokens + DRAFT_ROOM_TOKENS, MAX_DRAFT_TOKENS))
         return Fill(
             id=0,  # the client numbers its requests
             prefix=canvas.prefix,
             suffix=canvas.suffix,
             given=canvas.given,
+            draft=draft,
+            noise=1.0 if noise is None else noise,
             stop=canvas.stop,
             max_open=canvas.max_open,
             min_indent=canvas.min_indent,
-            max_tokens=options.max_tokens or canvas.max_tokens,
+            max_tokens=options.max_tokens or room,
             max_steps=options.max_steps,
             deadline_ms=options.deadline_ms,
             decoding=options.decoding,
@@ -85,6 +101,7 @@ class FillPlan:
             alternative=alternative,
             num_candidates=num_candidates,
             is_background=options.is_background,
+            is_ahead=options.is_ahead,
             watch=is_watched,
             fresh=options.is_fresh,
             project=options.project,
@@ -92,20 +109,10 @@ class FillPlan:
             model=options.model,
         )
 
-    def rewrite_request(
-        self, options: FillOptions, noise: float, *, is_watched: bool = False
-    ) -> Fill:
-        """Return the message that masks a share ``noise`` of the text in the hole, as a draft."""
-        draft = with_plain_newlines(self.text[self.hole.start : self.hole.end])
-        request = self.request(options, is_watched=is_watched)
-        num_bytes = len(draft.encode("utf-8", "replace"))
-        room = min(num_bytes // DRAFT_BYTES_PER_TOKEN + DRAFT_ROOM_TOKENS, MAX_DRAFT_TOKENS)
-        return msgspec.structs.replace(
-            request,
-            draft=draft,
-            noise=noise,
-            max_tokens=options.max_tokens or max(request.max_tokens, room),
-        )
+    def cut_to(self, budget: Budget, earlier: Sequence[Window]) -> "FillPlan":
+        """Return the same plan with another window, as ``plan_fill`` cuts it."""
+        shown = shown_around(self.text, self.hole, self.language, budget, earlier)
+        return replace(self, canvas=replace(self.canvas, **shown))
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""

@@ -145,9 +145,8 @@ async def _refilled(
         max_tokens = TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
         asked = replace(asking.options, budget=_BUDGET, max_tokens=max_tokens)
         plan = plan_fill(text, hole, language, asked)
-        answer = await asking.fill(
-            await with_project(plan.request(asked), plan, asking.find_project)
-        )
+        asked = await with_project(asked, plan, asking.find_project)
+        answer = await asking.fill(plan.request(asked))
         if isinstance(answer, NoSuggestion):
             return passed or answer
         for new in _texts(answer, plan.read(answer)):

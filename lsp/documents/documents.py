@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
+from intarsia.infill.languages import Language, language_for
 from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
@@ -45,6 +46,11 @@ class Document:
         """The path of the file on disk, with forward slashes; None for any other document."""
         return disk_path(self.file_uri)
 
+    @property
+    def language(self) -> Language:
+        """The language by the editor's identifier, else by the file's name."""
+        return language_for(self.language_id, self.disk_path or "")
+
     def offset_at(self, position: types.Position) -> int:
         return offset_at(self.text, self.line_starts, position, self.encoding)
 
@@ -53,6 +59,24 @@ class Document:
 
     def with_text(self, text: str) -> "Document":
         return replace(self, text=text, line_starts=line_starts(text))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentChange:
+    """A change of a document or of a notebook's cell, as the client sent it."""
+
+    before: Document
+    after: Document
+    changes: Sequence[types.TextDocumentContentChangeEvent]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotebookChange:
+    """What a change of a notebook does to its cells."""
+
+    changes: Sequence[DocumentChange] = ()
+    closed: Sequence[str] = ()  # URIs
+    is_rearranged: bool = False
 
 
 CELL_SEPARATOR = "\n\n"
@@ -203,21 +227,25 @@ class Documents:
             self._with_halves[document.uri] = text
         self._open[document.uri] = document.with_text(known)
 
-    def change(self, params: types.DidChangeTextDocumentParams) -> None:
+    def change(self, params: types.DidChangeTextDocumentParams) -> DocumentChange | None:
+        """Apply a change and return it; None where the text was not known before or is not now."""
         uri = params.text_document.uri
         document = self._open.get(uri)
         if document is None:
             logger.warning("ignored a change of a document that is not open: %s", uri)
-            return
-        changes = params.content_changes
-        if uri in self._lost and not any(
+            return None
+        changes, before = params.content_changes, self.current(uri)
+        if before is None and not any(
             isinstance(it, types.TextDocumentContentChangeWholeDocument) for it in changes
         ):
-            return
+            return None
         text = changed_text(self._with_halves.get(uri, document.text), changes, self.encoding)
         # Some clients never raise the version, or restart it. The order is that of the messages.
         version = params.text_document.version
         self._set_text(replace(document, version=version, is_edited=True), text)
+        if before is None:
+            return None
+        return DocumentChange(before=before, after=self._open[uri], changes=changes)
 
     def close(self, uri: str) -> None:
         self._lost.discard(uri)
@@ -230,21 +258,25 @@ class Documents:
         for item in params.cell_text_documents:
             self.open(item)
 
-    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> Sequence[str]:
-        """Apply the changes; return the URIs of the cells that are closed now."""
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> NotebookChange:
+        """Apply the changes and return them."""
         cells = params.change.cells
         if cells is None:
-            return ()
+            return NotebookChange()
         self._notebooks.change(params.notebook_document.uri, cells)
         structure = cells.structure
         for item in (structure.did_open if structure is not None else None) or ():
             self.open(item)
-        for content in cells.text_content or ():
-            self.change(types.DidChangeTextDocumentParams(content.document, content.changes))
+        contents = [
+            types.DidChangeTextDocumentParams(content.document, content.changes)
+            for content in cells.text_content or ()
+        ]
+        changes = [change for it in contents if (change := self.change(it)) is not None]
         closed = [item.uri for item in (structure.did_close if structure else None) or ()]
         for uri in closed:
             self.close(uri)
-        return closed
+        kept = [it for it in changes if it.after.uri not in closed]
+        return NotebookChange(changes=kept, closed=closed, is_rearranged=structure is not None)
 
     def close_notebook(self, params: types.DidCloseNotebookDocumentParams) -> Sequence[str]:
         """Forget the notebook; return the URIs of its cells."""

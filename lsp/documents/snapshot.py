@@ -1,16 +1,20 @@
-"""What one request sees: a document at one version, and the cursor in it.
+"""What one request sees: a document at one version, the cursor in it, and what counts for it.
 
-It is taken before the first await; everything after works on the snapshot alone. A word that is
-selected in the client's own menu counts as typed (LSP: ``selectedCompletionInfo``). The code of a
-notebook's other cells is before and after that of the cell.
+All is resolved once. Whoever answers the request goes by this value alone, and asks only whether
+it is still current. A word that is selected in the client's own menu counts as typed (LSP:
+``selectedCompletionInfo``). The code of a notebook's other cells is before and after the cell's.
 """
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 from lsprotocol import types
 
+from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.protocol_extensions import Extensions
+from intarsia.lsp.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,8 +27,13 @@ class Snapshot:
     document: Document
     text: str
     offset: int
-    selected: types.SelectedCompletionInfo | None
+    selected: types.SelectedCompletionInfo | None = None
     document_start: int = 0
+    language: Language
+    settings: Settings  # the document's
+    refusal: NoSuggestion | None = None  # why the document gets no suggestions
+    extensions: Extensions = field(default_factory=Extensions)  # that the client requested
+    taken_at: float = field(default_factory=time.monotonic)
 
     def is_current(self, documents: Documents) -> bool:
         """Whether this is still the newest version of the document."""
@@ -41,32 +50,34 @@ class Snapshot:
         """
         if self.selected is not None:
             return self.selected.range
-        document, offset = self.document, self.offset - self.document_start
+        document, offset = self.document, self.place
         return types.Range(
             start=document.position_at(offset - num_before), end=document.position_at(offset)
         )
 
+    @property
+    def place(self) -> int:
+        """The cursor in the document's own text."""
+        return self.offset - self.document_start
 
-def take_snapshot(
+    @property
+    def shows_drafts(self) -> bool:
+        """Whether drafts are shown. None fits beside a selected word of the client's own menu."""
+        return self.extensions.drafts and self.settings.drafts and self.selected is None
+
+
+def seen_text(
+    document: Document,
     documents: Documents,
-    uri: str,
     position: types.Position,
-    selected: types.SelectedCompletionInfo | None = None,
-) -> Snapshot | NoSuggestion:
-    """Return the document and cursor of a request, or why there are none."""
-    document = documents.current(uri)
-    if document is None:
-        return NoSuggestion(reason=documents.why_none(uri))
+    selected: types.SelectedCompletionInfo | None,
+) -> tuple[str, int, int]:
+    """Return a snapshot's text, the cursor in it, and where the document's own text begins."""
     text, offset = document.text, document.offset_at(position)
     if selected is not None:
         start = document.offset_at(selected.range.start)
         end = max(start, document.offset_at(selected.range.end))
         text, offset = text[:start] + selected.text + text[end:], start + len(selected.text)
-    around = documents.text_around(uri)
-    return Snapshot(
-        document=document,
-        text=around.before + text + around.after,
-        offset=len(around.before) + offset,
-        selected=selected,
-        document_start=len(around.before),
-    )
+    around = documents.text_around(document.uri)
+    start = len(around.before)
+    return around.before + text + around.after, start + offset, start

@@ -5,7 +5,7 @@ client. When the document changes, the computation stops.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
@@ -24,7 +24,7 @@ from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
-from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import needed_imports
@@ -80,7 +80,7 @@ async def _imports(
     """Return the edits that import what the fills need; none that would touch a fill."""
     if not filled or not session.settings_of(document).add_imports:
         return ()
-    text, language = with_replaced(document.text, filled), language_of(document)
+    text, language = with_replaced(document.text, filled), document.language
     inserted = inserted_ranges(filled)
     needed = await needed_imports(
         session.feature(IndexConnection), document, language, text, inserted
@@ -102,7 +102,7 @@ async def _repair(session: Session, document: Document, where: Selection) -> Com
 def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:
     """Return the marked holes of a document, without those in a fence of a disabled language."""
     is_stub_file = is_stub(disk_path(document.uri) or "")
-    language, disabled = language_of(document), settings.disabled_languages
+    language, disabled = document.language, settings.disabled_languages
     return _holes(document.text, language, settings.hole_marks, disabled, is_stub_file)
 
 
@@ -131,19 +131,19 @@ def _refusal(session: Session, document: Document, arguments: EditArguments) -> 
         return None  # the holes are chosen by their language
     where = _selection(document, arguments)
     disabled, text = session.settings_of(document).disabled_languages, document.text
-    return fence_ineligibility(disabled, text, where.start, where.end, language_of(document))
+    return fence_ineligibility(disabled, text, where.start, where.end, document.language)
 
 
 async def _fill(
     session: Session, document: Document, arguments: EditArguments, on_progress: OnFillProgress
 ) -> Sequence[FilledPlace]:
-    settings, language = session.settings_of(document), language_of(document)
-    options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
-    options = replace(options, is_background=True)  # a suggestion while typing goes first
+    settings, language = session.settings_of(document), document.language
+    deadline_ms, seed = settings.invoked_deadline_ms, arguments.seed
     context = FillContext(
         ask=fill_while_current(session, document),
         language=language,
-        options=options,
+        # A suggestion while typing goes first.
+        options=options_of(settings, deadline_ms, seed=seed, is_background=True),
         find_project=await project_finder(session, document),
     )
     selection = _selection(document, arguments)

@@ -6,7 +6,6 @@ changes, the search stops.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from lsprotocol import types
@@ -18,7 +17,7 @@ from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
-from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.params import edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
@@ -50,17 +49,17 @@ async def compute_repair(
 async def _compute(
     session: Session, document: Document, start: int, end: int
 ) -> Repair | NoSuggestion:
-    language = language_of(document)
+    language = document.language
     found = await asyncio.to_thread(find_proposals, document.text, start, end, language)
     if isinstance(found, NoSuggestion):
         return found
     settings = session.settings_of(document)
-    options = options_of(settings, settings.invoked_deadline_ms)
+    # A suggestion while typing goes first.
+    options = options_of(settings, settings.invoked_deadline_ms, is_background=True)
 
     async def scores(request: ScoreTexts) -> TextScores | NoSuggestion:
         return await _while_current(session, document, session.engine.score_texts, request)
 
-    options = replace(options, is_background=True)  # a suggestion while typing goes first
     find_project = await project_finder(session, document)
     fill = fill_while_current(session, document)
     asking = Asking(fill=fill, scores=scores, options=options, find_project=find_project)
@@ -87,7 +86,7 @@ async def _while_current(
 
 async def project_finder(session: Session, document: Document) -> FindProject:
     """Return what finds code of other files for this version, once their index is ready."""
-    if session.folders:
+    if session.in_force.folders:
         await session.feature(ProjectContexts).settled(document)
 
     async def find(planned: PlannedHole) -> ProjectContext | None:

@@ -6,33 +6,33 @@ wait for it.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from intarsia.engine.ipc.errors import EngineError, EngineStuck, FillFailed
+from intarsia.engine.ipc.messages import (
+    AheadReport,
+    Fill,
+    Filled,
+    FindNextEdits,
+    LoadProgress,
+    NextEdits,
+    Prefetch,
+    ProjectContext,
+    ScoreTexts,
+    Step,
+    TextScores,
+)
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.status.status import StatusReporter
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.client import EngineClient, EngineError
+    from intarsia.engine.ipc.client import EngineClient
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import (
-        AheadReport,
-        Fill,
-        Filled,
-        FindNextEdits,
-        LoadProgress,
-        NextEdits,
-        ProjectContext,
-        ScoreTexts,
-        Step,
-        TextScores,
-    )
 
 logger = logging.getLogger(__name__)
-
-_Answer = TypeVar("_Answer")
 
 _USER_FAILURES = ("model", "out_of_memory", "unavailable")
 """The user can do something about these; others are only logged."""
@@ -57,41 +57,39 @@ class EngineConnection:
         self._ahead: set[asyncio.Task[Any]] = set()  # tasks within ``fill_ahead``
 
     async def fill(
-        self, request: "Fill", on_step: "Callable[[Step], None] | None" = None
-    ) -> "Filled | NoSuggestion":
+        self, request: Fill, on_step: Callable[[Step], None] | None = None
+    ) -> Filled | NoSuggestion:
         """Return the engine's answer; cancelling the await cancels it in the engine.
 
         Ends the fill ahead of the user, if one runs.
         """
-        filled = await self._answer(request.model, lambda client: client.fill(request, on_step))
-        if not isinstance(filled, NoSuggestion):
-            self._status.engine_answered(filled.model)
-            logger.info(
-                "filled in %.0f ms, %d forward passes; context tokens: %d computed, %d reused; %s",
-                filled.ms.total,
-                filled.num_forwards,
-                filled.num_prefilled,
-                filled.num_reused,
-                filled.finish_reason,
-            )
+        try:
+            async with self._awaited(request.model) as client:
+                filled = await client.ask(request, Filled, on_step)
+        except EngineError as error:
+            return self._no_answer(error)
+        self._status.engine_answered(filled.model)
+        logger.info(
+            "filled in %.0f ms, %d forward passes; context tokens: %d computed, %d reused; %s",
+            filled.ms.total,
+            filled.num_forwards,
+            filled.num_prefilled,
+            filled.num_reused,
+            filled.finish_reason,
+        )
         return filled
 
-    async def score_texts(self, request: "ScoreTexts") -> "TextScores | NoSuggestion":
+    async def score_texts(self, request: ScoreTexts) -> TextScores | NoSuggestion:
         """Return how much likelier texts are than the present one; the reason where none tells."""
-        return await self._answer(request.model, lambda client: client.score_texts(request))
-
-    async def _answer(
-        self, model: str | None, ask: "Callable[[EngineClient], Awaitable[_Answer]]"
-    ) -> "_Answer | NoSuggestion":
-        from intarsia.engine.ipc.client import EngineError
-
         try:
-            async with self._awaited():
-                with self._busy(model, is_fill=True) as client:
-                    return await ask(client)
+            async with self._awaited(request.model) as client:
+                return await client.score_texts(request)
         except EngineError as error:
-            self._notify_failure(error)
-            return NoSuggestion(reason=f"the engine gave no answer: {error}", kind="engine")
+            return self._no_answer(error)
+
+    def _no_answer(self, error: EngineError) -> NoSuggestion:
+        self._notify_failure(error)
+        return NoSuggestion(reason=f"the engine gave no answer: {error}", kind="engine")
 
     @property
     def can_fill_ahead(self) -> bool:
@@ -99,14 +97,12 @@ class EngineConnection:
         is_connected = self._client is not None and self._client.welcome is not None
         return is_connected and not self._num_awaited
 
-    async def fill_ahead(self, request: "Fill") -> "Filled | None":
+    async def fill_ahead(self, request: Fill) -> Filled | None:
         """Return the answer to a fill that the user does not wait for, and does not see.
 
         None where it cannot be asked for, or fails. The awaiting task is cancelled as soon as the
         user waits for a fill.
         """
-        from intarsia.engine.ipc.client import EngineError, EngineStuck
-
         task, client = asyncio.current_task(), self._client
         if client is None or task is None or not self.can_fill_ahead:
             return None
@@ -127,14 +123,12 @@ class EngineConnection:
         """Whether the user waits for a fill."""
         return self._num_awaited > 0
 
-    async def find_next_edits(self, request: "FindNextEdits") -> "NextEdits | NoSuggestion | None":
+    async def find_next_edits(self, request: FindNextEdits) -> NextEdits | NoSuggestion | None:
         """Return the engine's answer; the reason where it gives none.
 
         None where the user or another request came first, or the engine is starting: it may be
         asked again. No engine is started for it.
         """
-        from intarsia.engine.ipc.client import EngineError, EngineStuck, FillFailed
-
         client = self._client
         if client is None or client.welcome is None:
             return None if self._num_preloads else NoSuggestion(reason="no engine runs")
@@ -154,13 +148,13 @@ class EngineConnection:
             self._ahead.discard(asking)
             asking.cancel()
 
-    def report_ahead(self, report: "AheadReport") -> None:
+    def report_ahead(self, report: AheadReport) -> None:
         """Tell a connected engine what fills ahead of the user have brought."""
         if self._client is not None:
             self._client.report_ahead(report)
 
     @asynccontextmanager
-    async def _awaited(self) -> AsyncIterator[None]:
+    async def _awaited(self, model: str | None) -> "AsyncIterator[EngineClient]":
         """Count a fill that the user waits for, after others are cancelled in the engine."""
         self._num_awaited += 1
         try:
@@ -168,14 +162,13 @@ class EngineConnection:
                 for task in self._ahead:
                     task.cancel()
                 await asyncio.sleep(0)
-            yield
+            with self._busy(model, is_fill=True) as client:
+                yield client
         finally:
             self._num_awaited -= 1
 
-    def prefetch_hole(self, fill: "Fill", project: "ProjectContext | None") -> None:
+    def prefetch_hole(self, fill: Fill, project: ProjectContext | None) -> None:
         """Have a connected engine read a fill's context, and this code of other files before it."""
-        from intarsia.engine.ipc.messages import Prefetch
-
         if self._client is not None:
             place = Prefetch(
                 prefix=fill.prefix,
@@ -197,8 +190,6 @@ class EngineConnection:
 
     async def reading_speed(self) -> float | None:
         """Return the tokens of context that the engine reads in a second, None if unknown."""
-        from intarsia.engine.ipc.client import EngineError
-
         if self._tokens_per_s is None and self._client is not None:
             try:
                 self._tokens_per_s = (await self._client.status()).prefill_tokens_per_s
@@ -208,8 +199,6 @@ class EngineConnection:
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""
-        from intarsia.engine.ipc.client import EngineError
-
         self._num_preloads += 1
         try:
             with self._busy(model, is_fill=False) as client:
@@ -242,14 +231,12 @@ class EngineConnection:
         ):
             yield client
 
-    def _on_load_progress(self, progress: "LoadProgress") -> None:
+    def _on_load_progress(self, progress: LoadProgress) -> None:
         self._status.loading(progress)
         if not self._status.is_started:
             self._notifier.on_load_progress(progress)
 
-    def _notify_failure(self, error: "EngineError") -> None:
-        from intarsia.engine.ipc.client import FillFailed
-
+    def _notify_failure(self, error: EngineError) -> None:
         code = error.code if isinstance(error, FillFailed) else None
         if code not in _HEALTHY_ENGINE:
             self._status.failed(str(error))

@@ -10,10 +10,9 @@ from lsprotocol import types
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.text_change import Followed, TextChange, trimmed_change
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.feature import DocumentChange, Feature
-from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.manners.watched import KeptTexts, Watched
 from intarsia.lsp.settings import Settings
@@ -30,7 +29,6 @@ class Manners(Feature):
     """The documents of one client. ``count`` gets what is to be counted."""
 
     documents: Documents
-    settings_of: Callable[[Document], Settings]
     strain: Strain
     count: Callable[[str, LanguageCounts], None]
     _of: dict[str, Watched] = field(default_factory=dict)  # by URI
@@ -39,14 +37,13 @@ class Manners(Feature):
     def for_session(cls, session: "Session") -> Self:
         return cls(
             documents=session.documents,
-            settings_of=session.settings_of,
             strain=session.feature(Strain),
             count=session.feature(Recorder).count,
         )
 
     def silence(self, snapshot: Snapshot) -> NoSuggestion | None:
         """Return why an automatic request gets no suggestion, None where it may get one."""
-        document, settings = snapshot.document, self.settings_of(snapshot.document)
+        document, settings = snapshot.document, snapshot.settings
         if snapshot.selected is not None and not settings.over_menu:
             return NoSuggestion(reason="the editor's own menu is open (overMenu)", kind="menu")
         start, typed = _begin(snapshot)
@@ -57,11 +54,11 @@ class Manners(Feature):
                 return None
             if silence := watched.silence(document.text, offset):
                 return silence
-        return self.strain.silence(settings) or prose_silence(settings, snapshot)
+        return self.strain.silence(settings) or prose_silence(snapshot)
 
-    def debounce_ms(self, document: Document) -> int:
+    def debounce_ms(self, snapshot: Snapshot) -> int:
         """Return how long a key waits for the next one, by the settings and the machine."""
-        settings = self.settings_of(document)
+        settings = snapshot.settings
         return settings.debounce_ms * self.strain.slowness(settings)
 
     def has_typed(self, uri: str) -> bool:
@@ -104,7 +101,7 @@ class Manners(Feature):
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:
-            count = partial(self.count, language_of(document).id)
+            count = partial(self.count, document.language.id)
 
             def ended(is_kept: bool) -> None:
                 count(LanguageCounts(kept=int(is_kept), ended=1))
@@ -117,7 +114,7 @@ def _begin(snapshot: Snapshot) -> tuple[int, str]:
     """Return where in the document a suggestion begins, and what of it is typed already."""
     document, selected = snapshot.document, snapshot.selected
     if selected is None:
-        return snapshot.offset - snapshot.document_start, ""
+        return snapshot.place, ""
     start, end = (document.offset_at(it) for it in (selected.range.start, selected.range.end))
     return start, document.text[start:end]
 
@@ -130,14 +127,15 @@ _REASONS: "Mapping[Prose, NoSuggestion]" = {
 }
 
 
-def prose_silence(settings: Settings, snapshot: Snapshot) -> NoSuggestion | None:
+def prose_silence(snapshot: Snapshot) -> NoSuggestion | None:
     """Return why the settings want nothing at a cursor, None where it is in code."""
     from intarsia.infill.syntax.parse import parse
     from intarsia.infill.syntax.prose import prose_at
 
+    settings = snapshot.settings
     if settings.in_strings and settings.in_comments == "always":
         return None
-    prose = prose_at(parse(snapshot.text, language_of(snapshot.document)), snapshot.offset)
+    prose = prose_at(parse(snapshot.text, snapshot.language), snapshot.offset)
     if prose is None or prose in _wanted(settings):
         return None
     return _REASONS[prose]

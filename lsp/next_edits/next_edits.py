@@ -25,13 +25,12 @@ from intarsia.infill.next_edit.renaming import (
 from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.feature import DocumentChange, Feature
-from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.next_edits.messages import offered_edits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import (
@@ -58,8 +57,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """``level_of`` is None for a document that gets no offers."""
+    """``level_of`` is None for a document that gets no offers, for one because none is wanted."""
 
+    is_wanted: Callable[[Document], bool]
     level_of: Callable[[Document], Level | None]
     model: Callable[[], str | None]
     windows: Sequence[Windows]  # that fills have shown
@@ -103,9 +103,13 @@ class NextEdits(Feature):
     def for_session(cls, session: "Session") -> Self:
         suggestions = session.feature(Suggestions)
 
+        def is_wanted(document: Document) -> bool:
+            is_off = session.settings_of(document).next_edit == "off"
+            return not is_off and document.notebook_uri is None
+
         def level_of(document: Document) -> Level | None:
             setting = session.settings_of(document).next_edit
-            if setting == "off" or document.notebook_uri is not None:
+            if setting == "off" or not is_wanted(document):
                 return None
             is_settled = not session.settings_requests.is_open
             return setting if is_settled and not session.refusal(document) else None
@@ -118,6 +122,7 @@ class NextEdits(Feature):
                 session.notify(NEXT_EDITS, offered_edits(document, offers, rename, elsewhere))
 
         surroundings = Surroundings(
+            is_wanted=is_wanted,
             level_of=level_of,
             model=lambda: session.settings.model,
             windows=(suggestions.windows, suggestions.first_windows),
@@ -128,19 +133,15 @@ class NextEdits(Feature):
         )
         return cls(session.documents, session.engine, surroundings)
 
-    def level_of(self, document: Document) -> Level | None:
-        """Return which next edits a document gets, None where it gets none, as notebooks do."""
-        return self._around.level_of(document)
-
     def changed(self, change: DocumentChange) -> None:
-        if change.settings.next_edit != "off" and change.after.notebook_uri is None:
+        if self._around.is_wanted(change.after):
             inserted = [it.text for it in change.changes]
             self.document_changed(change.before, change.after, inserted)
 
     def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
         if snapshot.is_current(self._documents):
             shown = next((ghost.text for ghost in outcome.ghosts), None)
-            line = snapshot.document.position_at(snapshot.offset - snapshot.document_start).line
+            line = snapshot.document.position_at(snapshot.place).line
             self.suggested(snapshot.document, line, shown)
 
     def configured(self, uris: Collection[str] | None) -> None:
@@ -166,7 +167,7 @@ class NextEdits(Feature):
 
     def uses_here(self, document: Document, rename: Rename) -> Sequence[OpenOffer]:
         """Return the open offers that go on with a rename in its own document."""
-        language, text = language_of(document), document.text
+        language, text = document.language, document.text
         return [
             it
             for it in self.offers_of(document.uri)
@@ -186,21 +187,21 @@ class NextEdits(Feature):
             return ()
         return await self._around.uses_elsewhere(document, watched.settled.last.before, rename)
 
-    def goes_before(self, document: Document, offset: int, ghost: str) -> NoSuggestion | None:
+    def goes_before(self, snapshot: Snapshot, ghost: str) -> NoSuggestion | None:
         """Return why an edit forbids a ghost text that nobody asked for, None where none does."""
         word = "".join(_FIRST_WORD.findall(ghost))
-        if any(typed + word == old for old, typed in self.replaced_at(document, offset)):
+        if any(typed + word == old for old, typed in self.replaced_at(snapshot)):
             return _REPLACED
-        return _ONE_WORD if word == ghost and self.offers_of(document.uri) else None
+        return _ONE_WORD if word == ghost and self.offers_of(snapshot.document.uri) else None
 
-    def replaced_at(self, document: Document, offset: int) -> Sequence[tuple[str, str]]:
-        """Return what the edit at hand replaces at an offset: old names, with what is typed."""
-        watched = self._of.get(document.uri)
+    def replaced_at(self, snapshot: Snapshot) -> Sequence[tuple[str, str]]:
+        """Return what the edit at hand replaces at the cursor: old names, with what is typed."""
+        watched = self._of.get(snapshot.document.uri)
         if watched is None:
             return ()
-        last = watched.settled.last
+        last, text = watched.settled.last, snapshot.document.text
         befores = (watched.settled.text, watched.settled.text if last is None else last.before)
-        found = (replaced_name(before, document.text, offset) for before in befores)
+        found = (replaced_name(it, text, snapshot.place) for it in dict.fromkeys(befores))
         return [it for it in found if it is not None]
 
     def dismissed_suggestion(self) -> None:
@@ -339,7 +340,7 @@ class NextEdits(Feature):
         document = self._documents.current(uri)
         if document is None or self._around.level_of(document) is None:
             return
-        language = language_of(document)
+        language = document.language
         await parse_if_long(watched.settled.text, 0, language)
         await parse_if_long(document.text, 0, language)
         if watched.is_unfinished(document):
@@ -371,7 +372,7 @@ class NextEdits(Feature):
             newest=newest,
             silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
-        follows, language = newest if is_new else None, language_of(document)
+        follows, language = newest if is_new else None, document.language
         renamed = await read_text(document.text, partial(renamed_uses, edited, language))
         if renamed and self._documents.current(document.uri) is document:
             self._put(watched, document, NextEditResult(offers=renamed), follows)
@@ -389,7 +390,7 @@ class NextEdits(Feature):
         level: Level,
     ) -> None:
         """Have the engine find what no longer fits."""
-        uri, language = document.uri, language_of(document)
+        uri, language = document.uri, document.language
         plan = await read_text(
             document.text, partial(plan_next_edits, edited, language, self._shown_before(uri))
         )
@@ -445,9 +446,7 @@ class NextEdits(Feature):
         watched.quiet_until = max(watched.quiet_until, time.monotonic() + PAUSE_S)
         plan = await read_text(
             document.text,
-            partial(
-                plan_reading, document.text, line, language_of(document), self._shown_before(uri)
-            ),
+            partial(plan_reading, document.text, line, document.language, self._shown_before(uri)),
         )
         answer = await self._idle.ask(
             plan.request(model=self._around.model()), self._until(watched), is_search=False
@@ -470,4 +469,4 @@ def _rename_of(watched: Watched, document: Document) -> Rename | None:
     last = watched.settled.last
     if last is None:
         return None
-    return rename_between(last.before, document.text, last.edit, language_of(document))
+    return rename_between(last.before, document.text, last.edit, document.language)

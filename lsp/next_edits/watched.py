@@ -16,7 +16,6 @@ from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.next_edits.open_offers import OpenOffers
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class Watched:
 
     def is_unfinished(self, document: Document) -> bool:
         """Whether the text parses worse than when it was last at rest, with the cursor there."""
-        language, former = language_of(document), self.settled.text
+        language, former = document.language, self.settled.text
         before = parse(former, language)
         after = parse(document.text, language)
         if before is None or after is None or num_errors(after) <= num_errors(before):

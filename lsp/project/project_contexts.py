@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.feature import DocumentChange, Feature
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.recent_edits import RecentEdits, Region, edited_lines
 from intarsia.lsp.settings import Settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from intarsia.infill.syntax.difference import replaced_range
-from intarsia.lsp.feature import DocumentChange
+from intarsia.lsp.documents.documents import DocumentChange
 
 MAX_REGIONS = 16
 NEAR_LINES = 8

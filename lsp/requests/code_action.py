@@ -20,7 +20,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
-from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
@@ -142,7 +141,6 @@ async def _error_at(
 ) -> "ErrorRange | None":
     """Return the error that the client reports there, else the parser, where the user asks."""
     from intarsia.infill.repair.error_places import error_on_lines
-    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.repairs.repairs import ErrorRange, reported_error
 
     where = params.range
@@ -150,7 +148,7 @@ async def _error_at(
     if reported is not None or is_automatic:
         return reported
     start, end = document.offset_at(where.start), document.offset_at(where.end)
-    language = language_of(document)
+    language = document.language
     found = await asyncio.to_thread(error_on_lines, document.text, start, end, language)
     return None if found is None else ErrorRange(start=found, end=found)
 
@@ -248,23 +246,19 @@ async def prefetch(session: "Session", uri: str, position: types.Position) -> No
 
 
 async def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
-    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import plan_ahead, request_for
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    if session.settings_requests.is_open or session.refusal(document):
+    snapshot = session.snapshot(document, position)
+    if session.settings_requests.is_open or snapshot.refusal:
         return
-    snapshot = take_snapshot(session.documents, uri, position)
-    if isinstance(snapshot, NoSuggestion):
-        return
-    await parse_if_long(snapshot.text, snapshot.offset, language_of(document))
+    await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     if not snapshot.is_current(session.documents):
         return
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return
-    settings = session.settings_of(document)
-    fill = request_for(plan, settings, settings.deadline_ms)
+    fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)
     session.engine.prefetch_hole(fill, session.feature(ProjectContexts).of(uri))

@@ -15,7 +15,6 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long
-from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.edits.workspace_edit import (
     CANNOT_APPLY,
@@ -24,7 +23,6 @@ from intarsia.lsp.edits.workspace_edit import (
     text_edit,
     workspace_edit,
 )
-from intarsia.lsp.fill_options import language_of
 from intarsia.lsp.params import AtPosition, EditArguments, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
 from intarsia.lsp.server import IntarsiaServer
@@ -70,18 +68,18 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     from intarsia.lsp.requests.plan import plan_ahead
 
     session, uri = ls.session, arguments.text_document.uri
-    snapshot = take_snapshot(session.documents, uri, arguments.position.as_lsp)
+    snapshot = await session.seen(uri, arguments.position.as_lsp)
     if isinstance(snapshot, NoSuggestion):
         return f"the model sees nothing: {snapshot.reason}\n"
-    if refusal := session.refusal(snapshot.document):
-        return f"the model sees nothing: {refusal.reason}\n"
-    await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
+    if snapshot.refusal is not None:
+        return f"the model sees nothing: {snapshot.refusal.reason}\n"
+    await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"
-    document = snapshot.document
-    is_complete = not session.folders or await session.feature(ProjectContexts).settled(document)
-    context = await session.feature(ProjectContexts).find(document, plan)
+    document, projects = snapshot.document, session.feature(ProjectContexts)
+    is_complete = not session.in_force.folders or await projects.settled(document)
+    context = await projects.find(document, plan)
     file = context.path if context else (document.disk_path or uri)
     speed = await session.engine.reading_speed()
     return seen_text(plan, context, file=file, tokens_per_s=speed, is_complete=is_complete)
@@ -103,7 +101,7 @@ async def execute_add_imports(ls: IntarsiaServer, params: types.ExecuteCommandPa
     if document is None:
         return {"applied": False, "version": None, "edits": []}
     place = document.offset_at(arguments.position.as_lsp)
-    edits = import_edits(document.text, arguments.imports, place, language_of(document))
+    edits = import_edits(document.text, arguments.imports, place, document.language)
     is_applied = False
     if arguments.apply and edits:
         shape = shape_for(ls.client_capabilities, needs_confirmation=False)

@@ -4,17 +4,18 @@ The list is always incomplete, so that the client asks again as the user types.
 """
 
 import re
-from functools import partial
 
 from lsprotocol import types
 
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.manners.manners import Manners
 from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
-from intarsia.lsp.requests.suggest import SuggestOptions, answer
+from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -26,24 +27,21 @@ async def completion(
     ls: IntarsiaServer, params: types.CompletionParams
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
-    session = ls.session
-    uri = params.text_document.uri
-    snapshot = take_snapshot(session.documents, uri, params.position)
-
-    def options(snapshot: Snapshot) -> SuggestOptions:
-        return SuggestOptions(
-            num_candidates=1,
-            debounce_ms=session.feature(Manners).debounce_ms(snapshot.document),
-            deadline_ms=session.settings.deadline_ms,
-        )
-
-    is_automatic = partial(_is_automatic, session, params)
-    outcome = await answer(session, uri, snapshot, is_automatic=is_automatic, options=options)
+    session, uri = ls.session, params.text_document.uri
+    snapshot = await session.seen(uri, params.position)
+    if isinstance(snapshot, NoSuggestion):
+        report(session, uri, RequestOutcome(reason=snapshot.reason))
+        return types.CompletionList(is_incomplete=True, items=[])
+    options = SuggestOptions(
+        num_candidates=1,
+        debounce_ms=session.feature(Manners).debounce_ms(snapshot),
+        deadline_ms=snapshot.settings.deadline_ms,
+        is_automatic=_is_automatic(session, params),
+    )
+    outcome = await answer(session, snapshot, options)
     if outcome is None:
         return None
-    items = []
-    if isinstance(snapshot, Snapshot):
-        items = [_item(snapshot, ghost) for ghost in outcome.ghosts[:1]]
+    items = [_item(snapshot, ghost) for ghost in outcome.ghosts[:1]]
     return types.CompletionList(is_incomplete=True, items=items)
 
 

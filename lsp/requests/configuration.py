@@ -34,7 +34,7 @@ async def load_configuration(ls: IntarsiaServer) -> None:
     if changes is not None and changes.dynamic_registration:
         ls.session.start(_register_for_changes(ls))
     if _can_pull(ls):
-        _pull(ls, ls.session.folders, is_first=True)
+        _pull(ls, ls.session.in_force.folders, is_first=True)
     await ls.session.settings_requests.settled()
 
 
@@ -44,7 +44,7 @@ async def did_change_configuration(
     """Take the new settings; load the model at once if they name another."""
     session = ls.session
     if _can_pull(ls):
-        _pull(ls, session.folders)
+        _pull(ls, session.in_force.folders)
         return
     before = _model_of(session)
     settings: object = params.settings  # clients send our section alone or within all settings
@@ -80,7 +80,7 @@ async def _take(
         if answer is not None:
             session.configure(*answer)
     finally:
-        session.settings_arrived(number)
+        session.settings_requests.end(number)
     if _model_of(session) != before and (is_late or not is_first):
         session.preload()
 

@@ -15,13 +15,12 @@ async def with_imports(
     session: Session, snapshot: Snapshot, ghosts: tuple[GhostText, ...]
 ) -> tuple[GhostText, ...]:
     """Return the suggestions with their imports; without where the index does not answer soon."""
-    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.project.needed_imports import needed_imports
 
-    if not session.settings_of(snapshot.document).add_imports:
+    if not snapshot.settings.add_imports:
         return ghosts
     text, offset = snapshot.text, snapshot.offset
-    language = language_of(snapshot.document)
+    language = snapshot.language
     found = []
     for ghost in ghosts:
         imports = ghost.imports
@@ -58,9 +57,8 @@ def imports_command(
 def shown_imports(snapshot: Snapshot, ghost: GhostText) -> tuple[str, ...]:
     """Return the imports of a suggestion as statements, for the user to see."""
     from intarsia.infill.imports.binding import shown
-    from intarsia.lsp.fill_options import language_of
 
-    language = language_of(snapshot.document)
+    language = snapshot.language
     return tuple(shown(it, language.id) for it in ghost.imports or ())
 
 
@@ -68,8 +66,7 @@ def import_text_edits(snapshot: Snapshot, ghost: GhostText) -> list[types.TextEd
     """Return the edits of the snapshot's document that import what a suggestion needs."""
     from intarsia.infill.imports.add_imports import import_edits
     from intarsia.lsp.edits.workspace_edit import text_edit
-    from intarsia.lsp.fill_options import language_of
 
-    document, at = snapshot.document, snapshot.offset - snapshot.document_start
-    edits = import_edits(document.text, ghost.imports or (), at, language_of(document))
+    document, at = snapshot.document, snapshot.place
+    edits = import_edits(document.text, ghost.imports or (), at, document.language)
     return [text_edit(document, it) for it in edits]

@@ -5,46 +5,40 @@ confidence for clients that requested it.
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import msgspec
 from lsprotocol import types
 
 from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.manners.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import AtPosition, read_own
 from intarsia.lsp.requests.ghost_imports import imports_command
-from intarsia.lsp.requests.suggest import SuggestOptions, answer
+from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 
 async def inline_completion(
     ls: IntarsiaServer, params: types.InlineCompletionParams
 ) -> "types.InlineCompletionList | ConfidentList | None":
     """Answer with items, or with null and a reason in the log and in the status."""
-    session, context = ls.session, params.context
-    uri = params.text_document.uri
-    snapshot = take_snapshot(
-        session.documents, uri, params.position, context.selected_completion_info
-    )
-    is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
-    outcome = await answer(
-        session,
-        uri,
-        snapshot,
-        is_automatic=lambda: not is_invoked,
-        options=partial(_options, session, is_invoked=is_invoked),
-    )
-    if isinstance(snapshot, NoSuggestion) or outcome is None or not outcome.ghosts:
+    session, context, uri = ls.session, params.context, params.text_document.uri
+    snapshot = await session.seen(uri, params.position, context.selected_completion_info)
+    if isinstance(snapshot, NoSuggestion):
+        report(session, uri, RequestOutcome(reason=snapshot.reason))
         return None
-    if session.extensions.confidence:
-        return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
+    is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
+    outcome = await answer(session, snapshot, _options(session, snapshot, is_invoked=is_invoked))
+    if outcome is None or not outcome.ghosts:
+        return None
+    if snapshot.extensions.confidence:
+        return confident_list(snapshot, outcome.ghosts, snapshot.settings.sure_confidence)
     workspace = ls.client_capabilities.workspace
     can_apply = workspace is not None and bool(workspace.apply_edit)
     items = [
@@ -59,14 +53,14 @@ async def inline_completion(
 
 
 def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
-    """Return the options. No draft fits beside a selected word of the client's own menu."""
-    settings = session.settings
+    settings = snapshot.settings
     return SuggestOptions(
         num_candidates=settings.max_candidates if is_invoked else 1,
-        debounce_ms=0 if is_invoked else session.feature(Manners).debounce_ms(snapshot.document),
+        debounce_ms=0 if is_invoked else session.feature(Manners).debounce_ms(snapshot),
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
-        shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
+        shows_draft=snapshot.shows_drafts,
         shows_improbable=is_invoked,
+        is_automatic=not is_invoked,
     )
 
 
@@ -123,6 +117,5 @@ def dismissed(ls: IntarsiaServer, params: object) -> None:
     document = ls.session.documents.current(told.text_document.uri)
     if document is not None:
         ls.session.feature(Suggestions).ahead.end()  # it fills what would have followed
-        if ls.session.feature(NextEdits).level_of(document) is not None:
-            ls.session.feature(NextEdits).dismissed_suggestion()
+        ls.session.feature(NextEdits).dismissed_suggestion()
         ls.session.feature(Manners).dismissed(document, told.position.as_lsp)

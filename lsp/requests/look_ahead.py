@@ -6,76 +6,75 @@ was given with less context than there is, at a new place or without the code of
 written again with all of it, and revised if it differs.
 """
 
-import logging
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import Self
 
-import msgspec
-
+from intarsia.infill.filling.attempts import Attempts
+from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.imports.add_imports import import_edits
+from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.indentation import end_and_next_line
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.feature import Feature
 from intarsia.lsp.machine import Strain
+from intarsia.lsp.manners.manners import prose_silence
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
+from intarsia.lsp.requests.plan import (
+    first_plan,
+    plan_ahead,
+    plan_whole,
+    read_ghost_text,
+    request_for,
+)
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestion_state import Suggestions
 from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
+from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled
-    from intarsia.infill.filling.attempts import Attempts
-    from intarsia.infill.filling.plan import FillPlan
-    from intarsia.lsp.suggestions.ghost_text import GhostText
 
-logger = logging.getLogger(__name__)
+class LookAhead(Feature):
+    """Starts the fills that may follow an answered request, if the settings allow it."""
 
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
-def look_ahead(
-    session: Session, snapshot: Snapshot, outcome: RequestOutcome, *, asked_at: float
-) -> None:
-    """Start the fills that may follow an answered request, if the settings allow it.
+    @classmethod
+    def for_session(cls, session: Session) -> Self:
+        return cls(session)
 
-    ``asked_at`` is when the request came (time.monotonic()). Errors are logged.
-    """
-    try:
+    def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+        session = self._session
         if outcome.ghosts or outcome.cost is not None:
-            session.feature(ProjectContexts).refresh(
-                snapshot.document, partial(_hole_of, session, snapshot)
-            )
-        if _may_look_ahead(session, snapshot, outcome):
-            places = [
-                it
-                for it in _places(snapshot, outcome)
-                if not session.feature(Suggestions).cache.has(it)
-            ]
-            step = partial(_step, session, snapshot, outcome)
-            session.feature(Suggestions).ahead.start(
-                [*places, snapshot],
-                step,
-                begins_at=asked_at + PAUSE_S,
-                # Where nothing is shown to accept, what the edit has left to change comes first.
-                wait=None if outcome.ghosts else session.feature(NextEdits).none_due,
-            )
-    except Exception:  # the user did not request it
-        logger.exception("looking ahead failed")
+            hole = partial(_hole_of, session, snapshot)
+            session.feature(ProjectContexts).refresh(snapshot.document, hole)
+        if not _may_look_ahead(session, snapshot, outcome):
+            return
+        suggestions = session.feature(Suggestions)
+        places = [it for it in _places(snapshot, outcome) if not suggestions.cache.has(it)]
+        suggestions.ahead.start(
+            [*places, snapshot],
+            partial(_step, session, snapshot, outcome),
+            begins_at=snapshot.taken_at + PAUSE_S,
+            # Where nothing is shown to accept, what the edit has left to change comes first.
+            wait=None if outcome.ghosts else session.feature(NextEdits).none_due,
+        )
 
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     """Return the hole of a request, for which code of other files is chosen."""
-    from intarsia.lsp.requests.plan import plan_whole, request_for
-
     plan = plan_whole(session, snapshot)
     if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
         return None
-    settings = session.settings_of(snapshot.document)
-    fill = request_for(plan, settings, settings.deadline_ms)
+    fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)
     return OpenHole(document=snapshot.document, plan=plan, fill=fill)
 
 
@@ -84,7 +83,7 @@ def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcom
     is_answered = outcome.is_cached or (outcome.cost is not None and not outcome.is_failure)
     if not is_answered or not snapshot.is_current(session.documents):
         return False
-    return session.feature(Strain).allows_idle_work(session.settings)
+    return session.feature(Strain).allows_idle_work(snapshot.settings)
 
 
 def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
@@ -93,12 +92,7 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
     Last, where a suggestion was accepted before at the end of a line, comes the line below the
     cursor: the user may go on there without accepting another one.
     """
-    from intarsia.infill.imports.add_imports import import_edits
-    from intarsia.infill.replacement import with_replaced
-    from intarsia.infill.syntax.indentation import end_and_next_line
-    from intarsia.lsp.fill_options import language_of
-
-    language = language_of(snapshot.document)
+    language = snapshot.language
 
     def below(text: str, offset: int) -> Snapshot:
         end, typed = end_and_next_line(text, offset, language)
@@ -128,15 +122,11 @@ async def _step(
     session: Session, asked: Snapshot, outcome: RequestOutcome, place: Snapshot
 ) -> None:
     """Do one step of the chain: revise the answer to the request itself, or fill another place."""
-    from intarsia.lsp.fill_options import language_of
-    from intarsia.lsp.manners.manners import prose_silence
-    from intarsia.lsp.requests.plan import plan_ahead
-
-    await parse_if_long(place.text, place.offset, language_of(place.document))
+    await parse_if_long(place.text, place.offset, place.language)
     if place is asked:
         await _revise(session, asked, may_gain=outcome.may_be_revised)
         return
-    if prose_silence(session.settings_of(place.document), place):
+    if prose_silence(place):
         return  # no automatic request is answered there
     plan = plan_ahead(session, place)
     if isinstance(plan, NoSuggestion):
@@ -153,15 +143,13 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     Without ``may_gain`` only if there is more to read here: an answer that was filled ahead of the
     user was written from as much as the one before it.
     """
-    from intarsia.lsp.requests.plan import is_nearly_read, plan_whole
-
     uri = asked.document.uri
     await session.feature(ProjectContexts).refreshed(uri)
     plan = plan_whole(session, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
     may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
-    if not may_gain and is_nearly_read(session, uri, plan):
+    if not may_gain and first_plan(session, asked, plan) is None:
         return
     attempts = await _attempt(session, asked, plan, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
@@ -171,12 +159,11 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     revised = next(iter(attempts.passed), None)
     if revised is not None and is_better(revised, known):
         _keep(session, asked, attempts, None)
-        shows_draft = session.extensions.drafts and session.settings.drafts
-        if shows_draft and asked.selected is None and not revised.is_hidden:
+        if asked.shows_drafts and not revised.is_hidden:
             session.feature(Suggestions).drafts.revise(asked, revised.shown.tokens)
 
 
-def is_better(revised: "GhostText", known: "GhostText | None") -> bool:
+def is_better(revised: GhostText, known: GhostText | None) -> bool:
     """Whether a revision replaces what is known: another text, or one that is now probable enough.
 
     It does not take a text away that is shown.
@@ -189,47 +176,39 @@ def is_better(revised: "GhostText", known: "GhostText | None") -> bool:
 
 
 async def _attempt(
-    session: Session, place: Snapshot, plan: "FillPlan", *, is_revision: bool = False
-) -> "Attempts[GhostText] | None":
+    session: Session, place: Snapshot, plan: FillPlan, *, is_revision: bool = False
+) -> Attempts[GhostText] | None:
     """Fill one place as a request would; None where the engine did not answer to the end.
 
     A revision may wait for the code of other files. It is not counted: its answer was there before.
     """
-    from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.requests.plan import read_ghost_text, request_for
-
-    settings, project = (
-        session.settings_of(place.document),
-        session.feature(ProjectContexts).of(place.document.uri),
-    )
+    settings, engine = place.settings, session.engine
+    project = session.feature(ProjectContexts).of(place.document.uri)
     read = cache(partial(read_ghost_text, plan, settings))
-    spent_s = 0.0
-
-    async def ask(alternative: int) -> "Filled | None":
-        nonlocal spent_s
-        if not session.engine.can_fill_ahead:
-            return None
-        started = time.monotonic()
-        try:
-            request = request_for(
-                plan, settings, settings.deadline_ms, alternative=alternative, project=project
-            )
-            request = msgspec.structs.replace(
-                request,
-                is_background=True,
-                is_ahead=True,
-                project_use="always" if is_revision else "if_cached",
-            )
-            filled = await session.engine.fill_ahead(request)
-        finally:
-            spent_s += time.monotonic() - started
-        if filled is None or filled.finish_reason == "deadline":
-            return None  # a request would get all of what the deadline has cut short here
-        await read_text(place.text, partial(read, filled))  # the loop reads it again
-        return filled
-
+    attempts, spent_s = Attempts(read), 0.0
     try:
-        attempts = await ask_until_enough_pass(ask, read)
+        for alternative in attempts:
+            started, filled = time.monotonic(), None
+            if engine.can_fill_ahead:
+                request = request_for(
+                    plan,
+                    settings,
+                    settings.deadline_ms,
+                    alternative=alternative,
+                    project=project,
+                    project_use="always" if is_revision else "if_cached",
+                    is_background=True,
+                    is_ahead=True,
+                )
+                try:
+                    filled = await engine.fill_ahead(request)
+                finally:
+                    spent_s += time.monotonic() - started
+            if filled is not None and filled.finish_reason == "deadline":
+                filled = None  # a request would get all of what the deadline has cut short here
+            if filled is not None:
+                await read_text(place.text, partial(read, filled))  # the loop reads it again
+            attempts.take(filled)
     finally:
         if spent_s and not is_revision:
             session.feature(Suggestions).ahead.count_asked(spent_s)
@@ -237,7 +216,7 @@ async def _attempt(
 
 
 def _keep(
-    session: Session, place: Snapshot, attempts: "Attempts[GhostText]", ahead_s: float | None
+    session: Session, place: Snapshot, attempts: Attempts[GhostText], ahead_s: float | None
 ) -> None:
     """Put the answer into the cache, or that nothing fits."""
     session.feature(Suggestions).cache.store(

@@ -4,13 +4,13 @@ Needs the infill package's grammars, which the server loads on first use.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, ProjectContext, Step
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
+from intarsia.infill.canvas.window import MOST_KEPT, budget_chars, unread_chars
 from intarsia.infill.confidence import ConfidentToken, without_start
 from intarsia.infill.filling.judged import certain_beginning, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
@@ -21,7 +21,7 @@ from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
@@ -37,55 +37,47 @@ def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSugges
 
     The document's next plan keeps the edges of this one where it can.
     """
-    plan, is_whole = _plan(session, snapshot)
-    if not isinstance(plan, NoSuggestion):
-        windows = (
-            session.feature(Suggestions).windows
-            if is_whole
-            else session.feature(Suggestions).first_windows
-        )
-        windows.remember(snapshot.document.uri, plan.canvas.window)
+    whole = plan_whole(session, snapshot)
+    if isinstance(whole, NoSuggestion):
+        return whole
+    suggestions, first = session.feature(Suggestions), first_plan(session, snapshot, whole)
+    windows, plan = suggestions.windows, whole
+    if first is not None:
+        windows, plan = suggestions.first_windows, first
+    windows.remember(snapshot.document.uri, plan.canvas.window)
     return plan
 
 
 def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill as for a request, for a text that the document may have next; forget it."""
-    return _plan(session, snapshot)[0]
-
-
-def _plan(session: Session, snapshot: Snapshot) -> tuple[FillPlan | NoSuggestion, bool]:
-    """Return the plan, and whether it reads all that the settings allow."""
     whole = plan_whole(session, snapshot)
-    if isinstance(whole, NoSuggestion) or is_nearly_read(session, snapshot.document.uri, whole):
-        return whole, True
-    return _plan_first(session, snapshot, whole), False
+    if isinstance(whole, NoSuggestion):
+        return whole
+    return first_plan(session, snapshot, whole) or whole
 
 
 def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill with all that the settings allow to be read."""
-    if refusal := _refusal_of_fence(session, snapshot):
+    if refusal := _refusal_of_fence(snapshot):
         return refusal
     return plan_at_cursor(
         snapshot.text,
         snapshot.offset,
-        language_of(snapshot.document),
-        options_of(session.settings, session.settings.deadline_ms),
+        snapshot.language,
+        options_of(snapshot.settings, 0),
         session.feature(Suggestions).windows.of(snapshot.document.uri),
         is_word_whole=snapshot.selected is not None,
     )
 
 
-def refusal_of_place(session: Session, snapshot: Snapshot) -> NoSuggestion | None:
+def refusal_of_place(snapshot: Snapshot) -> NoSuggestion | None:
     """Return why nothing will be planned at the cursor, None where a fill is."""
-    if refusal := _refusal_of_fence(session, snapshot):
-        return refusal
-    return refusal_of_hole(snapshot.text, snapshot.offset)
+    return _refusal_of_fence(snapshot) or refusal_of_hole(snapshot.text, snapshot.offset)
 
 
-def _refusal_of_fence(session: Session, snapshot: Snapshot) -> NoSuggestion | None:
-    document, offset = snapshot.document, snapshot.offset
-    disabled = session.settings_of(document).disabled_languages
-    return fence_ineligibility(disabled, snapshot.text, offset, offset, language_of(document))
+def _refusal_of_fence(snapshot: Snapshot) -> NoSuggestion | None:
+    disabled, offset = snapshot.settings.disabled_languages, snapshot.offset
+    return fence_ineligibility(disabled, snapshot.text, offset, offset, snapshot.language)
 
 
 def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:
@@ -93,58 +85,37 @@ def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:
     return plan.canvas.window not in session.feature(Suggestions).windows.of(snapshot.document.uri)
 
 
-def is_nearly_read(session: Session, uri: str, whole: FillPlan) -> bool:
-    """Whether a whole window is short, is nearly read, or would not be read in idle time."""
-    if not session.feature(Strain).allows_idle_work(session.settings):
-        return True
-    canvas = whole.canvas
-    first = _first_budget(options_of(session.settings, 0).budget)
-    if len(canvas.prefix) <= budget_chars(first.prefix_tokens) and len(
-        canvas.suffix
-    ) <= MOST_KEPT * budget_chars(first.suffix_tokens):
-        return True
-    unread = _unread(session, uri, whole)
-    if unread is None or unread.suffix_chars > MOST_KEPT * budget_chars(first.suffix_tokens):
-        return False
-    most = budget_chars(first.prefix_tokens + first.suffix_tokens)
-    return unread.prefix_chars + unread.suffix_chars <= most
+def first_plan(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
+    """Return a plan for the same hole that reads little: all of the prefix only if it is read.
 
-
-def _unread(session: Session, uri: str, whole: FillPlan) -> Unread | None:
-    return unread_chars(
-        whole.text,
-        whole.hole.given_start,
-        whole.canvas.window.suffix,
-        session.settings.max_prefix_tokens,
-        session.feature(Suggestions).windows.of(uri),
-    )
-
-
-def _plan_first(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPlan | NoSuggestion:
-    """Plan a fill that reads little: all of the prefix only if nearly all of that is read."""
-    options = options_of(session.settings, session.settings.deadline_ms)
-    uri, budget = snapshot.document.uri, _first_budget(options.budget)
-    earlier = session.feature(Suggestions).first_windows.of(uri)
-    unread = _unread(session, uri, whole)
-    if unread is not None and unread.prefix_chars <= budget_chars(budget.prefix_tokens):
-        budget = replace(budget, prefix_tokens=options.budget.prefix_tokens)
-        earlier = (*session.feature(Suggestions).windows.of(uri), *earlier)
-    return plan_at_cursor(
-        snapshot.text,
-        snapshot.offset,
-        language_of(snapshot.document),
-        replace(options, budget=budget),
-        earlier,
-        is_word_whole=snapshot.selected is not None,
-    )
-
-
-def _first_budget(budget: Budget) -> Budget:
-    return replace(
+    None where the whole window is short, is nearly read, or would not be read in idle time.
+    """
+    settings, uri = snapshot.settings, snapshot.document.uri
+    if not session.feature(Strain).allows_idle_work(settings):
+        return None
+    canvas, budget = whole.canvas, options_of(settings, 0).budget
+    first = replace(
         budget,
         prefix_tokens=min(budget.prefix_tokens, FIRST_BUDGET["prefix_tokens"]),
         suffix_tokens=min(budget.suffix_tokens, FIRST_BUDGET["suffix_tokens"]),
     )
+    prefix_chars = budget_chars(first.prefix_tokens)
+    suffix_chars = MOST_KEPT * budget_chars(first.suffix_tokens)
+    if len(canvas.prefix) <= prefix_chars and len(canvas.suffix) <= suffix_chars:
+        return None
+    read = session.feature(Suggestions).windows.of(uri)
+    earlier = session.feature(Suggestions).first_windows.of(uri)
+    start, suffix = whole.hole.given_start, canvas.window.suffix
+    unread = unread_chars(whole.text, start, suffix, budget.prefix_tokens, read)
+    if unread is not None:
+        num_chars = unread.prefix_chars + unread.suffix_chars
+        most = budget_chars(first.prefix_tokens + first.suffix_tokens)
+        if unread.suffix_chars <= suffix_chars and num_chars <= most:
+            return None
+        if unread.prefix_chars <= prefix_chars:
+            first = replace(first, prefix_tokens=budget.prefix_tokens)
+            earlier = (*read, *earlier)
+    return whole.cut_to(first, earlier)
 
 
 def request_for(
@@ -154,12 +125,14 @@ def request_for(
     *,
     alternative: int = 0,
     is_watched: bool = False,
-    project: ProjectContext | None = None,
+    **others: Any,
 ) -> Fill:
-    """Return the message for the engine; alternative 0 is the greedy fill."""
-    options = options_of(settings, deadline_ms)
-    request = plan.request(options, alternative=alternative, is_watched=is_watched)
-    return msgspec.structs.replace(request, project=project)
+    """Return the message for the engine; alternative 0 is the greedy fill.
+
+    ``others`` are fields of ``FillOptions`` that no setting is for.
+    """
+    options = options_of(settings, deadline_ms, **others)
+    return plan.request(options, alternative=alternative, is_watched=is_watched)
 
 
 def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> GhostText | NoSuggestion:
@@ -188,7 +161,7 @@ class ShownDraft:
         self, session: Session, snapshot: Snapshot, plan: FillPlan, *, shows_all: bool
     ) -> None:
         self._session = session
-        self._settings = session.settings_of(snapshot.document)
+        self._settings = snapshot.settings
         self._plan = plan
         self._percent = 0 if shows_all else percent_of(self._settings.show_threshold)
         self._kept: tuple[ConfidentToken, ...] = ()

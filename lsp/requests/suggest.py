@@ -7,12 +7,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
+from intarsia.engine.ipc.messages import Filled, Step
 from intarsia.infill.calibration import percent_of
+from intarsia.infill.filling.attempts import Attempts
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -20,7 +23,14 @@ from intarsia.lsp.manners.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.requests.ghost_imports import with_imports
-from intarsia.lsp.requests.look_ahead import look_ahead
+from intarsia.lsp.requests.plan import (
+    ShownDraft,
+    is_first,
+    plan_suggestion,
+    read_ghost_text,
+    refusal_of_place,
+    request_for,
+)
 from intarsia.lsp.session import Session
 from intarsia.lsp.statistics import Recorder
 from intarsia.lsp.suggestion_state import Suggestions
@@ -28,11 +38,6 @@ from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFill
-
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Fill, Filled, Step
-    from intarsia.infill.filling.attempts import Attempts
-    from intarsia.lsp.requests.plan import ShownDraft
 
 logger = logging.getLogger(__name__)
 
@@ -50,37 +55,29 @@ class SuggestOptions:
     deadline_ms: int
     shows_draft: bool = False
     shows_improbable: bool = False  # the user asked: a text is shown however improbable it is
+    is_automatic: bool = False  # nothing is suggested where the user wants nothing now
 
 
 async def answer(
-    session: Session,
-    uri: str,
-    snapshot: Snapshot | NoSuggestion,
-    *,
-    is_automatic: Callable[[], bool],
-    options: Callable[[Snapshot], SuggestOptions],
+    session: Session, snapshot: Snapshot, options: SuggestOptions
 ) -> RequestOutcome | None:
     """Return what a request is answered with, which is reported and followed up.
 
-    None where a newer request of the document replaced it. The callbacks go by the settings, which
-    are waited for.
+    None where a newer request of the document replaced it.
     """
-    asked_at = time.monotonic()
-    outcome: RequestOutcome | None
-    if isinstance(snapshot, NoSuggestion):
-        outcome = RequestOutcome(reason=snapshot.reason)
-        report(session, uri, outcome)
-        return outcome
-    await session.settings_requests.settled()
-    if is_automatic() and (silent := _silent_outcome(session, snapshot)):
+    uri, latest = snapshot.document.uri, session.feature(Suggestions).latest
+    latest.end(uri)  # it was made for another text or cursor
+    if options.is_automatic and (silent := _silent_outcome(session, snapshot)):
         report(session, uri, silent)
         return silent
-    latest = session.feature(Suggestions).latest
-    outcome = await latest.run(uri, suggest(session, snapshot, options(snapshot)))
-    if outcome is not None:
-        report(session, uri, outcome)
-        session.answered(snapshot, outcome)
-        look_ahead(session, snapshot, outcome, asked_at=asked_at)
+    task = asyncio.create_task(suggest(session, snapshot, options))
+    with latest.running(uri, task):
+        await asyncio.wait({task})
+    if task.cancelled():
+        return None
+    outcome = task.result()
+    report(session, uri, outcome)
+    session.start(session.answered(snapshot, outcome))
     return outcome
 
 
@@ -95,66 +92,64 @@ def report(session: Session, uri: str, outcome: RequestOutcome) -> None:
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        if _replaces_a_name(session, snapshot):
+        if options.shows_draft and session.feature(NextEdits).replaced_at(snapshot):
             options = replace(options, shows_draft=False)
-        outcome = await _suggest(session, snapshot, options)
-        if options.shows_improbable:
-            return outcome
-        settings = session.settings_of(snapshot.document)
-        return _behind_edits(
-            session, snapshot, outcome.unasked(percent_of(settings.show_threshold))
-        )
+        outcome = await _without_engine(session, snapshot, options)
+        if isinstance(outcome, CachedSuggestions):
+            # If the next key ends the request, the fill goes on while it fits the key.
+            fill = UnfinishedFill(snapshot=snapshot)
+            fill.task = asyncio.create_task(_ask_engine(session, snapshot, options, outcome, fill))
+            try:
+                await asyncio.wait({fill.task})
+            except asyncio.CancelledError:
+                if options.num_candidates > 1:
+                    fill.task.cancel()
+                else:
+                    session.feature(Suggestions).unfinished.keep(fill)
+                raise
+            outcome = fill.task.result()
+        return outcome if options.shows_improbable else _unasked(session, snapshot, outcome)
     except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
         return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
-def _behind_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
-    """Return the outcome of an automatic request, without what an edit at hand forbids."""
-    document, offset = snapshot.document, snapshot.offset - snapshot.document_start
-    if not outcome.ghosts or session.feature(NextEdits).level_of(document) is None:
+def _unasked(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
+    """Return what is shown to a user who did not ask: neither what is improbable, nor what an edit
+    at hand forbids."""
+    outcome = outcome.unasked(percent_of(snapshot.settings.show_threshold))
+    if not outcome.ghosts:
         return outcome
-    refusal = session.feature(NextEdits).goes_before(document, offset, outcome.ghosts[0].text)
-    if refusal is None:
-        return outcome
-    return replace(outcome, ghosts=(), reason=refusal.reason, kind=refusal.kind)
+    refusal = session.feature(NextEdits).goes_before(snapshot, outcome.ghosts[0].text)
+    return outcome if refusal is None else outcome.refused(refusal)
 
 
-def _replaces_a_name(session: Session, snapshot: Snapshot) -> bool:
-    document, offset = snapshot.document, snapshot.offset - snapshot.document_start
-    if session.feature(NextEdits).level_of(document) is None:
-        return False
-    return bool(session.feature(NextEdits).replaced_at(document, offset))
-
-
-async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
-    wait_s = session.feature(Suggestions).debounce.seconds_to_wait(
-        snapshot.document.uri, options.debounce_ms
-    )
-    if refusal := session.refusal(snapshot.document):
-        return RequestOutcome(reason=refusal.reason, kind=refusal.kind)
-    cached = session.feature(Suggestions).cache.lookup(snapshot)
+async def _without_engine(
+    session: Session, snapshot: Snapshot, options: SuggestOptions
+) -> RequestOutcome | CachedSuggestions:
+    """Return the outcome of a request that the engine is not asked for; else, after a pause for
+    the next key, what is known already."""
+    uri, suggestions = snapshot.document.uri, session.feature(Suggestions)
+    wait_s = suggestions.debounce.seconds_to_wait(uri, options.debounce_ms)
+    if snapshot.refusal is not None:
+        return RequestOutcome().refused(snapshot.refusal)
+    cached = suggestions.cache.lookup(snapshot)
     if cached.ahead_s is not None:
-        session.feature(Suggestions).ahead.count_hit(cached.ahead_s)
+        suggestions.ahead.count_hit(cached.ahead_s)
     if known := await _known(session, snapshot, options, cached):
         return known
     began = time.monotonic()
-    if await session.feature(Suggestions).unfinished.finished(snapshot):
-        cached = session.feature(Suggestions).cache.lookup(snapshot)
+    if await suggestions.unfinished.finished(snapshot):
+        cached = suggestions.cache.lookup(snapshot)
         if known := await _known(session, snapshot, options, cached):
             return known
     wait_s -= time.monotonic() - began
     if wait_s > 0:
-        from intarsia.lsp.requests.plan import refusal_of_place
-
-        if refusal := refusal_of_place(session, snapshot):
-            return RequestOutcome(reason=refusal.reason, kind=refusal.kind)
+        if refusal := refusal_of_place(snapshot):
+            return RequestOutcome().refused(refusal)
         await asyncio.sleep(wait_s)
-    if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, kind="outdated")
-    if options.num_candidates > 1:
-        return await _ask_engine(session, snapshot, options, cached)
-    return await _ask_along(session, snapshot, options, cached)
+    is_current = snapshot.is_current(session.documents)
+    return cached if is_current else RequestOutcome(reason=_STALE, kind="outdated")
 
 
 async def _known(
@@ -169,96 +164,89 @@ async def _known(
     return None
 
 
-async def _ask_along(
-    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
-) -> RequestOutcome:
-    """Ask the engine; if the next key ends the request, the fill goes on while it fits the key."""
-    fill = UnfinishedFill(snapshot=snapshot)
-    asking = _ask_engine(session, snapshot, options, cached, fill.wrote)
-    fill.task = asyncio.create_task(asking)
-    try:
-        await asyncio.wait({fill.task})
-    except asyncio.CancelledError:
-        session.feature(Suggestions).unfinished.keep(fill)
-        raise
-    return fill.task.result()
-
-
 async def _ask_engine(
     session: Session,
     snapshot: Snapshot,
     options: SuggestOptions,
     cached: CachedSuggestions,
-    wrote: Callable[[str], None] | None = None,
+    unfinished: UnfinishedFill,
 ) -> RequestOutcome:
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough.
 
-    ``wrote`` is called with the beginning of the text that is settled.
+    ``unfinished`` gets the beginning of the text that is settled.
     """
-    from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.fill_options import language_of
-    from intarsia.lsp.requests.plan import (
-        ShownDraft,
-        is_first,
-        plan_suggestion,
-        read_ghost_text,
-        request_for,
-    )
-
-    await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
+    settings, suggestions = snapshot.settings, session.feature(Suggestions)
+    await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE)
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
-        return RequestOutcome(reason=plan.reason, kind=plan.kind)
-    settings = session.settings_of(snapshot.document)
+        return RequestOutcome().refused(plan)
     project = session.feature(ProjectContexts).of(snapshot.document.uri)
     draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
     read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
     ends_at = time.monotonic() + options.deadline_ms / 1000
-
-    async def fill(alternative: int) -> "Filled | NoSuggestion | None":
+    attempts = Attempts(read, options.num_candidates, cached.ghosts)
+    for alternative in attempts:
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
-            return None
+            attempts.take(None)
+            break
         may_watch = plan.is_at_cursor and alternative == 0
         shows_draft = may_watch and options.shows_draft
+        is_watched = shows_draft or (may_watch and options.num_candidates == 1)
         request = request_for(
             plan,
             settings,
             left_ms,
             alternative=alternative,
-            is_watched=shows_draft or (may_watch and wrote is not None),
+            is_watched=is_watched,
             project=project,
         )
-        filled = await _fill(session, snapshot, request, draft if shows_draft else None, wrote)
-        if not isinstance(filled, NoSuggestion):
+        drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
+        with drafts as show:
+            on_step = partial(_on_step, unfinished, show) if is_watched else None
+            filled = await session.engine.fill(request, on_step)
+        if isinstance(filled, Filled):
             await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
-        return filled
+        attempts.take(filled)
+    has_project = project is not None
+    return await _kept(session, snapshot, options, plan, attempts, has_project=has_project)
 
-    attempts = await ask_until_enough_pass(
-        fill, read, num_needed=options.num_candidates, known=cached.ghosts
-    )
-    passed = attempts.passed
+
+def _on_step(unfinished: UnfinishedFill, show: Callable[[Step], None] | None, step: Step) -> None:
+    settled = takewhile(lambda token: token.is_settled, step.tokens)
+    unfinished.wrote("".join(token.text for token in settled))
+    if show is not None:
+        show(step)
+
+
+async def _kept(
+    session: Session,
+    snapshot: Snapshot,
+    options: SuggestOptions,
+    plan: FillPlan,
+    attempts: Attempts[GhostText],
+    *,
+    has_project: bool,
+) -> RequestOutcome:
+    """Keep what the engine has answered, with its imports; return the request's outcome."""
     if snapshot.is_current(session.documents):
-        passed = await with_imports(session, snapshot, passed)
-    if session.settings_of(snapshot.document) != settings:
+        attempts.passed = await with_imports(session, snapshot, attempts.passed)
+    if session.settings_of(snapshot.document) != snapshot.settings:
         return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
-    is_cut_short = attempts.filled is not None and attempts.filled.finish_reason == "deadline"
-    if passed:
+    known = None
+    if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
-        session.feature(Suggestions).cache.store(
-            snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete)
-        )
-    elif attempts.is_complete and attempts.rejection and not is_cut_short:
-        session.feature(Suggestions).cache.store(
-            snapshot, CachedSuggestions(reason=attempts.rejection.reason)
-        )
+        known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+    elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
+        known = CachedSuggestions(reason=attempts.rejection.reason)
+    if known is not None:
+        session.feature(Suggestions).cache.store(snapshot, known)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
-    attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
-    may_have_project = project is not None or session.feature(ProjectContexts).is_on(settings)
+    may_have_project = has_project or session.feature(ProjectContexts).is_on(snapshot.settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 
 
@@ -275,7 +263,7 @@ async def _keep_with_imports(
 
 
 def _outcome(
-    attempts: "Attempts[GhostText]", *, is_short: bool, may_have_project: bool
+    attempts: Attempts[GhostText], *, is_short: bool, may_have_project: bool
 ) -> RequestOutcome:
     cost = attempts.cost
     lacks_project = may_have_project and cost is not None and cost.num_project == 0
@@ -291,42 +279,13 @@ def _outcome(
     )
 
 
-async def _fill(
-    session: Session,
-    snapshot: Snapshot,
-    request: "Fill",
-    draft: "ShownDraft | None",
-    wrote: Callable[[str], None] | None,
-) -> "Filled | NoSuggestion":
-    """Ask the engine. A watched fill's draft is shown while it is written, if there is one."""
-    if not request.watch:
-        return await session.engine.fill(request)
-    with session.feature(Suggestions).drafts.of(
-        snapshot, draft.of if draft else lambda _: None
-    ) as show:
-
-        def on_step(step: "Step") -> None:
-            if wrote is not None:
-                settled = takewhile(lambda token: token.is_settled, step.tokens)
-                wrote("".join(token.text for token in settled))
-            show(step)
-
-        return await session.engine.fill(request, on_step)
-
-
 def _silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | None:
-    """Return the outcome of an automatic request that is to get nothing, else None.
-
-    The running request of the document ends then: it was made for another text or cursor.
-    """
-    if session.refusal(snapshot.document):
+    """Return the outcome of an automatic request that is to get nothing, else None."""
+    if snapshot.refusal is not None:
         return None  # nothing of such a document is looked at
     try:
         silence = session.feature(Manners).silence(snapshot)
     except Exception:
         logger.exception("the manners fail")
         return None
-    if silence is None:
-        return None
-    session.feature(Suggestions).latest.end(snapshot.document.uri)
-    return RequestOutcome(reason=silence.reason, kind=silence.kind)
+    return None if silence is None else RequestOutcome().refused(silence)

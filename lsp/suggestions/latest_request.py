@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 QUICK_SUCCESSION = 2.0
 """Requests follow each other quickly if they are at most this many waits apart."""
@@ -27,27 +28,22 @@ class Debounce:
         return wait_s if is_quick else 0.0
 
 
-Result = TypeVar("Result")
-
-
 class LatestRequest:
     """The running request of each document."""
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[Any]] = {}
 
-    async def run(self, uri: str, request: Coroutine[Any, Any, Result]) -> Result | None:
-        """Return the result; None where a newer request of the document ended this one."""
-        self.end(uri)
-        task = asyncio.create_task(request)
+    @contextmanager
+    def running(self, uri: str, task: asyncio.Task[Any]) -> Iterator[None]:
+        """Keep the document's request while the block waits for it."""
         self._running[uri] = task
         try:
-            await asyncio.wait({task})
+            yield
         finally:
             task.cancel()
             if self._running.get(uri) is task:
                 del self._running[uri]
-        return None if task.cancelled() else task.result()
 
     def end(self, uri: str) -> None:
         """Cancel the document's request, if one runs."""

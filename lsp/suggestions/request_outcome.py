@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from intarsia.infill.calibration import IMPROBABLE, improbable
 from intarsia.infill.filling.cost import EngineCost
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.status.status import LastRequest
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
@@ -20,6 +21,10 @@ class RequestOutcome:
     is_cached: bool = False
     may_be_revised: bool = False  # it was written with less context than there is
 
+    def refused(self, why: NoSuggestion) -> "RequestOutcome":
+        """Return the outcome without its ghost texts, and why there are none."""
+        return replace(self, ghosts=(), reason=why.reason, kind=why.kind)
+
     def unasked(self, percent: int) -> "RequestOutcome":
         """Return what is shown of it to a user who did not ask: what is this probable to be kept.
 
@@ -30,8 +35,7 @@ class RequestOutcome:
         shown = tuple(ghost.shown for ghost in self.ghosts if not ghost.is_hidden)
         if shown:
             return replace(self, ghosts=shown)
-        refusal = improbable(self.ghosts[0].probability, percent)
-        return replace(self, ghosts=(), reason=refusal.reason, kind=refusal.kind)
+        return self.refused(improbable(self.ghosts[0].probability, percent))
 
     def for_status(self, uri: str) -> LastRequest:
         cost = self.cost

@@ -133,7 +133,7 @@ async def _ask(bench: Bench, client: EngineClient, line: CutLine, num_typed: int
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start + num_typed, line.end, python)
     plan = plan_fill(line.text, hole, python, bench.options)
-    await run_plan(client.fill, plan, plan.request(bench.options))
+    await run_plan(client.fill, plan, bench.options)
     return 1000 * (time.perf_counter() - started)
 
 

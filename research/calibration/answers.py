@@ -13,7 +13,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Filled
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.attempts import ask_until_enough_pass
+from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.plan import FIRST_BUDGET
@@ -71,11 +71,10 @@ async def _fill(client: EngineClient, case: Case, options: FillOptions) -> Fille
     plan = plan_case(case, options)
     if isinstance(plan, NoSuggestion):
         return None
-
-    async def ask(alternative: int) -> Filled:
-        return await client.fill(plan.request(options, alternative=alternative))
-
-    return (await ask_until_enough_pass(ask, plan.read_at_cursor)).filled
+    attempts = Attempts(plan.read_at_cursor)
+    for alternative in attempts:
+        attempts.take(await client.fill(plan.request(options, alternative=alternative)))
+    return attempts.filled
 
 
 def read_answers(file: Path) -> Iterator[CollectedAnswer]:

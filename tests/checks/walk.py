@@ -27,7 +27,7 @@ PRODUCT = tuple(f"{ROOT}/{part}/" for part in ("lsp", "workspace", "infill", "en
 HANDLER = "lsp/requests/inline_completion.py", "inline_completion"
 WIRE = "engine/ipc/connection.py", "Connection.ask"
 ASKED = {
-    "settings resolved": ("lsp/settings_in_force.py", "SettingsInForce.of"),
+    "settings resolved": ("lsp/settings_in_force.py", "SettingsInForce._find"),
     "eligibility asked": ("lsp/documents/may_suggest.py", "ineligibility"),
     "holes found": ("infill/holes/hole.py", "find_hole"),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from editor_clients import neovim
 from lsprotocol import types
+from open_documents import taken
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
@@ -17,7 +18,6 @@ from intarsia.lsp.documents.folders import (
     folder_of,
     opened_folders,
 )
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion
@@ -51,9 +51,7 @@ async def answers(session: Session, uri: str) -> bool:
     session.engine = engine  # type: ignore[assignment]
     if session.documents.current(uri) is None:
         document(session, uri)
-    snapshot = take_snapshot(session.documents, uri, START)
-    assert isinstance(snapshot, Snapshot)
-    outcome = await suggest(session, snapshot, OPTIONS)
+    outcome = await suggest(session, taken(session, uri, START), OPTIONS)
     assert outcome.ghosts
     return bool(engine.requests)
 
@@ -199,7 +197,7 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     await asyncio.sleep(0.02)
     assert not engine.requests
     session.configure({}, {ONE: {"exclude": ["**/a.py"]}})
-    session.settings_arrived(number)
+    session.settings_requests.end(number)
     assert not await asked
     assert not engine.requests
 
@@ -214,9 +212,7 @@ async def test_what_was_written_under_other_settings_is_not_suggested() -> None:
         return "1"
 
     session.engine = ScriptedEngine(reconfigured)  # type: ignore[assignment]
-    snapshot = take_snapshot(session.documents, uri, START)
-    assert isinstance(snapshot, Snapshot)
-    outcome = await suggest(session, snapshot, OPTIONS)
+    outcome = await suggest(session, taken(session, uri, START), OPTIONS)
     assert (outcome.ghosts, outcome.reason) == ((), "the settings have changed")
     assert await answers(session, uri)  # nothing was kept
 

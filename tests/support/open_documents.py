@@ -5,6 +5,8 @@ from lsprotocol import types
 from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.session import Session
+from intarsia.lsp.settings import Settings
 
 URI = "file:///a.py"
 
@@ -21,11 +23,26 @@ def document(text: str = "", *, uri: str = URI, version: int = 1) -> Document:
     )
 
 
+def taken(
+    session: Session,
+    uri: str,
+    position: types.Position,
+    selected: types.SelectedCompletionInfo | None = None,
+) -> Snapshot:
+    """Return what a request sees of an open document."""
+    found = session.documents.current(uri)
+    assert found is not None, session.documents.why_none(uri)
+    return session.snapshot(found, position, selected)
+
+
 def seen(drawing: str, uri: str = URI) -> Snapshot:
     """Return what a request sees of a text whose cursor is drawn as ``|``."""
     text = drawing.replace("|", "")
     offset = drawing.index("|")
-    return Snapshot(document=document(text, uri=uri), text=text, offset=offset, selected=None)
+    read = document(text, uri=uri)
+    return Snapshot(
+        document=read, text=text, offset=offset, language=read.language, settings=Settings()
+    )
 
 
 def changed(

@@ -32,7 +32,7 @@ from intarsia.engine.ipc.messages import (
     Timing,
 )
 from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.filling.attempts import Attempts, ask_until_enough_pass
+from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.options import FillOptions, OnStep
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language
@@ -192,21 +192,18 @@ class HoleFiller:
         return (status and status.model) or EngineConfig().model
 
     async def _ask(self, fill: Fill, plan: FillPlan, request: HoleRequest) -> Attempts[Text]:
-        async def ask_for(alternative: int) -> Filled:
-            wanted = msgspec.structs.replace(fill, alternative=alternative)
-            if request.writing_ms is None:
-                return await self._client.fill(wanted)
-            return await fill_within(self._client.fill, wanted, request.writing_ms)
-
         def read(filled: Filled) -> Text | NoSuggestion:
             return _read(filled, plan, request.stop)
 
-        return await ask_until_enough_pass(
-            ask_for,
-            read,
-            num_needed=request.num_texts,
-            is_final=lambda filled: filled.finish_reason == "deadline",
-        )
+        attempts = Attempts(read, num_needed=request.num_texts)
+        for alternative in attempts:
+            wanted = msgspec.structs.replace(fill, alternative=alternative)
+            if request.writing_ms is None:
+                filled = await self._client.fill(wanted)
+            else:
+                filled = await fill_within(self._client.fill, wanted, request.writing_ms)
+            attempts.take(filled, is_final=filled.finish_reason == "deadline")
+        return attempts
 
     def _answer(self, attempts: Attempts[Text], total_ms: float) -> Answer:
         filled, cost = attempts.filled, attempts.cost

@@ -7,14 +7,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-
-import msgspec
+from dataclasses import replace
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext
-from intarsia.infill.filling.attempts import ask_until_enough_pass
+from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FillResult, run_plan
@@ -123,9 +122,12 @@ class DirectClient:
         self, plan: FillPlan, project: ProjectContext | None
     ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Fill a range that the user selected."""
-        request = plan.request(self._options, num_candidates=self._options.num_candidates)
-        request = with_project(request, project)
-        result = await run_plan(self._client.fill, plan, request)
+        result = await run_plan(
+            self._client.fill,
+            plan,
+            with_project(self._options, project),
+            num_candidates=self._options.num_candidates,
+        )
         assert isinstance(result, FillResult), "the client raises where there is no answer"
         return plan.at_cursor(result.suggestion), result.cost
 
@@ -133,22 +135,18 @@ class DirectClient:
         self, plan: FillPlan, project: ProjectContext | None
     ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Return the likeliest fill that passes, else why the likeliest of all does not."""
-
-        async def ask(alternative: int) -> Filled:
-            request = plan.request(self._options, alternative=alternative)
-            return await self._client.fill(with_project(request, project))
-
-        attempts = await ask_until_enough_pass(ask, plan.read_at_cursor)
+        options, attempts = with_project(self._options, project), Attempts(plan.read_at_cursor)
+        for alternative in attempts:
+            request = plan.request(options, alternative=alternative)
+            attempts.take(await self._client.fill(request))
         found = attempts.passed[0] if attempts.passed else attempts.rejection
         assert found is not None and attempts.cost is not None, "there is one answer at least"
         return found, attempts.cost
 
 
-def with_project(request: Fill, project: ProjectContext | None) -> Fill:
-    """Return the request; with a project it is read first, however long that takes."""
-    if project is None:
-        return request
-    return msgspec.structs.replace(request, project=project, project_use="always")
+def with_project(options: FillOptions, project: ProjectContext | None) -> FillOptions:
+    """Return the options; with a project it is read first, however long that takes."""
+    return replace(options, project=project, project_use="always") if project else options
 
 
 def described_context(context: WithContext | None) -> dict[str, str]:

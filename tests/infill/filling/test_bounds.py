@@ -76,7 +76,7 @@ def test_a_request_is_within_the_engines_bounds(
             text, hole_for_range(text, len(head), end, language), language, FillOptions()
         )
         accepted(selected.request(FillOptions()))
-        accepted(selected.rewrite_request(FillOptions(), 0.5))
+        accepted(selected.request(FillOptions(), noise=0.5))
 
 
 def test_passages_keep_their_order_and_empty_ones_are_left_out() -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
-from open_documents import at, changed, document
+from open_documents import at, changed, document, taken
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
 from intarsia.lsp.documents.may_suggest import ineligibility
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
@@ -67,8 +66,7 @@ async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> Rec
     session.engine = engine  # type: ignore[assignment]
     session.documents.open(types.TextDocumentItem(uri, "python", 1, "x" + TEXT))
     session.documents.change(changed(uri, 2, (at(0, 0, 1), "")))
-    snapshot = take_snapshot(session.documents, uri, START)
-    assert isinstance(snapshot, Snapshot)
+    snapshot = taken(session, uri, START)
     await suggest(
         session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
     )

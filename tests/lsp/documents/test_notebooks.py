@@ -5,11 +5,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
+from open_documents import taken
 
-from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import MAX_CHARS_AROUND, Documents, TextAround
 from intarsia.lsp.documents.may_suggest import ineligibility
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings import Settings
 
 NOTEBOOK = "file:///work/analysis.ipynb"
@@ -62,10 +63,16 @@ def close(documents: Documents, *names: object) -> None:
     )
 
 
-def snapshot(documents: Documents, name: object, line: int, character: int) -> Snapshot:
-    taken = take_snapshot(documents, uri(name), types.Position(line, character))
-    assert isinstance(taken, Snapshot)
-    return taken
+def snapshot(
+    documents: Documents,
+    name: object,
+    line: int,
+    character: int,
+    selected: types.SelectedCompletionInfo | None = None,
+) -> Snapshot:
+    session = IntarsiaServer().session
+    session.documents = documents
+    return taken(session, uri(name), types.Position(line, character), selected)
 
 
 def test_other_cells_of_the_language_are_prefix_and_suffix() -> None:
@@ -77,17 +84,17 @@ def test_other_cells_of_the_language_are_prefix_and_suffix() -> None:
         item(4, ""),
         item(5, "print(area)"),
     )
-    taken = snapshot(documents, 3, 0, 12)
-    assert taken.text == "import math\n\narea = math.\n\nprint(area)"
-    assert taken.text[: taken.offset] == "import math\n\narea = math."
+    found = snapshot(documents, 3, 0, 12)
+    assert found.text == "import math\n\narea = math.\n\nprint(area)"
+    assert found.text[: found.offset] == "import math\n\narea = math."
 
 
 def test_a_position_in_a_cell_goes_there_and_back() -> None:
     documents = opened(item(0, "one\ntwo\n"), item(1, "x = 1\ny = 22\n"))
-    taken = snapshot(documents, 1, 1, 6)
+    found = snapshot(documents, 1, 1, 6)
     place = types.Position(1, 6)
-    assert taken.range_at_cursor() == types.Range(place, place)
-    assert taken.range_at_cursor(2) == types.Range(types.Position(1, 4), place)
+    assert found.range_at_cursor() == types.Range(place, place)
+    assert found.range_at_cursor(2) == types.Range(types.Position(1, 4), place)
 
 
 def test_a_selected_word_counts_as_typed_in_a_cell_too() -> None:
@@ -95,10 +102,9 @@ def test_a_selected_word_counts_as_typed_in_a_cell_too() -> None:
     selected = types.SelectedCompletionInfo(
         types.Range(types.Position(0, 0), types.Position(0, 3)), "print"
     )
-    taken = take_snapshot(documents, uri(1), types.Position(0, 3), selected)
-    assert isinstance(taken, Snapshot)
-    assert taken.text == "a = 1\n\nprint\n\nb = 2"
-    assert taken.text[: taken.offset] == "a = 1\n\nprint"
+    found = snapshot(documents, 1, 0, 3, selected)
+    assert found.text == "a = 1\n\nprint\n\nb = 2"
+    assert found.text[: found.offset] == "a = 1\n\nprint"
 
 
 def test_cells_can_be_inserted_moved_edited_and_removed() -> None:
@@ -127,8 +133,6 @@ def test_a_closed_notebook_leaves_nothing() -> None:
     documents = opened(item(0, "a"), item(1, "b"))
     close(documents, 0, 1)
     assert documents.current(uri(0)) is None
-    taken = take_snapshot(documents, uri(0), types.Position(0, 0))
-    assert isinstance(taken, NoSuggestion)
 
 
 def test_cells_far_away_are_left_out() -> None:

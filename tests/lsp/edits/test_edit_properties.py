@@ -8,13 +8,12 @@ from code_like_text import texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from open_documents import at, changed
+from open_documents import at, changed, taken
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.replacement import with_replaced
-from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.params import EditArguments
@@ -74,10 +73,7 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         worked_out(session, ["y = 2"], {"kind": kind, "range": everywhere})
         assert isinstance(session.engine, ScriptedEngine)
         assert {it.is_background for it in session.engine.requests} == {True}
-        document = session.documents.current(URI)
-        assert document is not None
-        snapshot = Snapshot(document=document, text=document.text, offset=5, selected=None)
-        plan = plan_suggestion(session, snapshot)
+        plan = plan_suggestion(session, taken(session, URI, types.Position(0, 5)))
         assert isinstance(plan, FillPlan)
         assert not request_for(plan, session.settings, 100).is_background
 

@@ -71,6 +71,7 @@ class Window:
             self.documents,
             self.engine,  # type: ignore[arg-type]
             Surroundings(
+                is_wanted=lambda document: True,
                 level_of=lambda document: self.level,
                 model=lambda: "a model",
                 windows=[Windows()],

@@ -14,11 +14,12 @@ from engine_watch import until
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
+from open_documents import taken
 from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill, ProjectContext
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project import project_contexts
@@ -241,9 +242,7 @@ def opened_hole() -> tuple[Session, Snapshot]:
     """Return a session without an engine, and a hole in its open document /work/a.py."""
     session = build_server().session
     session.documents.open(types.TextDocumentItem("file:///work/a.py", "python", 1, "x = "))
-    snapshot = take_snapshot(session.documents, "file:///work/a.py", types.Position(0, 4))
-    assert isinstance(snapshot, Snapshot)
-    return session, snapshot
+    return session, taken(session, "file:///work/a.py", types.Position(0, 4))
 
 
 async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 from open_documents import at as at_range
-from open_documents import changed
+from open_documents import changed, taken
 from pytest import MonkeyPatch
 from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
 from toy_causal_fill import run_fill
@@ -15,7 +15,7 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.window import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import MAX_DOCUMENTS, MAX_WINDOWS, Windows
 from intarsia.lsp.requests import plan as plan_module
 from intarsia.lsp.requests.code_action import prefetch
@@ -44,9 +44,7 @@ def session() -> Session:
 
 
 def at(session: Session, line: int) -> Snapshot:
-    snapshot = take_snapshot(session.documents, URI, types.Position(line, 12))
-    assert not isinstance(snapshot, NoSuggestion)
-    return snapshot
+    return taken(session, URI, types.Position(line, 12))
 
 
 def planned(session: Session, line: int) -> tuple[FillPlan, bool]:
@@ -157,10 +155,7 @@ def narrow() -> Session:
 
 
 def hole_at(narrow: Session, line: int) -> Snapshot:
-    where = types.Position(line, len(SHORT_LINES[line]) - 2)
-    snapshot = take_snapshot(narrow.documents, URI, where)
-    assert not isinstance(snapshot, NoSuggestion)
-    return snapshot
+    return taken(narrow, URI, types.Position(line, len(SHORT_LINES[line]) - 2))
 
 
 def fill_at(narrow: Session, filler: MaskedCausalFiller, line: int) -> tuple[Filled, str, str]:

@@ -1,7 +1,6 @@
 """An answer that was given without code of other files is written again with it in idle time."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,17 +8,16 @@ from typing import Any
 import pytest
 from engine_watch import engine_once, until
 from lsprotocol import types
-from open_documents import changed
+from open_documents import changed, taken
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
-from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import DRAFT, Extensions
-from intarsia.lsp.requests.look_ahead import look_ahead
+from intarsia.lsp.requests.look_ahead import LookAhead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
@@ -71,9 +69,7 @@ async def session_with(
 
 
 def cursor(session: Session) -> Snapshot:
-    snapshot = take_snapshot(session.documents, URI, types.Position(0, 4))
-    assert not isinstance(snapshot, NoSuggestion)
-    return snapshot
+    return taken(session, URI, types.Position(0, 4))
 
 
 async def answered(session: Session) -> Snapshot:
@@ -81,7 +77,7 @@ async def answered(session: Session) -> Snapshot:
     snapshot = cursor(session)
     outcome = await suggest(session, snapshot, OPTIONS)
     assert [ghost.text for ghost in outcome.ghosts] == ["value"]
-    look_ahead(session, snapshot, outcome, asked_at=time.monotonic())
+    session.feature(LookAhead).answered(snapshot, outcome)
     return snapshot
 
 
@@ -102,7 +98,7 @@ async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:
         again = await suggest(session, snapshot, OPTIONS)
         assert [ghost.text for ghost in again.ghosts] == ["value + known"]
         assert again.is_cached
-        look_ahead(session, snapshot, again, asked_at=time.monotonic())
+        session.feature(LookAhead).answered(snapshot, again)
         await chain_over(session)
         assert len(sent) == 1
 
@@ -128,13 +124,12 @@ async def test_a_first_answer_is_written_again_from_all_that_may_be_read(address
     text = "".join(f"value_{number} = {number}\n" for number in range(1000)) + TEXT
     async with session_with(None, text="value") as (session, sent):
         session.documents.open(types.TextDocumentItem(URI, "python", 2, text))
-        snapshot = take_snapshot(session.documents, URI, types.Position(1000, 4))
-        assert isinstance(snapshot, Snapshot)
+        snapshot = taken(session, URI, types.Position(1000, 4))
         assert (await suggest(session, snapshot, OPTIONS)).may_be_revised
         first = await engine_once(address, lambda it: it.num_fills == 1)
         cached = await suggest(session, snapshot, OPTIONS)
         assert cached.is_cached  # after a cached answer too all is read
-        look_ahead(session, snapshot, cached, asked_at=time.monotonic())
+        session.feature(LookAhead).answered(snapshot, cached)
         await chain_over(session)
         whole = await engine_once(address, lambda it: it.ahead.num_asked >= 2)
         assert whole.cached_tokens > 2 * first.cached_tokens  # the rule engine's are characters

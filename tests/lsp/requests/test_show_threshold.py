@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from editor_clients import Page, neovim, open_document, page
 from engine_watch import engine_once
 from extended_client import notified, told_page
+from open_documents import seen
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
@@ -22,7 +22,6 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.look_ahead import is_better
 from intarsia.lsp.requests.plan import ShownDraft
-from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
@@ -136,12 +135,10 @@ async def test_a_draft_shows_as_settled_only_what_the_answer_begins_with(
 def test_an_answer_keeps_what_its_draft_has_shown(
     read: GhostText | NoSuggestion, answered: str
 ) -> None:
-    session: Any = SimpleNamespace(
-        settings_of=lambda _: Settings(), status=SimpleNamespace(model="qwen2.5-coder-0.5b")
-    )
+    session: Any = SimpleNamespace(status=SimpleNamespace(model="qwen2.5-coder-0.5b"))
     plan = plan_at_cursor("y = ", 4, language_for_id("python"), FillOptions())
     assert isinstance(plan, FillPlan)
-    draft = ShownDraft(session, Mock(), plan, shows_all=False)
+    draft = ShownDraft(session, seen("y = |"), plan, shows_all=False)
     assert draft.kept_in(read) == read  # nothing was shown
     guess = CanvasToken("\nbeta", 0.5, False)
     assert draft.of(Step(id=1, step=1, tokens=(guess,))) is None

@@ -117,7 +117,7 @@ async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
     change_folders(server, removed=(folder,))
     client.answers.set()
     await server.session.settings_requests.settled()
-    assert not server.session.folders
+    assert not server.session.in_force.folders
     assert not any(client.indexed)
 
 

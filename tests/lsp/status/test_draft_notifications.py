@@ -10,11 +10,11 @@ from editor_clients import Page
 from engine_watch import engine_once, until
 from extended_client import Message, notified, told_page
 from lsprotocol import types
+from open_documents import taken
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
-from intarsia.lsp.documents.documents import Documents
-from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.status.draft_notifications import Drafts
 
 DRAFT = "intarsia/draft"
@@ -156,12 +156,10 @@ async def test_a_draft_has_no_hidden_character(
     text: str, written: tuple[str, ...], shown: list[str]
 ) -> None:
     sent: list[Any] = []
-    documents = Documents()
-    documents.open(types.TextDocumentItem(URI, "python", 1, text))
-    snapshot = take_snapshot(documents, URI, types.Position(9, 0))
-    assert isinstance(snapshot, Snapshot)
-    drafts = Drafts(lambda _, draft: sent.append(draft), documents)
-    with drafts.of(snapshot) as on_step:
+    session = IntarsiaServer().session
+    session.documents.open(types.TextDocumentItem(URI, "python", 1, text))
+    drafts = Drafts(lambda _, draft: sent.append(draft), session.documents)
+    with drafts.of(taken(session, URI, types.Position(9, 0))) as on_step:
         tokens = tuple(CanvasToken(token, 0.5, True) for token in written)
         on_step(Step(id=1, step=1, tokens=tokens))
     assert [token.text for token in sent[0].tokens] == shown

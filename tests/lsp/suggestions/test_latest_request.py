@@ -1,6 +1,8 @@
 """A newer request of a document ends the older."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
@@ -52,6 +54,15 @@ def test_another_document_has_a_rhythm_of_its_own() -> None:
     assert debounce.seconds_to_wait("b", 75) == 0
 
 
+async def run(latest: LatestRequest, uri: str, request: Coroutine[Any, Any, Any]) -> Any:
+    """Return the answer, None where a newer request ended this one."""
+    latest.end(uri)
+    task = asyncio.create_task(request)
+    with latest.running(uri, task):
+        await asyncio.wait({task})
+    return None if task.cancelled() else task.result()
+
+
 async def answer(text: str, gate: asyncio.Event) -> str:
     await gate.wait()
     return text
@@ -59,9 +70,9 @@ async def answer(text: str, gate: asyncio.Event) -> str:
 
 async def test_the_older_request_of_a_document_gets_none() -> None:
     latest, gate = LatestRequest(), asyncio.Event()
-    older = asyncio.create_task(latest.run("a", answer("older", gate)))
+    older = asyncio.create_task(run(latest, "a", answer("older", gate)))
     await asyncio.sleep(0)
-    newer = asyncio.create_task(latest.run("a", answer("newer", gate)))
+    newer = asyncio.create_task(run(latest, "a", answer("newer", gate)))
     assert await older is None
     gate.set()
     assert await newer == "newer"
@@ -69,8 +80,8 @@ async def test_the_older_request_of_a_document_gets_none() -> None:
 
 async def test_documents_do_not_disturb_each_other() -> None:
     latest, gate = LatestRequest(), asyncio.Event()
-    one = asyncio.create_task(latest.run("a", answer("one", gate)))
-    two = asyncio.create_task(latest.run("b", answer("two", gate)))
+    one = asyncio.create_task(run(latest, "a", answer("one", gate)))
+    two = asyncio.create_task(run(latest, "b", answer("two", gate)))
     await asyncio.sleep(0)
     gate.set()
     assert (await one, await two) == ("one", "two")
@@ -87,7 +98,7 @@ async def test_a_cancelled_request_cancels_its_work() -> None:
             is_cancelled.set()
             raise
 
-    request = asyncio.create_task(latest.run("a", work()))
+    request = asyncio.create_task(run(latest, "a", work()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     request.cancel()
@@ -101,12 +112,12 @@ async def test_a_failing_request_raises_for_its_own_caller() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        await LatestRequest().run("a", fail())
+        await run(LatestRequest(), "a", fail())
 
 
 async def test_end_all_ends_every_request() -> None:
     latest, gate = LatestRequest(), asyncio.Event()
-    requests = [asyncio.create_task(latest.run(uri, answer("", gate))) for uri in ("a", "b")]
+    requests = [asyncio.create_task(run(latest, uri, answer("", gate))) for uri in ("a", "b")]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     latest.end_all()
