@@ -8,8 +8,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 
 _LEAST = 1e-6
 """No token counts as less probable: one surprise decides, and how great it is says no more."""

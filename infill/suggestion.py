@@ -4,6 +4,7 @@ A suggestion may replace text around the cursor; ``inserted_at_cursor`` reduces 
 the only change that an editor can show as ghost text.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -39,3 +40,42 @@ def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str 
         return NoSuggestion(reason="the suggestion would change text right of the cursor")
     text = text.removesuffix(right)
     return text if text.strip() else NoSuggestion(reason="the suggestion adds nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidentToken:
+    """One token's part of a text; ``confidence`` is from 0 to 1, None where it is not known."""
+
+    text: str
+    confidence: float | None
+
+
+def without_start(tokens: Sequence[ConfidentToken], length: int) -> tuple[ConfidentToken, ...]:
+    """Return the tokens without their first ``length`` characters."""
+    left = []
+    for token in tokens:
+        if rest := token.text[length:]:
+            left.append(ConfidentToken(rest, token.confidence))
+        length = max(0, length - len(token.text))
+    return tuple(left)
+
+
+def without_end(tokens: Sequence[ConfidentToken], length: int) -> tuple[ConfidentToken, ...]:
+    """Return the tokens of the first ``length`` characters."""
+    kept = []
+    for token in tokens:
+        if text := token.text[:length]:
+            kept.append(ConfidentToken(text, token.confidence))
+        length -= len(text)
+    return tuple(kept)
+
+
+def sure_start(tokens: Sequence[ConfidentToken], least: float) -> str:
+    """Return the text before the first token that is not known to have this confidence.
+
+    Blanks at its end are left out: accepted alone, they would stay in the file as trailing space.
+    """
+    is_sure = [token.confidence is not None and token.confidence >= least for token in tokens]
+    first = None if all(is_sure) else is_sure.index(False)
+    text = "".join(token.text for token in tokens[:first])
+    return text if first is None else text.rstrip()

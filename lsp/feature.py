@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from intarsia.lsp.documents.documents import DocumentChange
     from intarsia.lsp.documents.snapshot import Snapshot
-    from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+    from intarsia.lsp.ghost_text import RequestOutcome
 
 
 class Feature:

@@ -60,8 +60,8 @@ WARM_UP = (
     "intarsia.lsp.project.project_contexts",
     "intarsia.lsp.project.needed_imports",
     "intarsia.lsp.requests.code_action",
-    "intarsia.lsp.manners.manners",
-    "intarsia.infill.syntax.prose",
+    "intarsia.lsp.manners",
+    "intarsia.infill.syntax.nodes",
     "intarsia.lsp.statistics",
     "intarsia.lsp.edits.compute_edit",
     "intarsia.lsp.next_edits.next_edits",
@@ -112,7 +112,7 @@ _CODE_ACTIONS = types.CodeActionOptions(
 def _listening() -> tuple[type[Feature], ...]:
     """Return the features that hear of every change, not only once they are used."""
     # They load grammars: `initialize` does not wait for that.
-    from intarsia.lsp.manners.manners import Manners
+    from intarsia.lsp.manners import Manners
     from intarsia.lsp.next_edits.next_edits import NextEdits
     from intarsia.lsp.project.project_contexts import ProjectContexts
     from intarsia.lsp.requests.look_ahead import LookAhead

@@ -13,14 +13,13 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, seen_text
-from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.engine.user_messages import EngineNotifier
+from intarsia.lsp.engine.connection import EngineConnection, EngineNotifier
 from intarsia.lsp.feature import Feature
+from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
-from intarsia.lsp.status.status import StatusReporter
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.status import StatusReporter
 from intarsia.lsp.tolerance import Tolerance
 
 if TYPE_CHECKING:

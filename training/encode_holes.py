@@ -13,7 +13,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
 from intarsia.engine.families.masked_causal.read_request import lay_out_project, split_after_context
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.filling.plan import to_project_context
-from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.holes.hole import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.training.draw_holes import TrainingHole
 from intarsia.training.packed_holes import HoleIds

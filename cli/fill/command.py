@@ -33,8 +33,8 @@ from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selecti
 from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.filling.outcome import FilledPlace, Place
 from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.holes.hole_rules import is_stub
-from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import shown
 from intarsia.infill.imports.unbound import unbound_names

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from intarsia.infill.holes.token_healing import is_word_character
+from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.syntax.lines import line_start, next_line_start, splits_line_end
 from intarsia.infill.syntax.nodes import edges_of_scopes
 from intarsia.infill.syntax.parse import Syntax

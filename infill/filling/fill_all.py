@@ -13,7 +13,7 @@ from typing import TypeAlias
 from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, FillResult, open_place, run_in
 from intarsia.infill.filling.plan import plan_placeholder
-from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
+from intarsia.infill.holes.hole import MarkedHole, OpenHole
 from intarsia.infill.replacement import Moves, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 

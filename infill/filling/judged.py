@@ -13,13 +13,12 @@ from intarsia.infill.calibration import (
     keep_probability,
     shown_part,
 )
-from intarsia.infill.confidence import ConfidentToken, without_end
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
 from intarsia.infill.postprocess.line_ends import is_whole_beginning
-from intarsia.infill.suggestion import Suggestion
+from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
 from intarsia.infill.syntax.lines import with_plain_newlines
 
 

@@ -9,8 +9,7 @@ from typing import Protocol, TypeAlias
 
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, ProjectContext, ProjectUse, Step
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.holes.hole import Hole
-from intarsia.infill.holes.marked_hole import OpenHole
+from intarsia.infill.holes.hole import Hole, OpenHole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Filled
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.cost import EngineCost
+from intarsia.infill.filling.attempts import Attempts, EngineCost
 from intarsia.infill.filling.options import (
     AskEngine,
     FillContext,
@@ -16,8 +15,14 @@ from intarsia.infill.filling.options import (
     with_project,
 )
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.holes.hole import Hole, hole_for_range
-from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole, open_at_cursor, open_marked
+from intarsia.infill.holes.hole import (
+    Hole,
+    MarkedHole,
+    OpenHole,
+    hole_for_range,
+    open_at_cursor,
+    open_marked,
+)
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion, Suggestion

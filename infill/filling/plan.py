@@ -19,8 +19,7 @@ from intarsia.infill.canvas.canvas import (
 )
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.holes.hole import Hole
-from intarsia.infill.holes.marked_hole import open_at_cursor
+from intarsia.infill.holes.hole import Hole, open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor

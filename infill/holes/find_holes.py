@@ -16,8 +16,8 @@ from functools import cache
 
 import tree_sitter
 
+from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, RULES, TODO, HoleRules
-from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences

@@ -1,20 +1,61 @@
-"""The hole to fill at a cursor or in a range: where it is, and what kind of text belongs there.
+"""The hole to fill at a cursor, a mark or a range: where it is, and what text belongs there.
 
-Knows nothing of budgets, canvases and the engine.
+A mark's old text is removed before the model sees it. What stays of it, such as a comment, and
+the line ends that give the fill lines of its own are put around the fill.
+
+    fn f() { todo!() }   →   fn f() {⏎    ◌⏎}        ◌ is the fill
+    ‸return x            →   ◌⏎return x              ‸ is the cursor
+
+Token healing: the model's fill begins a little before the hole, so that no token is cut. Byte-pair
+tokenizers join one leading blank or punctuation mark to the word after it (" return", ".append").
+So a half-typed word is given to the fill with the one character before it.
 """
 
+import re
+import string
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.blocks import Header, opened_block
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
+from intarsia.infill.syntax.lines import (
+    BYTE_ORDER_MARK,
+    line_at,
+    line_end,
+    line_start,
+    newline_of,
+    splits_line_end,
+)
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse
+
+MAX_GIVEN_CHARS = 64
+
+
+def given_start(text: str, start: int) -> int:
+    """Return where the text that the fill must begin with starts, on the line of ``start``."""
+    earliest = max(line_start(text, start), start - MAX_GIVEN_CHARS)
+    offset = start
+    while offset > earliest and is_word_character(text[offset - 1]):
+        offset -= 1
+    if offset > earliest and _joins_next_word(text[offset - 1]):
+        offset -= 1
+    return offset
+
+
+def is_word_character(character: str) -> bool:
+    """Whether the character can continue an identifier or a word (combining marks can)."""
+    return ("a" + character).isidentifier()
+
+
+def _joins_next_word(character: str) -> bool:
+    is_mark = character in string.punctuation or unicodedata.category(character).startswith("P")
+    return is_mark or character in " \t"
+
 
 HoleKind = Literal[
     "line",  # the rest of one line
@@ -124,3 +165,94 @@ def _snap(text: str, offset: int) -> int:
     if splits_line_end(text, offset):
         return offset - 1
     return 1 if offset == 0 and text.startswith(BYTE_ORDER_MARK) else offset
+
+
+_ENDS_ARGUMENTS = ")],; \t"
+"""Marks that a line may end with: no line is begun before them alone."""
+
+_GOES_ON = re.compile(
+    r" (?:[-+*/%=<>!&|^?:~@]+|and|as|in|instanceof|is|not in|or) | ?(?:[=!]==?|&&|\|\|)"
+)
+"""An operator between two blanks, or one that begins no line: the line has begun already."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarkedHole:
+    """``text[start:end]`` becomes ``before`` + fill + ``after``."""
+
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenHole:
+    """A hole in the text that the model is shown, and where its fill goes in the real text.
+
+    ``hole`` is in terms of ``shown``. In the real text, ``text[start:end]`` becomes ``before`` +
+    fill + ``after``.
+    """
+
+    shown: str
+    hole: Hole
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+
+
+def open_at_cursor(
+    text: str, cursor: int, language: Language, *, is_word_whole: bool = False
+) -> OpenHole | NoSuggestion:
+    """Return the hole at a cursor. Before code that begins there, it is a new line of its own.
+
+    ``is_word_whole``: the word before the cursor was chosen, and no letter may follow. Raises
+    ValueError if the cursor is outside the text.
+    """
+    hole = find_hole(text, cursor, language)
+    if isinstance(hole, NoSuggestion):
+        return hole
+    if is_word_whole and is_word_character(text[hole.start - 1 : hole.start] or " "):
+        hole = replace(hole, given_start=hole.start)
+    start, after = hole.start, ""
+    blank = text[line_start(text, start) : start].removeprefix(BYTE_ORDER_MARK)
+    line_rest = text[start : line_end(text, start)]
+    rest, goes_on = line_rest.strip(), _GOES_ON.match(line_rest)
+    if rest.strip(_ENDS_ARGUMENTS) and not blank.strip() and not goes_on:
+        is_closed = hole.header is not None and hole.header.closer == rest[0]
+        after = newline_of(text) + (hole.header.indent if is_closed and hole.header else blank)
+        text = text[:start] + after + text[start:]
+        reopened = find_hole(text, start, language)
+        assert isinstance(reopened, Hole), "a shorter line is not refused"
+        hole = replace(reopened, is_inserted=True)
+    return OpenHole(shown=text, hole=hole, start=start, end=start, after=after)
+
+
+def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole | NoSuggestion:
+    """Return the hole of a place: a body, whole statements, or the rest of a line."""
+    shown = text[: marked.start] + marked.before + marked.after + text[marked.end :]
+    offset = marked.start + len(marked.before)
+    hole = find_hole(shown, offset, language)
+    if isinstance(hole, NoSuggestion):
+        return hole
+    if hole.kind == "line" and not line_at(shown, hole.start).strip(" \t\ufeff"):
+        hole = _statements(shown, hole.start)
+    return OpenHole(
+        shown=shown,
+        hole=hole,
+        start=marked.start,
+        end=marked.end,
+        before=marked.before,
+        after=marked.after,
+    )
+
+
+def _statements(text: str, offset: int) -> Hole:
+    return Hole(
+        start=offset,
+        end=offset,
+        kind="statements",
+        given_start=given_start(text, offset),
+        max_lines=MAX_LINES,
+    )

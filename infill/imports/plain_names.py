@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from intarsia.infill.imports.binding import DEFAULT, ImportBinding
 from intarsia.infill.languages import ECMASCRIPT_IDS
-from intarsia.infill.syntax.hidden_characters import first_hidden
+from intarsia.infill.syntax.lines import first_hidden
 from intarsia.infill.syntax.name_rules import words
 
 MAX_CHARS = 200

@@ -23,8 +23,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.plan import Direction, NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import LineRange, plain_lines
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.hidden_characters import first_hidden
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, newline_of
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, first_hidden, newline_of
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse, parse_edited
 

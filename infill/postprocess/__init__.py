@@ -11,7 +11,6 @@ from typing import TypeAlias
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.balance_brackets import balance_brackets
 from intarsia.infill.postprocess.context import (
     CleaningContext,
     cleaning_context,
@@ -21,21 +20,25 @@ from intarsia.infill.postprocess.cut import (
     cut_at_closing_mark,
     cut_at_hidden_character,
     cut_repetition,
+    cut_suffix_overlap,
     cut_to_max_lines,
     cut_to_scope,
 )
-from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
-from intarsia.infill.postprocess.fix_indentation import fix_indentation
 from intarsia.infill.postprocess.line_ends import (
     close_on_own_line,
     drop_broken_tail,
     drop_code_fence,
     drop_leading_blank_lines,
     drop_special_tokens,
+    fix_indentation,
     keep_line_end,
     trim_blank,
 )
-from intarsia.infill.postprocess.parse_errors import reject_broken, shorten_broken_line
+from intarsia.infill.postprocess.parse_errors import (
+    balance_brackets,
+    reject_broken,
+    shorten_broken_line,
+)
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 

@@ -12,9 +12,8 @@ from itertools import groupby, repeat
 from operator import itemgetter
 from typing import TypeAlias
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.syntax.difference import replaced_range
-from intarsia.infill.syntax.lines import leading_blank, with_plain_newlines
+from intarsia.infill.suggestion import ConfidentToken
+from intarsia.infill.syntax.lines import leading_blank, replaced_range, with_plain_newlines
 
 _Owners: TypeAlias = list[int | None]
 """For each character the index of its token; None where cleaning added the character."""

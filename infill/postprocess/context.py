@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from intarsia.infill.canvas.canvas import Canvas
-from intarsia.infill.holes.hole import Hole
-from intarsia.infill.holes.token_healing import is_word_character
+from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import Balance, balance_of, open_quote

@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from intarsia.infill.languages import Language, language_for
 from intarsia.infill.syntax.lines import line_starts
-from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.positions import (
     PositionEncoding,
+    changed_text,
     offset_at,
     position_at,
     readable,
@@ -243,9 +243,8 @@ class Documents:
         # Some clients never raise the version, or restart it. The order is that of the messages.
         version = params.text_document.version
         self._set_text(replace(document, version=version, is_edited=True), text)
-        if before is None:
-            return None
-        return DocumentChange(before=before, after=self._open[uri], changes=changes)
+        after = self._open[uri]
+        return before and DocumentChange(before=before, after=after, changes=changes)
 
     def close(self, uri: str) -> None:
         self._lost.discard(uri)

@@ -5,8 +5,12 @@ it is still current. A word that is selected in the client's own menu counts as 
 ``selectedCompletionInfo``). The code of a notebook's other cells is before and after the cell's.
 """
 
+import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
 
@@ -15,6 +19,9 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from intarsia.infill.languages import Language
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,3 +88,28 @@ def seen_text(
     around = documents.text_around(document.uri)
     start = len(around.before)
     return around.before + text + around.after, start + offset, start
+
+
+MAX_CHARS_ON_LOOP = 100_000
+
+T = TypeVar("T")
+
+
+async def read_text(text: str, work: Callable[[], T]) -> T:
+    """Return what ``work`` makes of the text; it runs in a thread if the text is long."""
+    return await asyncio.to_thread(work) if len(text) > MAX_CHARS_ON_LOOP else work()
+
+
+async def parse_if_long(text: str, offset: int, language: "Language") -> None:
+    """Have a long text parsed. Planning a fill at this offset then finds it parsed."""
+    if len(text) > MAX_CHARS_ON_LOOP:
+        await asyncio.to_thread(partial(_parse, text, offset, language))
+
+
+def _parse(text: str, offset: int, language: "Language") -> None:
+    from intarsia.infill.syntax.embedded_code import code_at
+    from intarsia.infill.syntax.parse import parse
+
+    code = code_at(text, offset, offset, language)
+    parse(text, language)
+    parse(code.text, code.language)

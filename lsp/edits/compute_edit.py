@@ -13,16 +13,16 @@ from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_select
 from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, Selection
 from intarsia.infill.holes.find_holes import find_holes, holes_within
+from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.holes.hole_rules import is_stub
-from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
+from intarsia.lsp.documents.snapshot import parse_if_long, read_text
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
 from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.params import EditArguments

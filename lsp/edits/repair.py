@@ -21,7 +21,7 @@ from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.params import edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
-from intarsia.lsp.repairs.repairs import ErrorRange
+from intarsia.lsp.repairs import ErrorRange
 from intarsia.lsp.session import Session
 
 LIMIT_S = 15.0

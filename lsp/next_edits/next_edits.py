@@ -26,11 +26,10 @@ from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
-from intarsia.lsp.documents.long_texts import parse_if_long, read_text
-from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.documents.windows import Windows
+from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.feature import Feature
+from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.next_edits.messages import offered_edits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import (
@@ -46,9 +45,8 @@ from intarsia.lsp.next_edits.watched import (
 )
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import NEXT_EDITS
-from intarsia.lsp.status.status import NextEditCounts
-from intarsia.lsp.suggestion_state import Suggestions
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.status import NextEditCounts
+from intarsia.lsp.suggestions import Suggestions, Windows
 
 if TYPE_CHECKING:
     from intarsia.infill.canvas.window import Window

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.lines import replaced_range
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document

@@ -5,13 +5,20 @@ Needs the infill package's grammars, so the server imports it on first use.
 
 import logging
 from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from lsprotocol import types
 
 from intarsia.infill.imports.add_imports import import_edits
-from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding
+from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding, shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.project.index_connection import IndexConnection
+from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
+from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -55,3 +62,50 @@ async def needed_imports(
         for it in bindings
         if it is not None and import_edits(text, [it], inserted[0][0], language)
     )
+
+
+async def with_imports(
+    session: Session, snapshot: Snapshot, ghosts: tuple[GhostText, ...]
+) -> tuple[GhostText, ...]:
+    """Return the suggestions with their imports; without where the index does not answer soon."""
+    index = session.feature(IndexConnection)
+    if not (snapshot.settings.add_imports and index.has_folders):
+        return ghosts
+    text, offset = snapshot.text, snapshot.offset
+    document, language = snapshot.document, snapshot.language
+    found = []
+    for ghost in ghosts:
+        imports = ghost.imports
+        if imports is None:
+            whole = text[:offset] + ghost.text + text[offset:]
+            inserted = [(offset, offset + len(ghost.text))]
+            imports = await needed_imports(index, document, language, whole, inserted)
+        found.append(replace(ghost, imports=imports))
+    return tuple(found)
+
+
+def imports_command(
+    snapshot: Snapshot, ghost: GhostText, *, can_apply: bool
+) -> types.Command | None:
+    """Return the command that adds a suggestion's imports once it is accepted.
+
+    None where it needs none, or where the client applies no edits of a server.
+    """
+    if not ghost.imports or not can_apply:
+        return None
+    place = snapshot.range_at_cursor().start
+    argument = {
+        "textDocument": {"uri": snapshot.document.uri},
+        "position": {"line": place.line, "character": place.character},
+        "imports": [asdict(it) for it in ghost.imports],
+        "apply": True,
+    }
+    title = f"Add {'; '.join(shown_imports(snapshot, ghost))}"
+    return types.Command(title=title, command=IMPORTS_COMMAND, arguments=[argument])
+
+
+def shown_imports(snapshot: Snapshot, ghost: GhostText) -> tuple[str, ...]:
+    """Return the imports of a suggestion as statements, for the user to see."""
+
+    language = snapshot.language
+    return tuple(shown(it, language.id) for it in ghost.imports or ())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.lines import replaced_range
 from intarsia.lsp.documents.documents import DocumentChange
 
 MAX_REGIONS = 16

@@ -19,18 +19,18 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.long_texts import parse_if_long, read_text
+from intarsia.lsp.documents.snapshot import parse_if_long, read_text
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
-from intarsia.lsp.repairs.repairs import Repairs
+from intarsia.lsp.repairs import Repairs
 
 if TYPE_CHECKING:
-    from intarsia.infill.holes.marked_hole import MarkedHole
-    from intarsia.lsp.repairs.repairs import ErrorRange
+    from intarsia.infill.holes.hole import MarkedHole
+    from intarsia.lsp.repairs import ErrorRange
     from intarsia.lsp.server import IntarsiaServer
     from intarsia.lsp.session import Session
 
@@ -109,7 +109,7 @@ async def _repairs(
     The light bulb gets what is known. Else it has the repair looked for in idle time.
     """
     from intarsia.lsp.edits.repair import compute_repair, repair_action
-    from intarsia.lsp.repairs.repairs import REST_S
+    from intarsia.lsp.repairs import REST_S
 
     session = ls.session
     document = session.documents.current(params.text_document.uri)
@@ -141,7 +141,7 @@ async def _error_at(
 ) -> "ErrorRange | None":
     """Return the error that the client reports there, else the parser, where the user asks."""
     from intarsia.infill.repair.error_places import error_on_lines
-    from intarsia.lsp.repairs.repairs import ErrorRange, reported_error
+    from intarsia.lsp.repairs import ErrorRange, reported_error
 
     where = params.range
     reported = reported_error(document, where, params.context.diagnostics)

@@ -14,7 +14,7 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.long_texts import parse_if_long
+from intarsia.lsp.documents.snapshot import parse_if_long
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.edits.workspace_edit import (
     CANNOT_APPLY,
@@ -69,10 +69,9 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
 
     session, uri = ls.session, arguments.text_document.uri
     snapshot = await session.seen(uri, arguments.position.as_lsp)
-    if isinstance(snapshot, NoSuggestion):
-        return f"the model sees nothing: {snapshot.reason}\n"
-    if snapshot.refusal is not None:
-        return f"the model sees nothing: {snapshot.refusal.reason}\n"
+    refusal = snapshot if isinstance(snapshot, NoSuggestion) else snapshot.refusal
+    if isinstance(snapshot, NoSuggestion) or refusal:
+        return f"the model sees nothing: {refusal.reason}\n"
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):

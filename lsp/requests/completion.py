@@ -7,15 +7,16 @@ import re
 
 from lsprotocol import types
 
+from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.manners.manners import Manners
-from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
+from intarsia.lsp.edits.workspace_edit import text_edit
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.manners import Manners
+from intarsia.lsp.project.needed_imports import shown_imports
 from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -71,7 +72,7 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
         insert_text_format=types.InsertTextFormat.PlainText,
         insert_text_mode=types.InsertTextMode.AsIs,
         text_edit=types.TextEdit(range=snapshot.range_at_cursor(len(word)), new_text=text),
-        additional_text_edits=import_text_edits(snapshot, ghost) or None,
+        additional_text_edits=_import_text_edits(snapshot, ghost) or None,
     )
 
 
@@ -82,3 +83,10 @@ def _kind(text: str) -> types.CompletionItemKind:
     if _CALL.match(text):
         return types.CompletionItemKind.Function
     return types.CompletionItemKind.Text
+
+
+def _import_text_edits(snapshot: Snapshot, ghost: GhostText) -> list[types.TextEdit]:
+    """Return the edits of the snapshot's document that import what a suggestion needs."""
+    document, at = snapshot.document, snapshot.place
+    edits = import_edits(document.text, ghost.imports or (), at, document.language)
+    return [text_edit(document, it) for it in edits]

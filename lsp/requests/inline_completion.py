@@ -9,19 +9,17 @@ from collections.abc import Sequence
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.confidence import ConfidentToken, sure_start
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, sure_start
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.manners.manners import Manners
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import AtPosition, read_own
-from intarsia.lsp.requests.ghost_imports import imports_command
+from intarsia.lsp.project.needed_imports import imports_command
 from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestion_state import Suggestions
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions import Suggestions
 
 
 async def inline_completion(

@@ -17,13 +17,14 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.indentation import end_and_next_line
+from intarsia.infill.syntax.blocks import end_and_next_line
 from intarsia.infill.syntax.lines import line_end
-from intarsia.lsp.documents.long_texts import parse_if_long, read_text
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.ahead_chain import PAUSE_S
+from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
 from intarsia.lsp.feature import Feature
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.machine import Strain
-from intarsia.lsp.manners.manners import prose_silence
+from intarsia.lsp.manners import prose_silence
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.requests.plan import (
@@ -34,11 +35,7 @@ from intarsia.lsp.requests.plan import (
     request_for,
 )
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestion_state import Suggestions
-from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
-from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
+from intarsia.lsp.suggestions import CachedSuggestions, Suggestions
 
 
 class LookAhead(Feature):

@@ -11,22 +11,20 @@ import msgspec
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.infill.calibration import percent_of
 from intarsia.infill.canvas.window import MOST_KEPT, budget_chars, unread_chars
-from intarsia.infill.confidence import ConfidentToken, without_start
 from intarsia.infill.filling.judged import certain_beginning, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.holes.hole import refusal_of_hole
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
 from intarsia.infill.syntax.lines import newline_of
-from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, Snapshot
 from intarsia.lsp.fill_options import options_of
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.suggestion_state import Suggestions
-from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions import Suggestions
 
 FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
 """What is read at most for the first answer at a new place; the rest is read in idle time."""

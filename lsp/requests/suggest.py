@@ -17,12 +17,12 @@ from intarsia.infill.calibration import percent_of
 from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.long_texts import parse_if_long, read_text
-from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.manners.manners import Manners
+from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.project.needed_imports import with_imports
 from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.requests.ghost_imports import with_imports
 from intarsia.lsp.requests.plan import (
     ShownDraft,
     is_first,
@@ -33,11 +33,7 @@ from intarsia.lsp.requests.plan import (
 )
 from intarsia.lsp.session import Session
 from intarsia.lsp.statistics import Recorder
-from intarsia.lsp.suggestion_state import Suggestions
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
-from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
-from intarsia.lsp.suggestions.unfinished_fills import UnfinishedFill
+from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedFill
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.calibration import Evidence, evidence_of
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import end_confidence_of, tokens_of
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia_research.calibration.answers import CollectedAnswer, fill_options
 from intarsia_research.errors import EvaluationFault

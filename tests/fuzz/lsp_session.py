@@ -13,10 +13,9 @@ from typing import Any
 
 from pygls.io_ import run_async
 
-from intarsia.lsp.client_streams import BoundedInput
 from intarsia.lsp.documents.positions import PositionEncoding
 from intarsia.lsp.features import build_server
-from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import BoundedInput, IntarsiaServer
 
 OPTIONS = {"enabled": False, "preload": False, "nextEdit": "off", "statistics": False}
 LOOP_TURNS = 8

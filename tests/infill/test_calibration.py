@@ -16,7 +16,7 @@ from intarsia.infill.calibration import (
     percent_of,
     shown_part,
 )
-from intarsia.infill.confidence import ConfidentToken, sure_start, without_end, without_start
+from intarsia.infill.suggestion import ConfidentToken, sure_start, without_end, without_start
 
 EVEN = Calibration(bias=0, total=1, weakest=0, end=1)
 

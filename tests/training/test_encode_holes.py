@@ -11,7 +11,7 @@ from intarsia.engine.families.masked_causal.context_boundary import boundary_off
 from intarsia.engine.families.masked_causal.read_request import RequestReader
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.holes.hole import given_start
 from intarsia.training.draw_holes import TrainingHole, draw_holes
 from intarsia.training.encode_holes import encode_holes
 from intarsia.training.packed_holes import HoleIds

@@ -31,13 +31,12 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.options import FillOptions, OnStep
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 
 Ask: TypeAlias = Callable[[Fill, OnStep | None], Awaitable[Filled]]
 """Sends a fill to the engine; cancelling the await cancels the fill."""

@@ -13,8 +13,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
 from intarsia.engine.ipc.messages import ProjectContext
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.cost import EngineCost
+from intarsia.infill.filling.attempts import Attempts, EngineCost
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FillResult, run_plan
 from intarsia.infill.filling.plan import FillPlan

@@ -10,8 +10,8 @@ import pytest
 from sample_cases import case
 
 from intarsia.infill.calibration import LEVELS, Calibration, Evidence
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.suggestion import ConfidentToken
 from intarsia_research.calibration.answers import fill_options, read_answers
 from intarsia_research.calibration.cases import all_cases, sample
 from intarsia_research.calibration.examples import Suggested, suggested

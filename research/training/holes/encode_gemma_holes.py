@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
-from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.holes.hole import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.training.draw_holes import TrainingHole
 from intarsia.training.packed_holes import HoleIds

@@ -1,8 +1,7 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.canvas.stop_rules import _CLOSING_ONLY, MAX_STOP_CHARS, is_specific
+from intarsia.infill.canvas.canvas import _CLOSING_ONLY, MAX_STOP_CHARS, Budget, is_specific
 
 
 def test_a_canvas_is_the_text_around_the_hole():

@@ -8,7 +8,6 @@ from scripted_engine import filled_with
 
 from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
 from intarsia.infill.calibration import keep_probability
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.judged import (
     Judged,
     certain_beginning,
@@ -21,7 +20,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.suggestion import Suggestion
+from intarsia.infill.suggestion import ConfidentToken, Suggestion
 
 MODEL = next(iter(CALIBRATIONS))
 LINE = (("total", 0.9), (" +=", 0.9), (" rates", 0.5), ("[i]", 0.9))

@@ -13,10 +13,16 @@ from marked_text import read_marked
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
 from intarsia.infill.holes.find_holes import find_holes, holes_within
-from intarsia.infill.holes.hole import Hole, check_disjoint, find_hole, hole_for_range
+from intarsia.infill.holes.hole import (
+    Hole,
+    OpenHole,
+    check_disjoint,
+    find_hole,
+    given_start,
+    hole_for_range,
+    open_marked,
+)
 from intarsia.infill.holes.hole_rules import RULES, is_stub
-from intarsia.infill.holes.marked_hole import OpenHole, open_marked
-from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import MAX_CHARS

@@ -3,15 +3,14 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.postprocess.cut import (
     cut_at_hidden_character,
     cut_repetition,
+    cut_suffix_overlap,
     cut_to_max_lines,
     cut_to_scope,
 )
-from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
 from intarsia.infill.postprocess.line_ends import (
     drop_broken_tail,
     drop_code_fence,
@@ -20,7 +19,7 @@ from intarsia.infill.postprocess.line_ends import (
     is_whole_beginning,
     trim_blank,
 )
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 
 @pytest.mark.parametrize(

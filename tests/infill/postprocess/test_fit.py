@@ -6,16 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.postprocess.balance_brackets import balance_brackets
-from intarsia.infill.postprocess.fix_indentation import fix_indentation
-from intarsia.infill.postprocess.line_ends import close_on_own_line, keep_line_end
-from intarsia.infill.postprocess.parse_errors import reject_broken
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.postprocess.line_ends import close_on_own_line, fix_indentation, keep_line_end
+from intarsia.infill.postprocess.parse_errors import balance_brackets, reject_broken
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 ADDED = 1.0
 

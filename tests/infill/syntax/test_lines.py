@@ -6,18 +6,19 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.languages import language_for_id
+from intarsia.infill.syntax.blocks import end_and_next_line
 from intarsia.infill.syntax.brackets import balance_of, opener_of
-from intarsia.infill.syntax.difference import replaced_range
-from intarsia.infill.syntax.hidden_characters import first_hidden
-from intarsia.infill.syntax.indentation import end_and_next_line, indent_unit
 from intarsia.infill.syntax.lines import (
     columns,
+    first_hidden,
+    indent_unit,
     last_non_blank,
     line_at,
     line_end,
     newline_of,
     next_line_start,
     next_non_blank_line,
+    replaced_range,
     splits_line_end,
     with_plain_newlines,
 )

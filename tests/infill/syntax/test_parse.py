@@ -20,12 +20,15 @@ from intarsia.infill.syntax.nodes import (
     nodes_at,
     num_errors,
 )
-from intarsia.infill.syntax.parse import MAX_LINE_CHARS, MAX_PARSED_CHARS, parse, parse_edited
-from intarsia.infill.syntax.parser_limits import (
+from intarsia.infill.syntax.parse import (
     LIMIT_S,
     LIMIT_S_PER_MEGABYTE,
+    MAX_LINE_CHARS,
+    MAX_PARSED_CHARS,
     is_beyond_grammar,
+    parse,
     parse_bounded,
+    parse_edited,
 )
 
 PYTHON = language_for_id("python")

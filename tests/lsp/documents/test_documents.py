@@ -1,5 +1,6 @@
 """Text sync: after any edits the server's text is the client's, at the cost of one text."""
 
+import asyncio
 import random
 import threading
 from collections.abc import Sequence
@@ -13,14 +14,14 @@ from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.parse import parse
-from intarsia.lsp.documents import content_changes, long_texts
-from intarsia.lsp.documents.content_changes import changed_text
+from intarsia.lsp.documents import positions
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.long_texts import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 from intarsia.lsp.documents.positions import (
     PositionEncoding,
+    changed_text,
     joined,
 )
+from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
 
@@ -111,7 +112,7 @@ def test_the_text_is_that_of_the_slow_reference(
     text: str, changes: list[Change], encoding: PositionEncoding, chunk_chars: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content_changes, "CHUNK_CHARS", chunk_chars)
+        patch.setattr(positions, "CHUNK_CHARS", chunk_chars)
         result = changed_text(text, changes, encoding)
     assert result == slowly_changed(text, changes, encoding)
 
@@ -150,7 +151,7 @@ def test_what_changes_cost_does_not_depend_on_the_length_of_the_text(
 ) -> None:
     built = 0
 
-    class CountedChunk(content_changes._Chunk):
+    class CountedChunk(positions._Chunk):
         def __init__(self, text: str) -> None:
             nonlocal built
             built += len(text)
@@ -164,7 +165,7 @@ def test_what_changes_cost_does_not_depend_on_the_length_of_the_text(
         assert result.startswith("renamed = 'some text'\n" * 500 + "word")
         return built - len(text)
 
-    monkeypatch.setattr(content_changes, "_Chunk", CountedChunk)
+    monkeypatch.setattr(positions, "_Chunk", CountedChunk)
     short, long = cost(5_000), cost(50_000)
     assert 0 < long <= 1.1 * short
 
@@ -187,7 +188,7 @@ def test_lines_are_indexed_once_for_all_changes(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("character", ["x", "\n", "\r", "ß"])
 def test_many_insertions_at_the_end_leave_few_chunks(character: str) -> None:
-    chunks = content_changes._ChunkedText("", "utf-16")
+    chunks = positions._ChunkedText("", "utf-16")
     end = types.Range(types.Position(99_999, 0), types.Position(99_999, 0))
     for _ in range(5_000):
         chunks.replace(end, character)
@@ -229,8 +230,8 @@ async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(
         threads.append(result[0])
         return result[1]
 
-    to_thread = long_texts.asyncio.to_thread
-    monkeypatch.setattr(long_texts.asyncio, "to_thread", in_thread)
+    to_thread = asyncio.to_thread
+    monkeypatch.setattr(asyncio, "to_thread", in_thread)
     selected = types.CodeActionParams(
         text_document=types.TextDocumentIdentifier(URI),
         range=types.Range(types.Position(0, 0), types.Position(3, 0)),

@@ -8,11 +8,10 @@ import pytest
 from lsprotocol import types
 from open_documents import URI, at, changed
 
-from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.lines import replaced_range
 from intarsia.infill.text_change import TextChange, TextRange
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.manners.manners import change_between
-from intarsia.lsp.manners.watched import MAX_ACCEPTED, KeptTexts, Watched
+from intarsia.lsp.manners import MAX_ACCEPTED, KeptTexts, Watched, change_between
 
 TABLE = "a = old\nb = old\n\nc = old\n"
 

@@ -19,11 +19,11 @@ from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.next_edits import next_edits, watched
 from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.status.status import NextEditCounts
+from intarsia.lsp.status import NextEditCounts
+from intarsia.lsp.suggestions import Windows
 
 URI = "file:///a.py"
 BEFORE = "old(1)\nold(2)\nold(3)\nold(4)\n"

@@ -9,9 +9,9 @@ from lsprotocol import types
 from open_documents import seen
 
 from intarsia.engine.ipc.address import Address
-from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.suggestion import ConfidentToken
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.requests.inline_completion import confident_list
-from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 def told(messages: list[Message]) -> tuple[str, list[tuple[str, float]], str]:

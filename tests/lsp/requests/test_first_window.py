@@ -16,7 +16,6 @@ from intarsia.infill.canvas.window import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.documents.windows import MAX_DOCUMENTS, MAX_WINDOWS, Windows
 from intarsia.lsp.requests import plan as plan_module
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.plan import (
@@ -28,7 +27,7 @@ from intarsia.lsp.requests.plan import (
 )
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestion_state import Suggestions
+from intarsia.lsp.suggestions import MAX_DOCUMENTS, MAX_WINDOWS, Suggestions, Windows
 
 URI = "file:///tmp/a.py"
 LINES = [f"value_{number} = compute({number})\n" for number in range(100, 900)]

@@ -21,8 +21,8 @@ from intarsia.lsp.requests.look_ahead import LookAhead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.status.draft_notifications import Draft, Drafts
-from intarsia.lsp.suggestion_state import Suggestions
+from intarsia.lsp.status import Draft, Drafts
+from intarsia.lsp.suggestions import Suggestions
 
 URI = "file:///tmp/a.py"
 TEXT = "y = "

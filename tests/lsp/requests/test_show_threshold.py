@@ -14,16 +14,14 @@ from open_documents import seen
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
 from intarsia.infill.calibration import IMPROBABLE, keep_probability
-from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.requests.look_ahead import is_better
 from intarsia.lsp.requests.plan import ShownDraft
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 TEXT, UNSURE = "alpha, beta", ["beta"]
 """The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.3."""

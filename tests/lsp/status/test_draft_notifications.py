@@ -15,7 +15,7 @@ from open_documents import taken
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
 from intarsia.lsp.server import IntarsiaServer
-from intarsia.lsp.status.draft_notifications import Drafts
+from intarsia.lsp.status import Drafts
 
 DRAFT = "intarsia/draft"
 # No draft waits for a sure start.

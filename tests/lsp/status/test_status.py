@@ -12,7 +12,7 @@ from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
-from intarsia.lsp.status.status import Facts, LastRequest, StatusReporter, status_of
+from intarsia.lsp.status import Facts, LastRequest, StatusReporter, status_of
 
 STATUS = "intarsia/status"
 LOADING = LoadProgress(stage="reading weights", fraction=0.5)

@@ -5,8 +5,8 @@ import time
 
 from open_documents import seen
 
+from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.suggestions.ahead_chain import AheadChain
 
 
 def place(text: str) -> Snapshot:

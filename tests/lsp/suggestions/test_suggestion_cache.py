@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_documents import seen
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
-from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions, SuggestionCache
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.lsp.ghost_text import GhostText
+from intarsia.lsp.suggestions import CachedSuggestions, SuggestionCache
 
 
 def known(*texts: str, is_complete: bool = False) -> CachedSuggestions:

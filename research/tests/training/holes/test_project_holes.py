@@ -13,8 +13,7 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_fill, to_project_context
-from intarsia.infill.holes.hole import hole_for_range
-from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.holes.hole import given_start, hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.training.draw_holes import TrainingHole, draw_holes
 from intarsia.training.encode_holes import encode_holes

@@ -1,1 +1,0 @@
-"""Repairs at errors: when they are looked for, and what was found."""

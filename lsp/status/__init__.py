@@ -1,1 +1,0 @@
-"""Status and draft notifications for clients that ask for them."""
