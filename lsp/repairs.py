@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -18,7 +18,6 @@ from intarsia.lsp.feature import Feature
 
 if TYPE_CHECKING:
     from intarsia.infill.repair.find_repair import Repair
-    from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +55,6 @@ class Repairs(Feature):
 
     def __init__(self) -> None:
         self._search: _Search | None = None
-
-    @classmethod
-    def for_session(cls, _session: "Session") -> Self:
-        return cls()
 
     def known(self, document: Document, error: ErrorRange) -> "Repair | None":
         """Return the repair of an error if it was found in this version."""

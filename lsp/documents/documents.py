@@ -243,8 +243,9 @@ class Documents:
         # Some clients never raise the version, or restart it. The order is that of the messages.
         version = params.text_document.version
         self._set_text(replace(document, version=version, is_edited=True), text)
-        after = self._open[uri]
-        return before and DocumentChange(before=before, after=after, changes=changes)
+        if before is None:
+            return None
+        return DocumentChange(before=before, after=self._open[uri], changes=changes)
 
     def close(self, uri: str) -> None:
         self._lost.discard(uri)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.feature import Feature
@@ -54,10 +54,6 @@ class IndexConnection(Feature):
         self._finding: dict[_Question, asyncio.Task[_ImportsOrNone]] = {}
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
         self._open_again: Callable[[], None] = lambda: None
-
-    @classmethod
-    def for_session(cls, _session: "Session") -> Self:
-        return cls()
 
     def follow(self, session: "Session", *, has_file_events: bool) -> None:
         """Have the opened folders indexed, now and after each change of settings and folders."""

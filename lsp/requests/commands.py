@@ -69,9 +69,10 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
 
     session, uri = ls.session, arguments.text_document.uri
     snapshot = await session.seen(uri, arguments.position.as_lsp)
-    refusal = snapshot if isinstance(snapshot, NoSuggestion) else snapshot.refusal
-    if isinstance(snapshot, NoSuggestion) or refusal:
-        return f"the model sees nothing: {refusal.reason}\n"
+    if isinstance(snapshot, NoSuggestion):
+        return f"the model sees nothing: {snapshot.reason}\n"
+    if snapshot.refusal is not None:
+        return f"the model sees nothing: {snapshot.refusal.reason}\n"
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):

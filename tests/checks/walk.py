@@ -2,10 +2,9 @@
 
 The real server and an engine with rules run in this process. The engine is connected and has
 filled before; of the document nothing is known. Counted is what runs in the server's tasks, the
-engine's client too, from the call of the request's handler to its return.
+engine's client too, from the call of the request's handler to its return. ``--calls`` lists it.
 """
 
-import argparse
 import asyncio
 import gc
 import sys
@@ -49,10 +48,11 @@ class Walk:
         self.num_moves = 0
         self.to_wire: list[Place] = []
         self._began: dict[asyncio.Task[Any], list[Place]] = {}  # the stack that made the task
+        self._above: list[Place] = []
 
     async def handle(self, ls: Any, params: Any) -> Any:
         """Call the request's handler and follow it."""
-        loop = asyncio.get_running_loop()
+        loop, self._above = asyncio.get_running_loop(), self._stack(sys._getframe(1))
         loop.set_task_factory(self._begin)
         sys.setprofile(self._follow)
         try:
@@ -65,6 +65,8 @@ class Walk:
         is_server = in_process_server._SERVER.get(None) is not None
         if event == "call" and is_server and frame.f_code.co_filename.startswith(PRODUCT):
             called, *callers = self._stack(frame)
+            if called in self._above:
+                return
             self.calls[called] += 1
             self.num_moves += bool(callers) and callers[0][0] != called[0]
             if called == WIRE and HANDLER in callers:
@@ -105,12 +107,9 @@ async def walked() -> Walk:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", action="store_true", help="print each function that is called")
-    arguments = parser.parse_args()
     walk = asyncio.run(walked())
     files = Counter(file for file, _ in walk.calls.elements())
-    if arguments.calls:
+    if "--calls" in sys.argv:
         for file, _ in files.most_common():
             called = [(name, number) for (at, name), number in walk.calls.items() if at == file]
             print(file, *(f"{number:>4} {name}" for name, number in called), sep="\n")
@@ -121,7 +120,7 @@ def main() -> None:
         **{what: walk.calls[place] for what, place in ASKED.items()},
     }
     for what, number in rows.items():
-        print(f"{what:<28}{number:>5}   target {TARGETS.get(what, 1)}")
+        print(f"{what:<28}{number:>5}   target: at most {TARGETS.get(what, 1)}")
     print(*(f"  {name} ({file})" for file, name in walk.to_wire), sep="\n")
 
 

@@ -1,4 +1,4 @@
-"""The source of power is read seldom, and a computer that does not tell is on mains."""
+"""The state of the computer is read seldom; one that does not tell is on mains."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -7,25 +7,18 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from intarsia.lsp.machine import (
-    POWER_READ_EVERY_S,
-    SLOWNESS,
-    Load,
-    Power,
-    Strain,
-    runs_on_battery,
-)
+from intarsia.lsp.machine import SLOWNESS, LastKnown, Strain, runs_on_battery
 from intarsia.lsp.settings import Settings, UnderStrain
 
 
 def test_it_is_read_again_only_after_a_while() -> None:
     now, reads = [0.0], iter([True, False])
-    power = Power(read=lambda: next(reads), clock=lambda: now[0])
-    assert power.is_on_battery()
-    now[0] = POWER_READ_EVERY_S - 1
-    assert power.is_on_battery()
-    now[0] = POWER_READ_EVERY_S
-    assert not power.is_on_battery()
+    is_on_battery = LastKnown(lambda: next(reads), 30, clock=lambda: now[0])
+    assert is_on_battery()
+    now[0] = 29.0
+    assert is_on_battery()
+    now[0] = 30.0
+    assert not is_on_battery()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +44,7 @@ def test_a_system_without_batteries_is_on_mains(monkeypatch: pytest.MonkeyPatch)
 
 
 def strain(*, battery: bool = False, load: float = 0.0) -> Strain:
-    return Strain(Power(lambda: battery), Load(lambda: load))
+    return Strain(lambda: battery, lambda: load)
 
 
 def test_with_power_and_time_to_spare_nothing_changes() -> None:
@@ -68,11 +61,3 @@ def test_the_settings_decide(battery: bool, load: float, kind: str, wanted: Unde
     silence = found.silence(settings)
     assert (silence.kind if silence else None) == (kind if wanted == "off" else None)
     assert found.slowness(settings) == (SLOWNESS if wanted == "slower" else 1)
-
-
-def test_the_load_is_read_now_and_then() -> None:
-    now, loads = [0.0], iter([9.0, 0.0])
-    load = Load(lambda: next(loads), lambda: now[0])
-    assert load.is_busy() and load.is_busy()
-    now[0] = 10.0
-    assert not load.is_busy()

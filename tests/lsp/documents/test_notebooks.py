@@ -63,16 +63,10 @@ def close(documents: Documents, *names: object) -> None:
     )
 
 
-def snapshot(
-    documents: Documents,
-    name: object,
-    line: int,
-    character: int,
-    selected: types.SelectedCompletionInfo | None = None,
-) -> Snapshot:
+def snapshot(documents: Documents, name: int, *place: int, **selected: Any) -> Snapshot:
     session = IntarsiaServer().session
     session.documents = documents
-    return taken(session, uri(name), types.Position(line, character), selected)
+    return taken(session, uri(name), types.Position(*place), **selected)
 
 
 def test_other_cells_of_the_language_are_prefix_and_suffix() -> None:
@@ -102,7 +96,7 @@ def test_a_selected_word_counts_as_typed_in_a_cell_too() -> None:
     selected = types.SelectedCompletionInfo(
         types.Range(types.Position(0, 0), types.Position(0, 3)), "print"
     )
-    found = snapshot(documents, 1, 0, 3, selected)
+    found = snapshot(documents, 1, 0, 3, selected=selected)
     assert found.text == "a = 1\n\nprint\n\nb = 2"
     assert found.text[: found.offset] == "a = 1\n\nprint"
 

@@ -422,14 +422,6 @@ async def test_an_edit_that_leaves_nothing_to_change_keeps_the_offers_of_the_one
     assert offering.offered() == [], "the edit that they follow goes on"
 
 
-async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
-    window.level = None
-    window.write(EDITED)
-    window.looks.suggested(window.document, 0, None)
-    await window.looked()
-    assert window.engine.asked == []
-
-
 async def test_a_closed_document_loses_its_offers(offering: Window) -> None:
     offering.looks.closed(URI)
     assert list(offering.offers[-1]) == []

@@ -24,8 +24,13 @@ from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project import project_contexts
 from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.project.recent_edits import MAX_REGIONS, EditedLines, RecentEdits, Region
+from intarsia.lsp.project.project_contexts import (
+    MAX_REGIONS,
+    EditedLines,
+    ProjectContexts,
+    RecentEdits,
+    Region,
+)
 from intarsia.lsp.requests.look_ahead import _hole_of
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

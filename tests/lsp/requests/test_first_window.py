@@ -6,7 +6,6 @@ import pytest
 from lsprotocol import types
 from open_documents import at as at_range
 from open_documents import changed, taken
-from pytest import MonkeyPatch
 from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
@@ -194,7 +193,7 @@ def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
     filler: MaskedCausalFiller,
     toy: Path,
     line: int,
-    monkeypatch: MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
@@ -228,12 +227,6 @@ def test_the_newest_is_the_first_and_each_start_is_held_once() -> None:
     assert [it.start for it in windows.of(URI)] == [10, 20]
     windows.remember(URI, window(20, suffix="other"))
     assert [it.suffix for it in windows.of(URI)] == ["other", "10"]
-
-
-def test_documents_do_not_share_windows() -> None:
-    windows = Windows()
-    windows.remember(URI, window(10))
-    assert windows.of("file:///b.py") == ()
 
 
 def test_the_oldest_are_forgotten() -> None:

@@ -41,12 +41,6 @@ async def started(*texts: str) -> tuple[AheadChain, Filler]:
     return chain, filler
 
 
-async def test_places_are_filled_one_after_the_other() -> None:
-    chain, filler = await started("a", "b")
-    assert filler.begun == ["a"]
-    assert await filler.all_filled(chain) == ["a", "b"]
-
-
 async def test_each_place_waits_until_it_may_be_filled() -> None:
     may_fill, filler = asyncio.Event(), Filler()
 
@@ -62,12 +56,6 @@ async def test_each_place_waits_until_it_may_be_filled() -> None:
     assert (filler.begun, chain.is_filling) == (["a"], True)
     assert await filler.all_filled(chain) == ["a", "b"]
     assert not chain.is_filling
-
-
-async def test_another_chain_ends_the_first() -> None:
-    chain, filler = await started("a", "b")
-    chain.start([place("c")], filler.fill, begins_at=0)
-    assert await filler.all_filled(chain) == ["c"]
 
 
 async def test_what_is_filled_now_goes_on_and_the_new_places_follow() -> None:

@@ -17,12 +17,6 @@ def known(*texts: str, is_complete: bool = False) -> CachedSuggestions:
     return CachedSuggestions(ghosts=tuple(ghosts), is_complete=is_complete)
 
 
-def test_the_same_place_gives_the_same_suggestion() -> None:
-    cache = SuggestionCache()
-    cache.store(seen("x = |\n"), known("foo()"))
-    assert cache.lookup(seen("x = |\n")) == known("foo()")
-
-
 def test_candidates_that_were_not_typed_along_fall_away() -> None:
     cache = SuggestionCache()
     cache.store(seen("|"), known("foo()", "bar()", "fun()", is_complete=True))
