@@ -1,5 +1,5 @@
 """Builds the canvas of a hole: what the model sees around it, and where its text must end.
 
-``canvas.build_canvas`` makes one, without other placeholders where there are some; ``window`` cuts
-prefix and suffix to a budget, and ``stop_rules`` say where the hole ends.
+``canvas.build_canvas`` makes one, without other placeholders where there are some, and says where
+its hole ends; ``window`` cuts prefix and suffix to a budget.
 """

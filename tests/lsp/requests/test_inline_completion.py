@@ -139,11 +139,6 @@ async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -
         assert await user.shown(1, 9) == ["1"]
 
 
-async def test_a_new_file_that_is_not_saved_yet_gets_one(runtime: Address) -> None:
-    async with page(runtime, "y = ", name="untitled:Untitled-1", text="1") as user:
-        assert await user.shown(0, 4) == ["1"]
-
-
 @pytest.mark.parametrize(
     ("place", "language", "text", "reason"),
     [

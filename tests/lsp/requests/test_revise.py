@@ -25,7 +25,7 @@ from intarsia.lsp.status import Draft, Drafts
 from intarsia.lsp.suggestions import Suggestions
 
 URI = "file:///tmp/a.py"
-TEXT = "y = "
+TEXT, CURSOR = "y = ", types.Position(0, 4)
 OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=10_000)
 PROJECT = ProjectContext(
     repository="r", path="a.py", chunks=(ContextChunk(path="b.py", text=" + known"),)
@@ -68,13 +68,9 @@ async def session_with(
             await client.stop()
 
 
-def cursor(session: Session) -> Snapshot:
-    return taken(session, URI, types.Position(0, 4))
-
-
 async def answered(session: Session) -> Snapshot:
     """Answer a request as the handlers do; the text is written without other files."""
-    snapshot = cursor(session)
+    snapshot = taken(session, URI, CURSOR)
     outcome = await suggest(session, snapshot, OPTIONS)
     assert [ghost.text for ghost in outcome.ghosts] == ["value"]
     session.feature(LookAhead).answered(snapshot, outcome)
@@ -94,7 +90,7 @@ async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:
         assert "".join(token.text for token in draft.tokens) == "value + known"
         assert all(token.settled for token in draft.tokens)
         assert draft.text_document.version == 1
-        snapshot = cursor(session)
+        snapshot = taken(session, URI, CURSOR)
         again = await suggest(session, snapshot, OPTIONS)
         assert [ghost.text for ghost in again.ghosts] == ["value + known"]
         assert again.is_cached
@@ -146,4 +142,4 @@ async def test_never_after_the_user_has_typed(address: Address) -> None:
         await chain_over(session)
         await asyncio.sleep(0)
         assert sent == []
-        assert session.feature(Suggestions).cache.lookup(cursor(session)).ghosts == ()
+        assert session.feature(Suggestions).cache.lookup(taken(session, URI, CURSOR)).ghosts == ()
