@@ -6,15 +6,14 @@ makes these relative. A file is read and asked for its symbols once.
 
 import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.workspace.context.neighbourhood import Neighbourhood, neighbourhood_of
+from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
-from intarsia.workspace.context.passage import KnownLines, known_lines
+from intarsia.workspace.context.passage import known_lines
 from intarsia.workspace.context.place import Place, extensions_of, in_own_language
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.reader import IndexReader
@@ -39,15 +38,9 @@ class ImportedFiles:
         """``path``: of the file that context is chosen for; ``language``: of the code in it."""
         self._place, self._language = path, language
         self._with_stem = cache(index.files_named)
-        self._found: dict[tuple[str, Import], Sequence[str]] = {}
         self._files = files_of(index, path)
-
-    def of(self, path: str, imported: Import) -> Sequence[str]:
-        """Return the files that an import in ``path`` means, the likeliest first."""
-        key = (path, imported)
-        if key not in self._found:
-            self._found[key] = self._resolve(path, imported)
-        return self._found[key]
+        self.of = cache(self._resolve)
+        """Returns the files that an import in a file means, the likeliest first."""
 
     def _resolve(self, path: str, imported: Import) -> Sequence[str]:
         language = self._language if path == self._place else language_for_path(path)
@@ -80,21 +73,21 @@ PATH_CHARS = 4
 """What the separator and the line end of a chunk's path cost beside the path."""
 
 
-@dataclass(kw_only=True, slots=True)
 class Surroundings:
     """A hole, the code around it, and the index; what was looked up is remembered."""
 
-    index: IndexReader
-    place: Place
-    options: ChunkOptions
-    neighbourhood: Neighbourhood
-    symbols: FileSymbols  # of the file with the hole
-    known: KnownLines
-    imported_files: ImportedFiles
-    names: Mapping[str, int]  # how often each identifier is in the file
-    _symbols: dict[str, FileSymbols | None] = field(default_factory=dict)
-    _texts: dict[str, str | None] = field(default_factory=dict)
-    _shown: dict[str, bool] = field(default_factory=dict)
+    def __init__(self, index: IndexReader, place: Place, options: ChunkOptions) -> None:
+        """Read the file with the hole, and nothing else yet."""
+        self.index, self.options = index, options
+        self.place = place = in_own_language(place)
+        self.neighbourhood = neighbourhood_of(place)
+        self.symbols = symbols_of_text(place.text, place.language)
+        self.known = known_lines(place.text)
+        self.imported_files = ImportedFiles(index, place.path, place.language)
+        self.names = Counter(identifiers(place.text))
+        self._symbols: dict[str, FileSymbols | None] = {}
+        self._texts: dict[str, str | None] = {}
+        self._shown: dict[str, bool] = {}
 
     def may_show(self, path: str) -> bool:
         """Whether text of a file may be shown: it is in the hole's opened folder, and no secret.
@@ -112,19 +105,25 @@ class Surroundings:
 
     def symbols_of(self, path: str) -> FileSymbols | None:
         """Return the symbols of another file that may be shown: of its newest text."""
+        if not self.may_show(path):
+            return None
         if path not in self._symbols:
-            self._symbols[path] = self._find_symbols(path) if self.may_show(path) else None
+            edited = self._edited(path)
+            self._symbols[path] = (
+                self.index.symbols_of(path)
+                if edited is None
+                else extract_symbols(edited, language_for_path(path))
+            )
         return self._symbols[path]
 
     def text_of(self, path: str) -> str | None:
         """Return the newest text of another file that may be shown."""
+        if not self.may_show(path):
+            return None
         if path not in self._texts:
-            self._texts[path] = self._find_text(path) if self.may_show(path) else None
+            edited = self._edited(path)
+            self._texts[path] = self.index.read(path) if edited is None else edited
         return self._texts[path]
-
-    def num_uses(self, name: str) -> int:
-        """Return how often a name is in the file with the hole."""
-        return self.names.get(name, 0)
 
     def shown_path(self, path: str) -> str:
         """Return a path relative to its opened folder."""
@@ -134,16 +133,6 @@ class Surroundings:
     def cost(self, path: str, text: str) -> int:
         """Return the characters that the model reads for a chunk."""
         return len(self.shown_path(path)) + PATH_CHARS + len(text)
-
-    def _find_symbols(self, path: str) -> FileSymbols | None:
-        edited = self._edited(path)
-        if edited is None:
-            return self.index.symbols_of(path)
-        return extract_symbols(edited, language_for_path(path))
-
-    def _find_text(self, path: str) -> str | None:
-        edited = self._edited(path)
-        return self.index.read(path) if edited is None else edited
 
     def _edited(self, path: str) -> str | None:
         return next((one.text for one in self.place.recent_edits if one.path == path), None)
@@ -158,18 +147,3 @@ def symbols_of_text(text: str, language: Language) -> FileSymbols:
 @lru_cache(maxsize=16_384)
 def _is_secret(path: str) -> bool:
     return excluding_pattern(PurePosixPath(path), SECRETS) is not None
-
-
-def surroundings_of(index: IndexReader, place: Place, options: ChunkOptions) -> Surroundings:
-    """Read the file with the hole, and nothing else yet."""
-    place = in_own_language(place)
-    return Surroundings(
-        index=index,
-        place=place,
-        options=options,
-        neighbourhood=neighbourhood_of(place),
-        symbols=symbols_of_text(place.text, place.language),
-        known=known_lines(place.text),
-        imported_files=ImportedFiles(index, place.path, place.language),
-        names=Counter(identifiers(place.text)),
-    )

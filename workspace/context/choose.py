@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from intarsia.infill.languages import language_for_path
-from intarsia.workspace.context.candidate import Surroundings, surroundings_of
+from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.imported import imported_definitions, named_definitions
 from intarsia.workspace.context.options import SHARES, ChunkOptions
@@ -39,7 +39,7 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     file itself, from outside its opened folder or from a secret, and none repeats what the file
     says. The same index and place give the same chunks.
     """
-    around = surroundings_of(index, place, options)
+    around = Surroundings(index, place, options)
     passages = _passages(around)
     num_chars = sum(around.cost(one.path, one.text) for one in passages)
     stubs = list(_stubs(around, options.budget_chars - num_chars))

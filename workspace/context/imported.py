@@ -187,7 +187,7 @@ def _passed_on(one: Import, name: str) -> Iterator[str]:
 
 
 def _is_unused(around: Surroundings, local: str) -> bool:
-    return around.num_uses(local) <= 1  # the import itself
+    return around.names[local] <= 1  # the import itself
 
 
 LANGUAGES = frozenset(

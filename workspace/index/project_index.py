@@ -16,7 +16,7 @@ from intarsia.workspace.index.database import database_path, forget_unused, inde
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex
 from intarsia.workspace.index.store import Store
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import words_of
 
 MAX_QUERY_WORDS = 32
@@ -164,14 +164,13 @@ class ProjectIndex:
         root = self._root(path)
         if root is None or root.rules.why_not(path) is not None:  # the walk may not know it yet
             return None
-        return root.ask(lambda it: it.symbols(root.inside(path)), None)
+        return root.ask(lambda it: it.symbols(root.inside(path)))
 
     def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
         """Return definitions of this name, at most ``limit`` of each folder."""
         found: list[FoundDefinition] = []
         for root in self._roots:
-            none: list[tuple[str, Definition]] = []
-            here = root.ask(lambda it: it.definitions(name, limit), none)
+            here = root.ask(lambda it: it.definitions(name, limit)) or []
             found += [
                 FoundDefinition(path=root.absolute(inside), definition=definition)
                 for inside, definition in here
@@ -184,20 +183,18 @@ class ProjectIndex:
         root = self._root(path)
         if root is None:
             return []
-        none: list[FoundImport] = []
         return [
             replace(it, path=root.absolute(it.path))
-            for it in root.ask(lambda store: store.imports_of(name, limit), none)
+            for it in root.ask(lambda store: store.imports_of(name, limit)) or ()
             if root.rules.why_not_secret(root.absolute(it.path)) is None
         ]
 
     def files_named(self, name: str) -> Sequence[str]:
         """Return the paths of files with this name without its extension, in any folder."""
-        none: list[str] = []
         return [
             root.absolute(inside)
             for root in self._roots
-            for inside in root.ask(lambda it: it.paths_with_stem(name), none)
+            for inside in root.ask(lambda it: it.paths_with_stem(name)) or ()
         ]
 
     def files_with(self, name: str, *, path: str, limit: int) -> Sequence[str]:
@@ -205,9 +202,9 @@ class ProjectIndex:
         root = self._root(path)
         if root is None:
             return []
-        none: list[str] = []
         query = " AND ".join(f'"{word}"' for word in words_of(name))
-        return [root.absolute(it) for it in root.ask(lambda s: s.paths_with(query, limit), none)]
+        found = root.ask(lambda store: store.paths_with(query, limit)) or ()
+        return [root.absolute(it) for it in found]
 
     def files_in(self, folder: str) -> Sequence[str]:
         """Return the paths of the indexed files of a folder, without those of its subfolders."""
@@ -215,8 +212,7 @@ class ProjectIndex:
         root = self._root(folder + "_")
         if root is None:
             return []
-        none: list[str] = []
-        inside = root.ask(lambda it: it.paths_in_folder(root.inside(folder)), none)
+        inside = root.ask(lambda it: it.paths_in_folder(root.inside(folder))) or ()
         return [root.absolute(path) for path in inside]
 
     def root_of(self, path: str) -> str | None:
@@ -268,7 +264,7 @@ class ProjectIndex:
             query = passage_query(words, num_passages, lambda it: self._count(root, store, it))
             return store.matching(query, limit, not_in=inside) if query else []
 
-        num_passages = root.ask(Store.num_passages, 0)
+        num_passages = root.ask(Store.num_passages) or 0
         folder = root.rules.root
         num_counted = self._num_counted.get(folder, 0)
         if abs(num_passages - num_counted) > _COUNTS_HOLD * num_counted:
@@ -276,8 +272,7 @@ class ProjectIndex:
                 key: count for key, count in self._word_counts.items() if key[0] != folder
             }
             self._num_counted[folder] = num_passages
-        none: list[SimilarPassage] = []
-        return root.ask(find, none)
+        return root.ask(find) or []
 
     def _count(self, root: RootIndex, store: Store, word: str) -> int:
         """Return how many passages have a word; counting reads its whole list, so it is kept."""

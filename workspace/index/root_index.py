@@ -38,7 +38,6 @@ MAX_RESETS = 3
 
 _MODULE_FILES = ("go.mod", "go.work")
 _FIRST = -1  # of the queue
-_NOTHING = Counts(0, 0, 0)
 _MAX_FORGOTTEN = 20  # contents of one step
 _DAMAGE = (sqlite3.DatabaseError, LookupError, zlib.error, msgspec.DecodeError, UnicodeError)
 _Answer = TypeVar("_Answer")
@@ -80,7 +79,7 @@ class RootIndex:
 
     def close(self) -> None:
         if self._store is not None:
-            self.ask(Store.commit, None)
+            self.ask(Store.commit)
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -100,10 +99,10 @@ class RootIndex:
         if is_rule_file or self.rules.are_read_from(path):
             self.walk_again()
         elif self.rules.why_not_secret(path) is not None:
-            self.ask(lambda store: self._excluded_appeared(store, path), None)
+            self.ask(lambda store: self._excluded_appeared(store, path))
         elif is_known_source(name):
             self._add(path, _FIRST)
-        elif Path(path).is_dir() or self.ask(lambda it: it.has_below(self.inside(path)), False):
+        elif Path(path).is_dir() or self.ask(lambda it: it.has_below(self.inside(path))):
             self.walk_again()
 
     def open_text(self, path: str, text: str | None) -> None:
@@ -141,7 +140,7 @@ class RootIndex:
         if self._walk is None or self.is_waiting:
             return
         if self._unseen is None:
-            self._unseen = self.ask(Store.all_files, None)
+            self._unseen = self.ask(Store.all_files)
             if self._unseen is None:  # the question has failed
                 return
         if not self._walk.is_done:
@@ -155,7 +154,7 @@ class RootIndex:
             return None
         _, path = heapq.heappop(self._queue)
         self._queued.discard(path)
-        return self.ask(lambda store: self._look_at(store, path), None)
+        return self.ask(lambda store: self._look_at(store, path))
 
     def finished(self, job: ParseJob, parsed: ParsedFile | None, reason: str) -> None:
         """Store what was parsed, or why it could not be."""
@@ -168,23 +167,23 @@ class RootIndex:
             self._set_file(store, row)
 
         if self.rules.why_not(job.path) is None and not self.is_waiting:
-            self.ask(write, None)
+            self.ask(write)
 
     def settle(self, *, is_idle: bool) -> None:
         """Commit what was written a while ago, or all of it; drop contents that are too many."""
         if self._store is None:
             return
         if is_idle and self._has_unused:
-            self.ask(self._drop_unused, None)
+            self.ask(self._drop_unused)
         if is_idle or self._store.uncommitted_s() > MAX_UNCOMMITTED_S:
-            self.ask(Store.commit, None)
+            self.ask(Store.commit)
 
     # what is asked
 
-    def ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
-        """Return the answer of the database, ``default`` if it has none."""
+    def ask(self, question: Callable[[Store], _Answer]) -> _Answer | None:
+        """Return the answer of the database, None if it has none."""
         if time.monotonic() < self._paused_until:
-            return default
+            return None
         try:
             if self._store is None:
                 self._store = Store(self._database)
@@ -200,11 +199,11 @@ class RootIndex:
                 self._pause(str(error))
         except _DAMAGE as error:
             self._reset(str(error))
-        return default
+        return None
 
     def read(self, path: str) -> str | None:
         """Return the text of an indexed file as it is now, None if it may not be read."""
-        row = self.ask(lambda store: store.file(self.inside(path)), None)
+        row = self.ask(lambda store: store.file(self.inside(path)))
         if row is None or row.content is None or self.rules.why_not(path) is not None:
             return None
         source = self._source(path)
@@ -215,7 +214,7 @@ class RootIndex:
 
     def seen(self, path: str) -> tuple[Seen, ...]:
         """Return a file as it was indexed, and the ignore files as they were when it was judged."""
-        row = self.ask(lambda store: store.file(self.inside(path)), None)
+        row = self.ask(lambda store: store.file(self.inside(path)))
         num_bytes, mtime_ns = (0, OPEN_TEXT) if row is None else (row.num_bytes, row.mtime_ns)
         if path in self._texts:
             mtime_ns = OPEN_TEXT
@@ -230,7 +229,7 @@ class RootIndex:
         return "holds a secret" if is_kept else None
 
     def counts(self) -> Counts:
-        return self.ask(Store.counts, _NOTHING)
+        return self.ask(Store.counts) or Counts(0, 0, 0)
 
     def absolute(self, inside: str) -> str:
         return f"{self.rules.root.rstrip('/')}/{inside}"
@@ -267,7 +266,7 @@ class RootIndex:
                     self._forget_file(store, inside, and_content=os.path.lexists(path))
             store.forget_contents(store.unused_contents_of_sizes(walk.secret_sizes))
 
-        self.ask(forget, None)
+        self.ask(forget)
         self._unseen = None
         self._has_unused = True
 

@@ -14,7 +14,7 @@ from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.training.cut_holes import offsets_of_bytes
-from intarsia.workspace.context.candidate import surroundings_of
+from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.receiver import receiver_members, type_of
@@ -73,7 +73,7 @@ def is_member_of_another_file(case: Case, index: ProjectIndex) -> bool:
         window_start=0,
         window_end=0,
     )
-    around = surroundings_of(index, place, ChunkOptions())
+    around = Surroundings(index, place, ChunkOptions())
     receiver = around.neighbourhood.receiver
     found = type_of(around, receiver) if receiver else None
     if found is None or found[0] == path:
