@@ -192,14 +192,19 @@ def team_engine(
     spin_briefly()
     keep_few_kernels()
     of_user = min(options.user_cache_tokens, config.cache_tokens)
-    owners = _Owners(of_user=of_user, load_filler=load_filler)
-    worker = Worker(ModelSlot(config, owners.load, _log_progress))
+
+    def load(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
+        loaded = load_filler(config, model, on_progress)
+        return OwnersFiller(loaded, of_user=of_user, of_all=config.cache_tokens)
+
+    slot = ModelSlot(config, load, _log_progress)
+    worker = Worker(slot)
     return TeamEngine(
         worker=worker,
         model=config.model,
         keys=keys,
         quotas=(quotas := Quotas(options.limits)),
-        metrics=_metrics_of(worker, quotas, owners),
+        metrics=_metrics_of(worker, quotas, slot),
     )
 
 
@@ -211,31 +216,18 @@ def start(engine: TeamEngine) -> Future[Answer]:
     return loaded
 
 
-@dataclass(kw_only=True, slots=True)
-class _Owners:
-    """Loads the model for many users; ``filler`` is the loaded one."""
-
-    of_user: int  # the most context tokens of one
-    load_filler: LoadFiller
-    filler: OwnersFiller | None = None
-
-    def load(self, config: EngineConfig, model: str, on_progress: Progress) -> Filler:
-        loaded = self.load_filler(config, model, on_progress)
-        self.filler = OwnersFiller(loaded, of_user=self.of_user, of_all=config.cache_tokens)
-        return self.filler
-
-    def num_users(self) -> int:
-        return 0 if self.filler is None else self.filler.num_users
-
-
-def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:
+def _metrics_of(worker: Worker, quotas: Quotas, slot: ModelSlot) -> TeamMetrics:
     process = psutil.Process()
+
+    def num_users() -> int:
+        return slot.filler.num_users if isinstance(slot.filler, OwnersFiller) else 0
+
     return TeamMetrics(
         {
             "waiting_fills": lambda: worker.num_waiting,
             "fills_in_flight": lambda: quotas.num_in_flight,
             "cached_tokens": lambda: worker.cached_tokens,
-            "users_with_contexts": owners.num_users,
+            "users_with_contexts": num_users,
             "resident_bytes": lambda: process.memory_info().rss,
             "ready": lambda: worker.model_info is not None,
         }

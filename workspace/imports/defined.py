@@ -10,6 +10,7 @@ from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_pat
 from intarsia.workspace.imports.evidence import Candidate
 from intarsia.workspace.imports.module_names import Surroundings
 from intarsia.workspace.index.reader import FoundDefinition, IndexReader
+from intarsia.workspace.modules.namespaces import MODULE
 from intarsia.workspace.modules.rust import module_of, source_folder
 
 MAX_DEFINITIONS = 60
@@ -22,7 +23,6 @@ _DECLARED = (
     r"(?:function\*?|class|const|let|var|enum|type|interface)"
 )
 _PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
 def defined_candidates(
@@ -51,14 +51,15 @@ def _may_import(found: FoundDefinition, around: Surroundings) -> bool:
     return (
         not definition.container
         and found.path != around.path
-        and _is_same(language_for_path(found.path), around.language)
+        and is_same(language_for_path(found.path), around.language)
         and (own_test or _TEST.search(found.path) is None)
         and definition.kind in ("class", "function", "constant", "type")
         and not definition.name.startswith("_")
     )
 
 
-def _is_same(one: Language, other: Language) -> bool:
+def is_same(one: Language, other: Language) -> bool:
+    """Whether files of two languages import from each other."""
     return one.id == other.id or (one.id in ECMASCRIPT_IDS and other.id in ECMASCRIPT_IDS)
 
 
@@ -114,7 +115,7 @@ def _go_packages(
     folders = {posixpath.dirname(it.path) for it in found if it.path.endswith(".go")}
     for folder in sorted(it for it in folders if posixpath.basename(it) == unbound.name):
         for above, text in around.files.config_above(around.path, "go.mod"):
-            module = _MODULE.search(text)
+            module = MODULE.search(text)
             if module and folder.startswith(above + "/"):
                 place = f"{module[1]}/{folder.removeprefix(above + '/')}"
                 yield Candidate(place=place, name="", local=unbound.name, form="plain")

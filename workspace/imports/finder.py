@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from intarsia.infill.imports.binding import ImportBinding, ImportForm, NeededImport, UnboundName
 from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
-from intarsia.workspace.imports.defined import defined_candidates, standard_module
+from intarsia.workspace.imports.defined import defined_candidates, is_same, standard_module
 from intarsia.workspace.imports.evidence import (
     Candidate,
     candidates_of,
@@ -81,16 +81,15 @@ class ImportFinder:
 
     def _candidates(self, unbound: UnboundName) -> list[Candidate]:
         found = self._index.imports_of(unbound.name, path=self._path, limit=MAX_IMPORTS)
-        others = [it for it in found if it.path != self._path and self._is_alike(it.path)]
+        others = [
+            it
+            for it in found
+            if it.path != self._path and is_same(language_for_path(it.path), self._language)
+        ]
         candidates = candidates_of(others, unbound, self._names)
         if self._language.id in ECMASCRIPT_IDS:
             candidates = self._of_own_kind(candidates)
         return candidates or defined_candidates(self._index, self._around, unbound)
-
-    def _is_alike(self, path: str) -> bool:
-        language = language_for_path(path)
-        both = (language.id in ECMASCRIPT_IDS, self._language.id in ECMASCRIPT_IDS)
-        return all(both) or language.id == self._language.id
 
     def _of_own_kind(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Leave out what the file's kind, a module or CommonJS, does not write."""

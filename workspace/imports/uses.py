@@ -29,6 +29,7 @@ from intarsia.infill.next_edit.uses_elsewhere import (
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.workspace.context.candidate import is_module_named
+from intarsia.workspace.imports.defined import is_same
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import files_of
 from intarsia.workspace.modules.resolve import resolve_import
@@ -111,7 +112,7 @@ class _Ways:
         language, text = language_for_path(path), self._index.read(path)
         if text is None or not self._word.search(text):
             return None
-        if not _is_same(language, self._home.language):
+        if not is_same(language, self._home.language):
             return None
         known = self._index.symbols_of(path)  # of a text that may be older
         if known is not None and not self._reach(path, text, known, language).is_any:
@@ -276,7 +277,3 @@ def _written_paths(text: str, holders: frozenset[str], language: Language) -> It
         heads = re.findall(rf"((?:\w+::)*\w+)::(?:{names})\b", text)
         for head in islice(dict.fromkeys(heads), 50):
             yield Import(module=head, local=head, line=-1)
-
-
-def _is_same(one: Language, other: Language) -> bool:
-    return one.id == other.id or {one.id, other.id} <= set(ECMASCRIPT_IDS)

@@ -58,7 +58,7 @@ def _java_bases(path: str, files: Files) -> Iterator[str]:
             yield f"{folder}/{name}"
 
 
-_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACED = re.compile(r"^(?:replace)?\s+(\S+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}/\S*)", re.MULTILINE)
 _USED = re.compile(r"^(?:use)?\s+\"?(\.{1,2}/[^\s\")]*)", re.MULTILINE)
 
@@ -79,13 +79,13 @@ def go_files(imported: Import, path: str, files: Files) -> tuple[str, ...]:
 def _modules(folder: str, text: str, files: Files) -> dict[str, str]:
     """Return the modules that a go.mod or go.work names, with their folders."""
     modules = {}
-    if own := _MODULE.search(text):
+    if own := MODULE.search(text):
         modules[own[1]] = folder
     for name, place in _REPLACED.findall(text):
         modules[name] = posixpath.join(folder, place)
     for place in _USED.findall(text):
         other = posixpath.join(folder, place)
-        if used := _MODULE.search(files.config(f"{other}/go.mod") or ""):
+        if used := MODULE.search(files.config(f"{other}/go.mod") or ""):
             modules[used[1]] = other
     return modules
 

@@ -55,13 +55,13 @@ MAX_CHOSEN = 100
 
 _LOOK_AGAIN_S = 10.0
 _END = None
-_Event: TypeAlias = ToIndex | Parsed | None
+_Event: TypeAlias = tuple[int, ToIndex] | Parsed | None
 
 
 class IndexChild:
     """One client's index. ``run`` returns when the client closes its end."""
 
-    def __init__(self, index: ProjectIndex, send: Callable[[FromIndex], None]) -> None:
+    def __init__(self, index: ProjectIndex, send: Callable[[int, FromIndex], None]) -> None:
         self._index = index
         self._send = send
         self._inbox: queue.PriorityQueue[tuple[int, int, _Event]] = queue.PriorityQueue()
@@ -95,7 +95,10 @@ class IndexChild:
                     continue
                 if event is _END:
                     return
-                self._handle(event)
+                if isinstance(event, Parsed):
+                    self._indexer.handle(event)
+                else:
+                    self._handle(*event)
                 if self._inbox.empty():
                     self._step()
         finally:
@@ -137,10 +140,8 @@ class IndexChild:
             self._chosen.clear()
         self._texts.clear()
 
-    def _handle(self, event: _Event) -> None:
+    def _handle(self, number: int, event: ToIndex) -> None:
         match event:
-            case Parsed():
-                self._indexer.handle(event)
             case OpenRoots():
                 self._open(event)
             case FilesChanged():
@@ -153,13 +154,13 @@ class IndexChild:
                     self._texts_due = time.monotonic() + TEXT_DELAY_S
                 self._texts[as_posix(event.path)] = event.text
             case ChooseChunks():
-                self._answer(event.number, lambda: self._choose(event))
+                self._answer(number, lambda: self._choose(event))
             case FindImports():
-                self._answer(event.number, lambda: self._find_imports(event))
+                self._answer(number, lambda: self._find_imports(event))
             case FindUses():
-                self._answer(event.number, lambda: self._find_uses(event))
+                self._answer(number, lambda: self._find_uses(event))
             case GetStatistics():
-                self._send(self._statistics(event.number))
+                self._answer(number, self._statistics)
 
     def _open(self, event: OpenRoots) -> None:
         self._index.open_roots(event.roots)
@@ -172,8 +173,8 @@ class IndexChild:
         try:
             answer = work()
         except Exception as error:  # noqa: BLE001  one odd file must not end the index
-            answer = Failed(number=number, message=f"{type(error).__name__}: {error}")
-        self._send(answer)
+            answer = Failed(message=f"{type(error).__name__}: {error}")
+        self._send(number, answer)
 
     def _choose(self, event: ChooseChunks) -> Chosen:
         started = time.perf_counter()
@@ -198,25 +199,25 @@ class IndexChild:
         self._remember(chosen)
         ms = 1000 * (time.perf_counter() - started)
         chunks = tuple(it for it in chosen.chunks if not it.has_changed())
-        return Chosen(number=event.number, chunks=chunks, ms=ms)
+        return Chosen(chunks=chunks, ms=ms)
 
     def _find_imports(self, event: FindImports) -> ImportsFound:
         language = language_for(event.language_id, event.path)
         path = as_posix(event.path)
         if not self._index.may_read(path):
-            return ImportsFound(number=event.number, found=())
+            return ImportsFound(found=())
         finder = ImportFinder(self._index, path, event.text, language)
         found = tuple(finder.find(name) for name in event.names)
         is_complete = bool(self._ready_at) and not self._indexer.is_busy
-        return ImportsFound(number=event.number, found=found, is_complete=is_complete)
+        return ImportsFound(found=found, is_complete=is_complete)
 
     def _find_uses(self, event: FindUses) -> UsesFound:
         self._take_texts()  # the answer is about the texts that the user sees
         path = as_posix(event.path)
         if not self._index.may_read(path):
-            return UsesFound(number=event.number, files=())
+            return UsesFound(files=())
         files = uses_in_files(self._index, path, event.text, event.at, event.new)
-        return UsesFound(number=event.number, files=files)
+        return UsesFound(files=files)
 
     def _remember(self, chosen: ChosenContext) -> None:
         """Keep a set of chunks for the file's next hole, unless the index knew only a part."""
@@ -235,7 +236,7 @@ class IndexChild:
             self._index.changed(path)
         return bool(changed)
 
-    def _statistics(self, number: int) -> Statistics:
+    def _statistics(self) -> Statistics:
         counts = self._index.counts()
         fault = "; ".join((self._indexer.fault, *counts.faults)).strip("; ")
         if self._indexer.fault:
@@ -245,7 +246,6 @@ class IndexChild:
         else:
             state = "indexing" if self._indexer.is_busy else "ready"
         return Statistics(
-            number=number,
             state=state,
             num_files=counts.num_files,
             num_left_out=counts.num_left_out,
@@ -261,8 +261,8 @@ def run_index_process() -> None:
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(2, 1)  # a stray print must not garble the frames
 
-    def send(message: FromIndex) -> None:
-        stdout.write(to_frame(message))
+    def send(number: int, message: FromIndex) -> None:
+        stdout.write(to_frame((number, message)))
         stdout.flush()
 
     child = IndexChild(ProjectIndex(), send)

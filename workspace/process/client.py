@@ -131,7 +131,6 @@ class IndexClient:
     ) -> tuple[Chunk, ...] | None:
         """Return the chunks for a hole; None where there is no answer in time."""
         question = ChooseChunks(
-            number=next(self._numbers),
             path=_clean(place.path),
             text=_clean(place.text),
             language_id=place.language.id,
@@ -160,7 +159,6 @@ class IndexClient:
         None without an answer in time, or where files that are not indexed yet may tell more.
         """
         question = FindImports(
-            number=next(self._numbers),
             path=_clean(path),
             text=_clean(text),
             language_id=language_id,
@@ -176,14 +174,13 @@ class IndexClient:
         self, path: str, text: str, at: int, new: str, *, timeout_s: float
     ) -> tuple[ChangedFile, ...]:
         """Return where other files use a renamed declaration; nothing without an answer in time."""
-        number = next(self._numbers)
-        question = FindUses(number=number, path=_clean(path), text=_clean(text), at=at, new=new)
+        question = FindUses(path=_clean(path), text=_clean(text), at=at, new=new)
         answer = await self._ask(question, timeout_s)
         return answer.files if isinstance(answer, UsesFound) else ()
 
     async def statistics(self, *, timeout_s: float) -> Statistics | None:
         """Return how much is indexed; None where there is no answer in time."""
-        answer = await self._ask(GetStatistics(number=next(self._numbers)), timeout_s)
+        answer = await self._ask(GetStatistics(), timeout_s)
         return answer if isinstance(answer, Statistics) else None
 
     async def close(self) -> None:
@@ -202,10 +199,11 @@ class IndexClient:
         now = time.monotonic()
         if any(now - asked_at > self._hang_s for asked_at, _ in self._asked.values()):
             self._kill()
-        if not self._send(question):
+        number = next(self._numbers)
+        if not self._send(question, number):
             return None
         future: asyncio.Future[FromIndex | None] = asyncio.get_running_loop().create_future()
-        self._asked[question.number] = now, future  # until there is an answer, even a late one
+        self._asked[number] = now, future  # until there is an answer, even a late one
         try:
             answer = await asyncio.wait_for(future, timeout_s)
         except TimeoutError:
@@ -214,13 +212,13 @@ class IndexClient:
             self._log(f"the index has no answer: {answer.message}")
         return answer
 
-    def _send(self, message: ToIndex) -> bool:
+    def _send(self, message: ToIndex, number: int = 0) -> bool:
         """Send without waiting; return whether it was sent."""
         process = self._process
         if process is None or process.stdin is None or process.stdin.is_closing():
             return False
         try:
-            process.stdin.write(to_frame(message))
+            process.stdin.write(to_frame((number, message)))
         except FrameError as error:  # too large
             self._log(f"the index does not get a message: {error}")
             return False
@@ -287,8 +285,7 @@ class IndexClient:
             while True:
                 (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
                 check_length(length)
-                answer = decode_from_index(await process.stdout.readexactly(length))
-                self._answered(answer.number, answer)
+                self._answered(*decode_from_index(await process.stdout.readexactly(length)))
         except (asyncio.IncompleteReadError, ConnectionError):
             return ""
         except (FrameError, UnicodeDecodeError, msgspec.DecodeError) as error:

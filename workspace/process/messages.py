@@ -34,7 +34,6 @@ class OpenText(msgspec.Struct, frozen=True, kw_only=True, tag="open_text"):
 class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks"):
     """A ``Place``, and the options of the choice."""
 
-    number: int
     path: str
     text: str
     language_id: str
@@ -48,7 +47,6 @@ class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks
 class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports"):
     """Names that a file uses and does not know. ``text``: the file's, with these uses."""
 
-    number: int
     path: str
     text: str
     language_id: str
@@ -58,7 +56,6 @@ class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports")
 class FindUses(msgspec.Struct, frozen=True, kw_only=True, tag="find_uses"):
     """Where other files use what is declared at ``at`` of a text, which is called ``new`` now."""
 
-    number: int
     path: str
     text: str
     at: int
@@ -66,13 +63,12 @@ class FindUses(msgspec.Struct, frozen=True, kw_only=True, tag="find_uses"):
 
 
 class GetStatistics(msgspec.Struct, frozen=True, kw_only=True, tag="get_statistics"):
-    number: int
+    """Asks for ``Statistics``."""
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True, tag="chosen"):
     """The answer to ``ChooseChunks``."""
 
-    number: int
     chunks: tuple[Chunk, ...]
     ms: float  # that the choice took
 
@@ -83,7 +79,6 @@ class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found
     Where the index is not complete, other files may tell more.
     """
 
-    number: int
     found: tuple[NeededImport, ...]
     is_complete: bool = True
 
@@ -91,14 +86,12 @@ class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found
 class UsesFound(msgspec.Struct, frozen=True, kw_only=True, tag="uses_found"):
     """The answer to ``FindUses``, of the files that are indexed."""
 
-    number: int
     files: tuple[ChangedFile, ...]
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
     """How much is indexed. ``state``: "walking", "indexing", "ready" or "failed"."""
 
-    number: int
     state: str
     num_files: int
     num_left_out: int
@@ -110,7 +103,6 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     """There is no answer; ``message`` is one line."""
 
-    number: int
     message: str
 
 
@@ -119,5 +111,6 @@ ToIndex: TypeAlias = (
 )
 FromIndex: TypeAlias = Chosen | ImportsFound | UsesFound | Statistics | Failed
 
-decode_to_index = msgspec.msgpack.Decoder(ToIndex).decode
-decode_from_index = msgspec.msgpack.Decoder(FromIndex).decode
+decode_to_index = msgspec.msgpack.Decoder(tuple[int, ToIndex]).decode
+decode_from_index = msgspec.msgpack.Decoder(tuple[int, FromIndex]).decode
+"""A question's number comes before it and before its answer; what has no answer has 0."""

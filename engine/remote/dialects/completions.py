@@ -6,6 +6,7 @@ import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
+    Chunk,
     Generation,
     IdsDialect,
     LikelyToken,
@@ -185,3 +186,22 @@ def reading_of(event: Event) -> Reading | None:
         return None
     num_reused = usage.prompt_tokens_details.cached_tokens or 0
     return Reading(num_read=usage.prompt_tokens - num_reused, num_reused=num_reused, ms=0.0)
+
+
+def chunk_of(
+    event: Event,
+    ids: Sequence[int],
+    id_of: Callable[[str], int | None],
+    matched: int | str | None,
+) -> Chunk:
+    """Return an event as a piece of an answer. ``matched``: the stop text. Raises UnusableAnswer.
+
+    The event with the usage, which has no choices, comes after that with the reason of the end.
+    """
+    return Chunk(
+        tokens=new_tokens(ids, event.choice.logprobs, id_of),
+        stop=stop_kind(event.choice, matched),
+        is_last=not event.choices,
+        reading=reading_of(event),
+        model=event.model,
+    )

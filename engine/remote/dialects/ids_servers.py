@@ -5,11 +5,9 @@ from collections.abc import Callable
 
 from intarsia.engine.remote.dialects.completions import (
     IdsServer,
+    chunk_of,
     ids_body,
-    new_tokens,
     parse_event,
-    reading_of,
-    stop_kind,
 )
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
@@ -26,21 +24,14 @@ _ID = "token_id:"
 def parse_chunk(data: bytes) -> Chunk | None:
     """Return a piece of a streamed completion. Raises UnusableAnswer, ServerBusy.
 
-    The usage, which ends the answer, comes after the event with the reason of the end. It says what
-    was reused with `--enable-prompt-tokens-details`.
+    The usage says what was reused with `--enable-prompt-tokens-details`.
     """
     event = parse_event(data, "vLLM")
     if event is None:
         return None
     scored = event.choice.logprobs
     ids = [] if scored is None else [_id_of(token) for token in scored.tokens]
-    return Chunk(
-        tokens=new_tokens(ids, scored, _id_of),
-        stop=stop_kind(event.choice, event.choice.stop_reason),
-        is_last=not event.choices,
-        reading=reading_of(event),
-        model=event.model,
-    )
+    return chunk_of(event, ids, _id_of, event.choice.stop_reason)
 
 
 class Vllm(IdsServer):
@@ -107,8 +98,7 @@ class Sglang(IdsServer):
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece of the answer. Raises UnusableAnswer, ServerBusy.
 
-        The usage, which ends the answer, comes after the event with the reason of the end. It says
-        what was reused with `--enable-cache-report`.
+        The usage says what was reused with `--enable-cache-report`.
         """
         event = parse_event(data, "SGLang")
         if event is None:
@@ -116,13 +106,7 @@ class Sglang(IdsServer):
         scored, ids = event.choice.logprobs, event.choice.token_ids
         if ids is None and scored is not None and scored.tokens:
             raise UnusableAnswer("a token has no id: update the server to SGLang 0.5.23 or newer")
-        return Chunk(
-            tokens=new_tokens(ids or (), scored, self._token_of),
-            stop=stop_kind(event.choice, event.choice.matched_stop),
-            is_last=not event.choices,
-            reading=reading_of(event),
-            model=event.model,
-        )
+        return chunk_of(event, ids or (), self._token_of, event.choice.matched_stop)
 
     def _token_of(self, text: str) -> int | None:
         """Return a text's token; None for what may be a piece of a character, as Latin-1."""
