@@ -32,7 +32,7 @@ from intarsia.engine.ipc.client import EngineError, NoEngine
 from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
-from intarsia.engine.remote.settings.remotes import read_remotes
+from intarsia.engine.remote.http.remotes import read_remotes
 from intarsia.infill.languages import LANGUAGES
 from intarsia.infill.syntax.grammar import load_grammar
 

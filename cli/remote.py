@@ -16,7 +16,7 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY, Abilities
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.settings.remotes import (
+from intarsia.engine.remote.http.remotes import (
     Remote,
     add_remote,
     find_remote,

@@ -24,7 +24,7 @@ def command(tcp: str | None) -> int:
 
 
 def _parse_address(word: str) -> tuple[str, int]:
-    from intarsia.engine.remote.settings.address import is_loopback
+    from intarsia.engine.remote.http.remotes import is_loopback
 
     host, _, port = word.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"

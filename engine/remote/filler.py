@@ -29,7 +29,7 @@ from intarsia.engine.remote.fill.link import ServerLink, ask_again
 from intarsia.engine.remote.fill.session import FillingSession
 from intarsia.engine.remote.fill.team import TeamSession, check_protocol
 from intarsia.engine.remote.fill.text import TextSession
-from intarsia.engine.remote.settings.remotes import Remote, find_remote
+from intarsia.engine.remote.http.remotes import Remote, find_remote
 
 
 class RemoteFiller(FillsOnly):

@@ -18,7 +18,7 @@ from intarsia.engine.errors import NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, shown, without_tuning
-from intarsia.engine.remote.settings.remotes import remote_name
+from intarsia.engine.remote.http.remotes import remote_name
 from intarsia.engine.service.failures import LoadFailure, describe_failure
 
 LoadFiller: TypeAlias = Callable[[EngineConfig, str, Progress], Filler]

@@ -17,7 +17,7 @@ from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.ipc.printable import printable
-from intarsia.engine.remote.settings.remotes import remote_name
+from intarsia.engine.remote.http.remotes import remote_name
 from intarsia.engine.service.endpoint import (
     AddressInUse,
     AlreadyRunning,

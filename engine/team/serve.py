@@ -24,7 +24,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, FillsOnly
 from intarsia.engine.ipc.messages import Failed, Fill, Filled, Prefetch, Preload
-from intarsia.engine.remote.settings.address import is_loopback
+from intarsia.engine.remote.http.remotes import is_loopback
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
 from intarsia.engine.service.process import (

@@ -23,7 +23,7 @@ from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.fill.link import pieces
 from intarsia.engine.remote.http.connections import Answer, Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.settings.remotes import Remote, parse_remotes
+from intarsia.engine.remote.http.remotes import Remote, parse_remotes
 
 REMOTE = parse_remotes('[there]\nurl = "http://127.0.0.1:9"\n', Path("remotes.toml"))["there"]
 

@@ -38,7 +38,7 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.engine.remote.fill.team import TeamSession
 from intarsia.engine.remote.filler import RemoteFiller
-from intarsia.engine.remote.settings.remotes import find_remote
+from intarsia.engine.remote.http.remotes import find_remote
 from intarsia.engine.team.keys import line_of, new_key
 
 RAY = ROOT / "build" / "servers" / "ray"

@@ -22,7 +22,7 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.filler import RemoteFiller
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 from intarsia.engine.service.load_filler import load_filler
 
 pytestmark = [

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.remote.settings.remotes import Remote, find_remote
+from intarsia.engine.remote.http.remotes import Remote, find_remote
 
 HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 

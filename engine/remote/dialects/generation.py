@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that are no JSON of the wanted shape."""

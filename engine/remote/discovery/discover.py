@@ -9,7 +9,7 @@ from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas, probe_body
 from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 _LENGTHS = (256, 128, 64, 32)
 """The released canvas, and what it may be limited to. The longest that is served is used."""

@@ -24,7 +24,7 @@ from intarsia.engine.remote.dialects.generation import IdsDialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, unusable
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 _BEGIN, _PAD, _ENDS = "<bos>", "<pad>", ("<eos>", "<turn|>")
 

@@ -22,7 +22,7 @@ from intarsia.engine.remote.dialects.generation import (
 )
 from intarsia.engine.remote.http.connections import POLL_S, Answer, KeptConnections, Watch
 from intarsia.engine.remote.http.exchange import open_exchange, require_success, unusable
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 WAITS_S = (0.1, 0.4)
 """Before the second and the third try: a balancer soon notices that a server has ended."""

@@ -20,7 +20,7 @@ from typing import Any
 import httpcore2
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 POLL_S = 0.02
 """A cancelled request is noticed after this time at most."""

@@ -23,7 +23,7 @@ from intarsia.engine.remote.http.connections import (
     SilentServer,
     Watch,
 )
-from intarsia.engine.remote.settings.remotes import Remote
+from intarsia.engine.remote.http.remotes import Remote
 
 _MAX_SAID_CHARS = 200
 _MAX_ERROR_BYTES = 16 * 1024

@@ -23,7 +23,7 @@ from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill, FindNextEdits, Step
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.filler import load_remote
-from intarsia.engine.remote.settings.remotes import remote_name
+from intarsia.engine.remote.http.remotes import remote_name
 
 REMOTE = "remote:there"
 

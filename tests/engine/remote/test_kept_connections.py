@@ -22,7 +22,7 @@ from intarsia.engine.remote.filler import load_remote
 from intarsia.engine.remote.http import connections
 from intarsia.engine.remote.http.connections import MAX_KEPT, KeptConnections, Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.settings.remotes import Remote, find_remote
+from intarsia.engine.remote.http.remotes import Remote, find_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 

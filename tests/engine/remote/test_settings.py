@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from remote_settings import RemoteSettings
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.settings import remotes
-from intarsia.engine.remote.settings.address import parse_address
-from intarsia.engine.remote.settings.remotes import (
+from intarsia.engine.remote.http import remotes
+from intarsia.engine.remote.http.remotes import (
     add_remote,
     find_remote,
+    parse_address,
     parse_remotes,
     read_private_file,
     read_remotes,

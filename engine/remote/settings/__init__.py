@@ -1,1 +1,0 @@
-"""The user's servers as settings: names, addresses, keys, and who may write their file."""
