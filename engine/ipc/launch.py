@@ -75,16 +75,10 @@ class DetachedProcess:
     def __init__(self, process: subprocess.Popen[bytes], log_path: Path, log_start: int) -> None:
         """``log_start``: where in the log file, in bytes, the output of this process begins."""
         self.log_path = log_path
-        self._process = process
+        self.process = process
         self._log_start = log_start
         # Without a wait in a thread, each ended engine would stay a zombie of a long-lived editor.
         threading.Thread(target=process.wait, name="engine-reaper", daemon=True).start()
-
-    def exit_code(self) -> int | None:
-        return self._process.poll()
-
-    def wait(self) -> int:
-        return self._process.wait()
 
     def last_words(self) -> str:
         """Return the last line that the process has written since its start."""
@@ -201,7 +195,7 @@ async def _start(address: Address, options: LaunchOptions, greet: Greet) -> Conn
     remove_stale_port(address)  # read while the engine starts, it would lead elsewhere
     process = start_detached(options.full_command(), address)
     while True:
-        exit_code = process.exit_code()
+        exit_code = process.process.poll()
         with contextlib.suppress(NoEngine):
             return await greet()
         if exit_code is not None:

@@ -98,11 +98,6 @@ class Stub:
     def __contains__(self, definition: Definition) -> bool:
         return _key(definition) in self._chosen
 
-    @property
-    def definitions(self) -> list[Definition]:
-        """The chosen definitions in the order of the file, with the classes that they are in."""
-        return sorted(self._chosen.values(), key=lambda one: (one.start_line, -one.end_line))
-
     def add(self, definition: Definition) -> None:
         """Add a definition and the headers of the classes that it is in."""
         for one in (*self._classes_around(definition), definition):
@@ -129,7 +124,7 @@ class Stub:
 
     def text(self) -> str:
         """Return the stub, without a line end after the last line."""
-        chosen = self.definitions
+        chosen = sorted(self._chosen.values(), key=lambda one: (one.start_line, -one.end_line))
         names = {qualified_name(one) for one in chosen if one.kind in _TYPES}
         tops = [one for one in chosen if not self._is_inside(one, names)]
         return "\n".join(self._lines(tops, chosen, ""))

@@ -7,6 +7,7 @@ import msgspec
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
     Chunk,
+    Fault,
     Generation,
     IdsDialect,
     LikelyToken,
@@ -16,9 +17,9 @@ from intarsia.engine.remote.dialects.generation import (
     StopKind,
     UnusableAnswer,
     fault_of,
+    least_log_p,
 )
 
-_LEAST_LOG_P = -100.0
 _FORBIDDEN_BIAS = -100  # the least that is accepted
 
 
@@ -58,18 +59,13 @@ class _Usage(msgspec.Struct):
     prompt_tokens_details: _PromptDetails | None = None
 
 
-class _Fault(msgspec.Struct):
-    message: str = ""
-    code: int | str | None = None
-
-
 class Event(msgspec.Struct):
     """One event. The one with the usage has no choices, and is the last."""
 
     choices: tuple[Choice, ...] = ()
     model: str | None = None
     usage: _Usage | None = None
-    error: _Fault | str | None = None
+    error: Fault | str | None = None
 
     @property
     def choice(self) -> Choice:
@@ -130,8 +126,8 @@ def parse_event(data: bytes, system: str) -> Event | None:
     except UNREADABLE as error:
         raise UnusableAnswer(f"an event is not {system}'s: {error}") from error
     if event.error is not None:
-        fault = _Fault(message=event.error) if isinstance(event.error, str) else event.error
-        raise fault_of(fault.message, fault.code)
+        fault = Fault(message=event.error) if isinstance(event.error, str) else event.error
+        raise fault_of(fault)
     return event
 
 
@@ -172,11 +168,6 @@ def _likely(
         if (token := id_of(text)) is not None
     ]
     return tuple(sorted(found, key=lambda token: -token.log_p))
-
-
-def least_log_p(value: float | None) -> float:
-    """Return a log-probability that is finite: a server sends null for minus infinity."""
-    return _LEAST_LOG_P if value is None else max(value, _LEAST_LOG_P)
 
 
 def reading_of(event: Event) -> Reading | None:

@@ -103,12 +103,6 @@ class ServerBusy(Exception):
     """The server ended its answer because it is busy. The message is what it said."""
 
 
-def fault_of(message: str, code: int | str | None) -> Exception:
-    """Return the error for what a server says of a fault, whose ``code`` is a status of HTTP."""
-    said = " ".join(message.split())[:200] or "it did not say why"
-    return ServerBusy(said) if code in (429, 503) else UnusableAnswer(said)
-
-
 class Dialect(ABC):
     """How one kind of server is asked, and how its answer is read."""
 
@@ -134,6 +128,27 @@ class IdsDialect(Dialect):
     @abstractmethod
     def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
         """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
+
+
+class Fault(msgspec.Struct):
+    """What a server says of a fault."""
+
+    message: str = ""
+    code: int | str | None = None
+
+
+def fault_of(fault: Fault) -> Exception:
+    """Return the error for what a server says, whose ``code`` may be a status of HTTP."""
+    said = " ".join(fault.message.split())[:200] or "it did not say why"
+    return ServerBusy(said) if fault.code in (429, 503) else UnusableAnswer(said)
+
+
+_LEAST_LOG_P = -100.0
+
+
+def least_log_p(value: float | None) -> float:
+    """Return a log-probability that is finite: a server sends null for minus infinity."""
+    return _LEAST_LOG_P if value is None else max(value, _LEAST_LOG_P)
 
 
 def entropy_of(log_ps: Sequence[float]) -> float:

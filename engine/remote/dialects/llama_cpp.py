@@ -7,6 +7,7 @@ import msgspec
 from intarsia.engine.remote.dialects.generation import (
     UNREADABLE,
     Chunk,
+    Fault,
     Generation,
     IdsDialect,
     LikelyToken,
@@ -16,6 +17,7 @@ from intarsia.engine.remote.dialects.generation import (
     StopKind,
     UnusableAnswer,
     fault_of,
+    least_log_p,
 )
 
 _STOPS: Mapping[str, StopKind] = {"eos": "end_token", "word": "stop_text", "limit": "limit"}
@@ -37,11 +39,6 @@ class _Timings(msgspec.Struct):
         return Reading(num_read=self.prompt_n, num_reused=self.cache_n, ms=ms)
 
 
-class _Fault(msgspec.Struct):
-    message: str = ""
-    code: int = 0
-
-
 class _Event(msgspec.Struct):
     tokens: tuple[int, ...] = ()
     stop: bool = False
@@ -49,13 +46,12 @@ class _Event(msgspec.Struct):
     model: str | None = None
     timings: _Timings | None = None
     completion_probabilities: tuple[_Token, ...] = ()
-    error: _Fault | None = None
+    error: Fault | None = None
     message: str = ""  # of an error in the stream
     code: int = 0
 
 
 _decoder = msgspec.json.Decoder(_Event)
-_LEAST_LOG_P = -100.0
 
 
 class LlamaCpp(IdsDialect):
@@ -108,11 +104,8 @@ class LlamaCpp(IdsDialect):
             event = _decoder.decode(data)
         except UNREADABLE as error:
             raise UnusableAnswer(f"an event is not llama.cpp's: {error}") from error
-        fault = event.error or (
-            _Fault(message=event.message, code=event.code) if event.code else None
-        )
-        if fault is not None:
-            raise fault_of(fault.message, fault.code)
+        if event.error is not None or event.code:
+            raise fault_of(event.error or Fault(message=event.message, code=event.code))
         return Chunk(
             tokens=tuple(_new_tokens(event.tokens, event.completion_probabilities)),
             stop=_STOPS.get(event.stop_type, "limit") if event.stop else None,
@@ -138,14 +131,11 @@ def _new_tokens(ids: Sequence[int], scored: Sequence[_Token]) -> Sequence[NewTok
     return [
         NewToken(
             id=token,
-            log_p=_log_p(score),
+            log_p=least_log_p(score.logprob),
             likeliest=tuple(
-                LikelyToken(id=other.id, log_p=_log_p(other)) for other in score.top_logprobs
+                LikelyToken(id=other.id, log_p=least_log_p(other.logprob))
+                for other in score.top_logprobs
             ),
         )
         for token, score in zip(ids, scored, strict=False)
     ]
-
-
-def _log_p(token: _Token) -> float:
-    return _LEAST_LOG_P if token.logprob is None else token.logprob

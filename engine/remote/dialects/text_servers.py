@@ -7,7 +7,6 @@ import msgspec
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.completions import (
-    least_log_p,
     parse_event,
     reading_of,
     stop_kind,
@@ -23,6 +22,7 @@ from intarsia.engine.remote.dialects.generation import (
     TextPiece,
     UnusableAnswer,
     entropy_of,
+    least_log_p,
 )
 
 CONTEXT_TOKENS = 8_192
@@ -179,18 +179,13 @@ class Ollama(Dialect):
             raise (ServerBusy if "busy" in said else UnusableAnswer)(said)
         if line.remote_host:
             raise UnusableAnswer(f"its model runs at {line.remote_host[:200]}: code went there")
+        stop: StopKind = "limit" if line.done_reason == "length" else "end_token"
         return Chunk(
             pieces=tuple(_pieces(line.response, line.logprobs)),
-            stop=_stop(line),
+            stop=stop if line.done else None,
             is_last=line.done,
             model=line.model,
         )
-
-
-def _stop(line: _OllamaLine) -> StopKind | None:
-    if not line.done:
-        return None
-    return "limit" if line.done_reason == "length" else "end_token"
 
 
 def _completion(model: str, generation: Generation) -> Parameters:

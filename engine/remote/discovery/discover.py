@@ -131,20 +131,25 @@ def _system(remote: Remote, row: dict[str, Any], watch: Watch) -> System:
 
 def _is_healthy(remote: Remote, watch: Watch) -> bool:
     """Tell whether /health answers as mlx-lm's server does."""
-    try:
-        answer = ask_json(remote, "/health", watch)
-    except RemoteError:
-        return False
-    return isinstance(answer, dict) and answer.get("status") == "ok"
+    return _asked(remote, "/health", watch).get("status") == "ok"
 
 
 def _nim_release(remote: Remote, watch: Watch) -> str | None:
     """Return which NIM it is, None if none. NIM names vLLM or "system" as its models' owner."""
-    try:
-        answer = table_of(ask_json(remote, "/v1/version", watch))
-    except RemoteError:
-        return None
+    answer = _asked(remote, "/v1/version", watch)
     return text_of(answer.get("release")) if "api" in answer else None
+
+
+def _ollama_version(remote: Remote, watch: Watch) -> str | None:
+    return text_of(_asked(remote, "/api/version", watch).get("version"))
+
+
+def _asked(remote: Remote, path: str, watch: Watch) -> dict[str, Any]:
+    """Return the table that is the answer, an empty one where there is none."""
+    try:
+        return table_of(ask_json(remote, path, watch))
+    except RemoteError:
+        return {}
 
 
 def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
@@ -230,10 +235,7 @@ def ollama_model(remote: Remote, model: str, watch: Watch) -> Server:
 
 def lm_studio_model(remote: Remote, model: str, watch: Watch) -> Server:
     """Return what LM Studio says of a model. Raises RemoteError for one that writes no text."""
-    try:
-        listed = table_of(ask_json(remote, "/api/v0/models", watch))
-    except RemoteError:
-        listed = {}
+    listed = _asked(remote, "/api/v0/models", watch)
     rows = (table_of(row) for row in list_of(listed.get("data")))
     row = next((row for row in rows if row.get("id") == model), {})
     if row.get("type") == "embeddings":
@@ -250,13 +252,6 @@ def lm_studio_model(remote: Remote, model: str, watch: Watch) -> Server:
         format=text_of(row.get("quantization")),
         context_tokens=loaded or min(most, _CONTEXT_TOKENS_UNLOADED),
     )
-
-
-def _ollama_version(remote: Remote, watch: Watch) -> str | None:
-    try:
-        return text_of(table_of(ask_json(remote, "/api/version", watch)).get("version"))
-    except RemoteError:
-        return None
 
 
 def text_of(value: object) -> str | None:

@@ -41,14 +41,9 @@ def context_room(server: Server, max_context_tokens: int) -> int:
     return min(max_context_tokens, max(int(server.context_tokens * _SLOT_SHARE), 1))
 
 
+_WITHIN_CHARACTERS = bytes(range(0x80, 0xC0))  # of UTF-8: all but their first bytes
+
+
 def num_before_characters(raw: bytes) -> int:
     """Return how many leading bytes are the end of a character that began before them."""
-    return next(start for start in range(len(raw) + 1) if _is_utf8(raw[start:]))
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return len(raw) - len(raw.lstrip(_WITHIN_CHARACTERS))

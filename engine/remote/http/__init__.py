@@ -1,1 +1,1 @@
-"""The user's servers, and HTTP to one: an exchange can be cancelled at any moment, and never hangs."""
+"""The user's servers, and HTTP to one: an exchange can be cancelled and never hangs."""

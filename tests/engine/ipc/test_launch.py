@@ -204,7 +204,7 @@ def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
     monkeypatch.setattr(launch, "MAX_LOG_BYTES", 10)
     address.log_path.write_text("much too long")
     process = start_detached([sys.executable, "-c", "print('new')"], address)
-    process.wait()
+    process.process.wait()
     assert address.log_path.read_text().strip() == "new"
     assert address.log_path.with_name("engine.log.1").read_text() == "much too long"
 
@@ -220,7 +220,7 @@ def test_the_engine_uses_the_cache_folder_that_its_client_means(
     else:
         monkeypatch.setenv("INTARSIA_CACHE_DIR", folder)
     code = "from intarsia.engine.cache.folder import cache_folder; print(cache_folder())"
-    start_detached([sys.executable, "-c", code], address).wait()
+    start_detached([sys.executable, "-c", code], address).process.wait()
     assert address.log_path.read_text().strip() == str(cache_folder().absolute())
 
 
@@ -274,6 +274,6 @@ def test_a_log_that_cannot_be_in_its_own_folder_is_beside_the_socket(
             (sys.executable, "-P", "-c", "print('its last words')"),
             replace(address, log_directory=folder),
         )
-        assert process.wait() == 0
+        assert process.process.wait() == 0
         assert process.last_words() == "its last words"
         assert process.log_path == used / "engine.log"
