@@ -5,7 +5,6 @@ The engine listens before it loads a model, so this waits for a process to start
 
 import asyncio
 import contextlib
-import functools
 import os
 import subprocess
 import sys
@@ -25,8 +24,6 @@ from intarsia.engine.ipc.address import (
 )
 from intarsia.engine.ipc.connection import Connection
 from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
-from intarsia.engine.ipc.handshake import connect
-from intarsia.engine.ipc.messages import LoadProgress
 from intarsia.engine.ipc.ownership import make_own_folder
 
 Greet: TypeAlias = Callable[[], Awaitable[Connection]]
@@ -155,15 +152,11 @@ def _creation_flags() -> int:
     return 0
 
 
-async def connect_or_start(
-    address: Address,
-    options: LaunchOptions,
-    *,
-    name: str,
-    on_load_progress: Callable[[LoadProgress], None] | None = None,
-) -> Connection:
-    """Return a connection; an engine is started if none runs. Raises ``EngineUnavailable``."""
-    greet = functools.partial(connect, address, name=name, on_load_progress=on_load_progress)
+async def connect_or_start(address: Address, options: LaunchOptions, greet: Greet) -> Connection:
+    """Return a connection; an engine is started if none runs. Raises ``EngineUnavailable``.
+
+    ``greet`` connects, and raises ``NoEngine`` while none runs.
+    """
     try:
         async with asyncio.timeout(options.start_timeout_s):
             return await _connect_or_start(address, options, greet)

@@ -14,9 +14,15 @@ from rule_engine import rule_engine_launch
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed, NoEngine
+from intarsia.engine.ipc.client import (
+    Backoff,
+    EngineClient,
+    EngineUnavailable,
+    FillFailed,
+    Link,
+    NoEngine,
+)
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.engine.ipc.link import Backoff, Link
 from intarsia.engine.ipc.stop import stop_engine
 
 FOREVER = 1_000_000
