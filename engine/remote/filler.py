@@ -18,7 +18,6 @@ from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import (
-    check_gemma_tokenizer,
     check_tokenizer,
     read_gemma_tokenizer,
     read_tokenizer,
@@ -144,7 +143,7 @@ def session_on(
         gemma = read_gemma_tokenizer(remote)
         model = remote.model or server.model or ""
         canvases = VllmCanvas(model, cache_salt=cache_salt_of(remote))
-        check_gemma_tokenizer(remote, gemma, canvases, watch)
+        check_tokenizer(remote, server, gemma, canvases, watch)
         return CanvasSession(link, server, canvases, gemma, max_context_tokens)
     text = read_tokenizer(remote)
     dialect = dialect_of(remote, server, text)

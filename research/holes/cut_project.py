@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions
 from intarsia.workspace.context.place import Place, RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.project_index import ProjectIndex

@@ -1,7 +1,7 @@
 """Chooses what the model reads of other files before a hole.
 
 Each kind of chunk has its file; here they share one budget. Passages have fixed shares of it, and
-signatures get all that is left (``options.SHARES``).
+signatures get all that is left (``chunk.SHARES``).
 
 The order of reading: passages first, signatures after them, members of the receiver's type last.
 A model uses best what is nearest to the hole (most relevant last: up to 3 % in arXiv 2510.06606).
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from intarsia.infill.canvas.window import budget_chars
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.chunk import SHARES, Chunk, ChunkKind, ChunkOptions
 from intarsia.workspace.context.imported import imported_definitions, named_definitions
-from intarsia.workspace.context.options import SHARES, ChunkOptions
 from intarsia.workspace.context.passage import known_lines, split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
@@ -42,7 +42,7 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     around = Surroundings(index, place, options)
     passages = _passages(around)
     num_chars = sum(around.cost(one.path, one.text) for one in passages)
-    stubs = list(_stubs(around, options.budget_chars - num_chars))
+    stubs = list(_stubs(around, budget_chars(options.budget_tokens) - num_chars))
     shown = known_lines("\n".join(one.text for one in stubs))
     telling = [one for one in passages if not shown.has_most_of(split_lines(one.text))]
     chosen = [*telling, *stubs]
@@ -68,7 +68,7 @@ def _passages(around: Surroundings) -> list[Chunk]:
 
 
 def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Chunk]:
-    room = _room(kind, around, around.options.budget_chars)
+    room = _room(kind, around, budget_chars(around.options.budget_tokens))
     match kind:
         case "recent_edit":
             return recent_edits(around, room)  # one by one: each becomes known

@@ -1,5 +1,6 @@
-"""A passage of another file that the model reads before the file with the hole."""
+"""Passages of other files that the model reads before the file with the hole, and their budget."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -21,3 +22,21 @@ class Chunk:
     def has_changed(self) -> bool:
         """Whether the text may be of the past by now, or may no longer be read."""
         return any(file.has_changed() for file in self.seen)
+
+
+SHARES: Mapping[ChunkKind, float] = {
+    "members": 0.5,
+    "signatures": 1.0,
+    "recent_edit": 0.2,
+    "similar": 0.2,
+    "sibling": 0.12,
+}
+"""The part of the budget that a kind may have. Signatures get what the others leave unused."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChunkOptions:
+    """The choice of chunks; tokens are estimated from characters, of paths too."""
+
+    budget_tokens: int = 500
+    kinds: frozenset[ChunkKind] = frozenset(SHARES)  # others than all are for measuring

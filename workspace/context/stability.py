@@ -10,11 +10,11 @@ as far as its beginning is the same.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from intarsia.infill.canvas.window import budget_chars
 from intarsia.workspace.context.candidate import PATH_CHARS, symbols_of_text
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
-from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import split_lines
 from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.context.similar_passage import MAX_EDITS
@@ -105,7 +105,7 @@ def merged(
             beginning.append(old)
             rest.remove(new)
         result = (*beginning, *rest)
-        if num_chars(result) <= options.budget_chars:
+        if num_chars(result) <= budget_chars(options.budget_tokens):
             return result
     return tuple(chosen)
 

@@ -16,7 +16,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from intarsia.infill.languages import language_for
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix

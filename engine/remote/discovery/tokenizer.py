@@ -5,7 +5,7 @@ a sample and the marks of a hole too, and any difference is refused.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,29 +52,31 @@ def read_tokenizer(remote: Remote) -> FimTokenizer:
 
 
 def check_tokenizer(
-    remote: Remote, server: Server, text: FimTokenizer, dialect: IdsDialect, watch: Watch
-) -> None:
-    """Raise RemoteError if the server's tokenizer is not this one."""
-    if server.vocab_size is not None and text.num_tokens > server.vocab_size:
-        raise _wrong(remote, server)
-    if not encodes_alike(remote, text.encode, text.fim_marks(), dialect, watch):
-        raise _wrong(remote, server)
-
-
-def encodes_alike(
     remote: Remote,
-    encode: Callable[[str], list[int]],
-    marks: Mapping[str, int],
+    server: Server,
+    text: FimTokenizer | GemmaTokenizer,
     dialect: IdsDialect,
     watch: Watch,
-) -> bool:
-    """Tell whether the server encodes the sample and these marks as we do. Raises RemoteError."""
+) -> None:
+    """Raise RemoteError if the server encodes the sample or a mark otherwise than this one."""
+
+    def encoded(text: str, *, parse_marks: bool) -> list[int]:
+        return _encoded(remote, dialect.tokenize_body(text, parse_marks=parse_marks), watch)
+
+    marks = text.fim_marks() if isinstance(text, FimTokenizer) else text.special_marks()
     sample = SAMPLE if dialect.encodes_marks_as_text else SAMPLE.replace(_MARKS_AS_TEXT, "")
-    if _encoded(remote, dialect.tokenize_body(sample, parse_marks=False), watch) != encode(sample):
-        return False
-    return all(
-        _encoded(remote, dialect.tokenize_body(mark, parse_marks=True), watch) == [mark_id]
-        for mark, mark_id in marks.items()
+    if (
+        (server.vocab_size is None or text.num_tokens <= server.vocab_size)
+        and encoded(sample, parse_marks=False) == text.encode(sample)
+        and all(encoded(mark, parse_marks=True) == [mark_id] for mark, mark_id in marks.items())
+    ):
+        return
+    own = remote.tokenizer or f"that of {DEFAULT_MODEL}"
+    kind = ", which must be a fill-in-the-middle model" if isinstance(text, FimTokenizer) else ""
+    raise RemoteError(
+        f"remote:{remote.name} has another tokenizer ({server.model}) than {own}: set `tokenizer` "
+        f"to the tokenizer.json of the server's model{kind}",
+        "model",
     )
 
 
@@ -84,15 +86,6 @@ def _encoded(remote: Remote, body: Mapping[str, Any], watch: Watch) -> list[int]
     if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
         raise unusable(remote, "/tokenize has no list of tokens")
     return ids
-
-
-def _wrong(remote: Remote, server: Server) -> RemoteError:
-    own = remote.tokenizer or f"that of {DEFAULT_MODEL}"
-    return RemoteError(
-        f"remote:{remote.name} has another tokenizer ({server.model}) than {own}: set `tokenizer` "
-        "to the tokenizer.json of the server's model, which must be a fill-in-the-middle model",
-        "model",
-    )
 
 
 def _default_folder() -> Path:
@@ -126,18 +119,6 @@ def read_gemma_tokenizer(remote: Remote) -> GemmaTokenizer:
     if special is None:
         raise ModelError(f"{folder}/tokenizer.json is not DiffusionGemma's: {advice}")
     return GemmaTokenizer(tokenizer, special)
-
-
-def check_gemma_tokenizer(
-    remote: Remote, text: GemmaTokenizer, dialect: IdsDialect, watch: Watch
-) -> None:
-    """Raise RemoteError if the server's tokenizer is not this one."""
-    if not encodes_alike(remote, text.encode, text.special_marks(), dialect, watch):
-        raise RemoteError(
-            f"remote:{remote.name} has another tokenizer than {remote.tokenizer}: set `tokenizer` "
-            "to the tokenizer.json of the server's model",
-            "model",
-        )
 
 
 def _special_ids(tokenizer: Tokenizer, folder: Path) -> SpecialIds | None:

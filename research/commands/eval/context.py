@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from intarsia.workspace.context.chunk import ChunkKind
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkKind, ChunkOptions
 from intarsia_research.commands.baselines import each_once
 
 KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "recent_edit", "similar", "sibling")

@@ -15,7 +15,7 @@ from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.training.cut_holes import offsets_of_bytes
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.receiver import receiver_members, type_of
 from intarsia.workspace.index.project_index import ProjectIndex

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.plan import FillPlan, to_project_context
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.evaluation.case import Case
 from intarsia_research.holes.cut_project import CutProjects
 

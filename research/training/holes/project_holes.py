@@ -21,7 +21,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import line_at
 from intarsia.training.cut_holes import cut_holes
 from intarsia.training.draw_holes import Cut, TrainingHole, draw_cuts, draw_holes, training_hole
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.holes.cut_project import CutProjects
 

@@ -6,7 +6,7 @@ from context_places import HOLE, ROOT, chosen, place_in
 from memory_index import MemoryIndex
 
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import RecentEdit
 
 SESSION = '''\

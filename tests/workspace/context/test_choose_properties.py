@@ -7,9 +7,9 @@ from context_places import HOLE, ROOT, chosen, place_in, workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intarsia.infill.canvas.window import budget_chars
 from intarsia.workspace.context.choose import READING_ORDER, choose_chunks
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions
 from intarsia.workspace.context.passage import KnownLines, known_lines, split_lines
 from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.context.stability import (
@@ -63,7 +63,7 @@ def test_every_choice_keeps_the_promises(files: dict[str, str], text: str, budge
     place = place_in("main.py", text, edits=edits_of(files))
     chunks = choose_chunks(workspace(files), place, options)
 
-    assert num_chars(chunks) <= options.budget_chars
+    assert num_chars(chunks) <= budget_chars(budget)
     assert {one.path for one in chunks} <= set(PATHS) - {".env"}
     kinds = [READING_ORDER.index(one.kind) for one in chunks]
     assert kinds == sorted(kinds)

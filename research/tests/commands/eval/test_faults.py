@@ -12,7 +12,7 @@ from laboratory import run
 from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.commands.eval.context import CHOICES, KINDS, chunk_options
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.edit_record import read_edit_run

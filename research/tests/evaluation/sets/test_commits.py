@@ -10,7 +10,7 @@ import pytest
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.commits import CommitSource, commit_cases

@@ -9,7 +9,7 @@ from sample_cases import case
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.workspace.context import similar_passage
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import plan_case
 from intarsia_research.evaluation.systems.project_context import WithContext

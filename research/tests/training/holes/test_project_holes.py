@@ -19,7 +19,7 @@ from intarsia.training.draw_holes import TrainingHole, draw_holes
 from intarsia.training.encode_holes import encode_holes
 from intarsia.training.packed_holes import HoleIds, lay_out, pack, read_packed
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import open_index
