@@ -16,6 +16,7 @@ RULES = {
     "text": "",
     "unsure": ["maybe"],
 }
+OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "showThreshold": "0"}}
 DIMMED = """(function()
   local space = vim.api.nvim_create_namespace('intarsia')
   local mark = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})[1]

@@ -14,6 +14,9 @@ from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.requests.inline_completion import confident_list
 
 
+ALL = {"showThreshold": 0}
+
+
 def told(messages: list[Message]) -> tuple[str, list[tuple[str, float]], str]:
     """Return the last item's text, its tokens, and what is sure of it."""
     (item,) = last_items(messages)
@@ -28,7 +31,7 @@ def unsure(tokens: list[tuple[str, float]]) -> list[str]:
 
 async def test_an_item_tells_its_tokens_and_what_is_sure(runtime: Address) -> None:
     model = {"text": "add(left, right)", "unsure": ["right"]}
-    async with told_page(runtime, "y = ", "confidence", **model) as (user, messages):
+    async with told_page(runtime, "y = ", "confidence", options=ALL, **model) as (user, messages):
         assert await user.shown(0, 4)
         (item,) = last_items(messages)
         cursor = {"line": 0, "character": 4}
@@ -67,6 +70,7 @@ async def test_the_option_and_the_text_on_show_decide_what_is_sure(
     sure: str,
 ) -> None:
     rules = {"text": model[0], "unsure": [model[1]]}
+    options = {**ALL, **options}
     async with told_page(runtime, text, "confidence", options=options, **rules) as (user, messages):
         assert await user.shown(*place) == [shown]
         _, tokens, told_sure = told(messages)
