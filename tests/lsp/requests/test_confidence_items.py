@@ -13,7 +13,6 @@ from intarsia.infill.suggestion import ConfidentToken
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.requests.inline_completion import confident_list
 
-
 ALL = {"showThreshold": 0}
 
 
