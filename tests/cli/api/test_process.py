@@ -1,4 +1,4 @@
-"""``intarsia api`` as a process and with the real engine; a client that leaves cancels."""
+"""``intarsia api`` as a process; a client that leaves cancels."""
 
 import asyncio
 import json
@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_desk import StartApi, serving
-
-from intarsia.engine.ipc.address import Address
+from api_desk import StartApi
 
 
 @pytest.fixture
@@ -52,26 +50,6 @@ def test_it_says_where_it_is_answers_there_and_ends(api: tuple[str, subprocess.P
     assert process.wait(30) == 0
     assert process.stderr is not None
     assert process.stderr.read() == ""
-
-
-@pytest.mark.model
-@pytest.mark.timeout(1200)
-async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Address):
-    prompt = (
-        "<|fim_prefix|>def mean(values):\n    return <|fim_suffix|>"
-        "\n\n\nprint(mean([1, 2, 3]))\n<|fim_middle|>"
-    )
-    fields = {"model": "any", "prompt": prompt, "max_tokens": 64, "stop": ["<|endoftext|>"]}
-    async with serving(real_engine_runtime) as desk:
-        reply = await desk.post("/v1/completions", fields)
-    assert reply.json["choices"] == [
-        {
-            "index": 0,
-            "text": "sum(values) / len(values)",
-            "logprobs": None,
-            "finish_reason": "stop",
-        }
-    ]
 
 
 def test_a_call_of_the_other_commands_imports_no_http_server():

@@ -7,18 +7,8 @@ import pytest
 from command_line import run
 
 KEYS = {
-    "text",
-    "range",
-    "num_forwards",
-    "ms",
-    "mean_entropy",
-    "finish_reason",
-    "model",
-    "reason",
-    "kind",
-    "num_prefilled",
-    "num_reused",
-    "probability",
+    *("text", "range", "kind", "reason", "model", "finish_reason", "probability", "mean_entropy"),
+    *("num_forwards", "num_prefilled", "num_reused", "ms"),
 }
 
 

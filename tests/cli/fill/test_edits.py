@@ -69,12 +69,6 @@ def test_a_file_without_holes_says_what_would_be_one(tmp_path: Path):
     assert "--mark" in result.stderr
 
 
-def test_a_stub_file_has_none(tmp_path: Path):
-    path = tmp_path / "numbers.pyi"
-    path.write_text("def one() -> int: ...\n")
-    assert run("fill", path, "--all-holes").exit_code == ExitCode.NOTHING
-
-
 def test_a_range_is_rewritten_with_noise_and_seed(start_engine, source: Path):
     start_engine()
     words = ("fill", source, "--rewrite", "1:5-1:8", "--json")

@@ -112,15 +112,6 @@ def test_the_old_text_may_come_from_standard_input(start_engine, texts):
     assert len(json.loads(result.stdout)["edits"]) == 2
 
 
-@pytest.mark.parametrize("data", [b"a\0b\n", b"\xff\xfe\n"])
-def test_a_file_that_is_no_text_is_refused(texts, data: bytes):
-    new, old = texts
-    old.write_bytes(data)
-    result = run("next", new, "--before", old)
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-
-
 def test_both_texts_cannot_be_standard_input():
     result = run("next", "-", "--before", "-", stdin="")
     assert result.exit_code == 2

@@ -24,21 +24,6 @@ async def test_a_qwen_prompt_is_completed(desk: Desk):
     assert SUFFIX.startswith(fill.suffix.rstrip("\n"))
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"prompt": PREFIX, "suffix": SUFFIX},
-        {"prompt": QWEN.replace("<|", "<").replace("|>", ">")},
-        {"prompt": f"<｜fim▁begin｜>{PREFIX}<｜fim▁hole｜>{SUFFIX}<｜fim▁end｜>"},
-    ],
-)
-async def test_other_ways_to_say_both_sides_are_the_same(desk: Desk, fields: dict[str, str]):
-    await desk.complete(prompt=QWEN)
-    await desk.complete(**fields)
-    first, second = desk.fills
-    assert (first.prefix, first.given, first.suffix) == (second.prefix, second.given, second.suffix)
-
-
 async def test_the_answer_is_cleaned(start_api: StartApi):
     """What follows the hole is not repeated, and no second line is begun."""
     async with start_api(lambda _: "a + b)\nprint(1)") as desk:
