@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import toy_fill, toy_filler, toy_text
+from toy_causal import quiet, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from toy_training import toy_holes, toy_lines, toy_tuning_task, train_toy
 
@@ -78,9 +78,7 @@ def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_tuned_model_fills_the_holes_it_was_taught(toy: Path, tuning: Path) -> None:
     model = f"{toy}+{tuning}"
-    tuned = load_filler(
-        EngineConfig(model=model, device="cpu", dtype="float32"), model, lambda stage, share: None
-    )
+    tuned = load_filler(EngineConfig(model=model, device="cpu", dtype="float32"), model, quiet)
     plain = toy_filler(toy)
     num_right = num_right_plain = 0
     for prefix, hole, suffix in toy_lines(12, seed=99):

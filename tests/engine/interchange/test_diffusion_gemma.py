@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
-from toy_lora import located
+from toy_causal import located
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.load import tunable_layers

@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
-from toy_causal import Kind, save_toy, toy_causal_model
+from toy_causal import Kind, located, quiet, save_toy, toy_causal_model
 from toy_gguf import ToyGguf, toy_model, write_gguf
-from toy_lora import CLOSE, located, our_logits, plain_logits, save_tuning
+from toy_lora import CLOSE, our_logits, plain_logits, save_tuning
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from intarsia.engine.errors import ModelError
@@ -110,7 +110,7 @@ def test_nothing_is_left_of_an_export_that_fails(tmp_path: Path) -> None:
 
 
 def exported_gguf(model: str, out: Path) -> Path:
-    export_gguf(located(model), source_of(model, lambda stage, fraction: None), out)
+    export_gguf(located(model), source_of(model, quiet), out)
     return out
 
 
@@ -176,7 +176,7 @@ def test_metadata_is_copied_with_its_types(cache: Path, tmp_path: Path) -> None:
 def test_what_has_no_source_or_no_place_is_refused(cache: Path, tmp_path: Path) -> None:
     folder = save_toy(tmp_path / "toy", toy_causal_model("qwen2"))
     with pytest.raises(ModelError, match="was not converted from a GGUF file: run `intarsia"):
-        source_of(f"{folder}+none", lambda stage, fraction: None)
+        source_of(f"{folder}+none", quiet)
     source = toy_file(tmp_path / "toy.gguf")
     (tmp_path / "taken.gguf").write_text("mine")
     with pytest.raises(OutputError, match="exists: remove it"):

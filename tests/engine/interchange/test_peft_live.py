@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy_causal import Kind
-from toy_lora import CLOSE, located, our_logits, peft_logits, plain_logits, save_lora, save_tuning
+from toy_causal import Kind, located
+from toy_lora import CLOSE, our_logits, peft_logits, plain_logits, save_lora, save_tuning
 
 from intarsia.engine.interchange.peft import export_peft, import_peft
 

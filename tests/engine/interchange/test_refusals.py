@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from toy_causal import save_adapter, save_toy, toy_causal_model
-from toy_lora import located, save_lora, save_tuning
+from toy_causal import located, save_adapter, save_toy, toy_causal_model
+from toy_lora import save_lora, save_tuning
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.interchange.output import OutputError

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from toy_causal import quiet
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.gguf.convert import convert, problem_of_conversion
 
 WEIGHTS = "model.safetensors"
 Damage = Callable[[Path], None]
-
-
-def quiet(*_: object) -> None: ...
 
 
 @pytest.fixture(autouse=True)

@@ -21,13 +21,12 @@ from small_gguf import (
     gguf_tensor,
 )
 from tokenizers import Tokenizer
-from toy_causal import adapter_tensors
+from toy_causal import adapter_tensors, located, quiet
 from toy_gguf import SPECIAL_TOKENS, ToyGguf, toy_model, toy_tokens, write_gguf
 from transformers import AutoConfig
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import load as load_module
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
@@ -37,10 +36,7 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_p
 from intarsia.engine.model_store.gguf.convert import convert
 from intarsia.engine.model_store.gguf.read import read_gguf_model
 from intarsia.engine.model_store.gguf.tensors import open_gguf
-from intarsia.engine.model_store.locate import ModelFolder, locate_model
-
-
-def quiet(*_: object) -> None: ...
+from intarsia.engine.model_store.locate import ModelFolder
 
 
 def converted(tmp_path: Path, **toy: object) -> Path:
@@ -227,7 +223,7 @@ FORMATS = [
 @pytest.fixture
 def folder(toy_gguf: Path, cache: Path) -> ModelFolder:
     """A converted model, in our own layout."""
-    found = locate_model(str(toy_gguf), lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
+    found = located(str(toy_gguf))
     assert found.is_fused
     return found
 

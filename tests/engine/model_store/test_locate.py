@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from toy_causal import quiet
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_lora import save_tuning
 from toy_wheels import toy_row, write_wheels
@@ -23,9 +24,6 @@ from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
-
-
-def quiet(*_: object) -> None: ...
 
 
 def refusal(model: str | Path) -> str:

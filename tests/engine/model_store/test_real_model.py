@@ -2,25 +2,25 @@
 
 import pytest
 from tokenizers import Tokenizer
+from toy_causal import located, quiet
 
 from intarsia.engine.cache.own_file import has_digest
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.download import pull
-from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.engine.model_store.locate import ModelFolder
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
 def folder() -> ModelFolder:
-    return locate_model(DEFAULT_MODEL, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
+    return located(DEFAULT_MODEL)
 
 
 def test_the_file_is_the_official_one() -> None:
     row = find_model(DEFAULT_MODEL)
     assert row is not None
-    assert has_digest(pull(DEFAULT_MODEL, lambda stage, fraction: None), row.sha256)
+    assert has_digest(pull(DEFAULT_MODEL, quiet), row.sha256)
 
 
 def test_the_tokenizer_is_the_models_own(folder: ModelFolder) -> None:

@@ -18,13 +18,13 @@ from transformers import (
 )
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter, rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.load import Format
+from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     TorchBackbone,
@@ -35,6 +35,7 @@ from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.ipc.messages import Decoding, Fill
 from intarsia.engine.model_store.checkpoint import read_config
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 from intarsia.engine.service.load_filler import load_filler
 
 Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
@@ -149,6 +150,20 @@ def toy_backbone(
     return TorchBackbone(shape, torch_weights(weights, gated, matrices), mask_id=mask_id)
 
 
+def quiet(*_: object) -> None: ...
+
+
+def located(model: str) -> ModelFolder:
+    return locate_model(model, quiet, rows_tuned_by=rows_tuned_by)
+
+
+def loaded(model: str) -> CausalBackbone:
+    """Return a model with its tunings in float32, loaded as the engine does."""
+    folder = located(model)
+    shape, mask_id = read_shape(folder.config), toy_text(folder.path).mask_id
+    return load_backbone(folder, shape, "float32", CPU, adapter=None, mask_id=mask_id).backbone
+
+
 def toy_text(folder: Path) -> FimTokenizer:
     return read_fim_tokenizer(folder)
 
@@ -179,7 +194,7 @@ def toy_filler(
         max_context_tokens=max_context_tokens,
         cache_tokens=cache_tokens,
     )
-    filler = load_filler(config, config.model, lambda stage, fraction: None)
+    filler = load_filler(config, config.model, quiet)
     assert isinstance(filler, MaskedCausalFiller)
     return filler
 

@@ -6,24 +6,17 @@ from typing import Any
 import peft
 import torch
 from safetensors.torch import save_file
-from toy_causal import CPU, adapter_tensors, toy_text
+from toy_causal import CPU, adapter_tensors, loaded
 from transformers import AutoModelForCausalLM
 
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 # PEFT adds the product of a LoRA to each row, we add it to the weights: float32 rounds differently.
 CLOSE = {"atol": 2e-4, "rtol": 1e-4}
 ALL_MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 IDS = torch.randint(0, 250, (24,), generator=torch.Generator().manual_seed(5))
-
-
-def located(model: str) -> ModelFolder:
-    return locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
 
 
 def save_tuning(path: Path, folder: Path, *, seed: int = 0, rank: int = 4) -> Path:
@@ -74,9 +67,6 @@ def plain_logits(folder: Path) -> torch.Tensor:
 @torch.inference_mode()
 def our_logits(model: str) -> torch.Tensor:
     """Return the logits of ``IDS`` of a model with its tunings, loaded as the engine does."""
-    folder = located(model)
-    shape, mask_id = read_shape(folder.config), toy_text(folder.path).mask_id
-    loaded = load_backbone(folder, shape, "float32", CPU, adapter=None, mask_id=mask_id)
-    backbone = loaded.backbone
+    backbone = loaded(model)
     rows = frozen_rows(IDS.tolist(), start=0, device=CPU)
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()

@@ -19,12 +19,13 @@ from safetensors.torch import load_file, save_file
 from toy_causal import (
     CPU,
     adapter_tensors,
+    loaded,
+    quiet,
     save_adapter,
     save_toy,
     toy_causal_model,
     toy_fill,
     toy_filler,
-    toy_text,
 )
 from toy_causal_fill import greedy_fill, reference, run_fill
 from toy_causal_tokenizer import toy_tokenizer
@@ -33,10 +34,7 @@ from toy_other_shapes import DEEPSEEK_CODER, OTHER_SHAPES, WINDOW, toy_other_mod
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone, can_pack
@@ -45,7 +43,6 @@ from intarsia.engine.families.masked_causal.backbone.transformers_backbone impor
 )
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia.engine.model_store.locate import locate_model
 from intarsia.engine.service import load_filler as load_filler_module
 from intarsia.engine.service.load_filler import check_model, load_filler
 
@@ -83,14 +80,14 @@ def test_an_adapter_or_that_there_is_none_is_noted(toy: Path, adapter: Path, toy
     digest = hashlib.sha256(adapter.read_bytes()).hexdigest()
     assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
     config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="float32")
-    other = load_filler(config, str(toys["llama"]), lambda stage, fraction: None)
+    other = load_filler(config, str(toys["llama"]), quiet)
     assert other.info.notes == info.notes, "the configured adapter is not another model's"
 
 
 @pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
 def test_a_model_in_int8_fills_and_names_its_format(toy: Path, adapter: Path) -> None:
     config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
-    filler = load_filler(config, config.model, lambda stage, fraction: None)
+    filler = load_filler(config, config.model, quiet)
     assert filler.info.dtype == "int8"
     assert run_fill(filler, toy_fill()).text
 
@@ -98,11 +95,11 @@ def test_a_model_in_int8_fills_and_names_its_format(toy: Path, adapter: Path) ->
 def test_a_load_that_must_fail_is_refused_without_the_weights(toy: Path, tmp_path, monkeypatch):
     monkeypatch.setattr(load_filler_module, "load_backbone", None)
     config = EngineConfig(model=str(toy), device="cpu")
-    check_model(config, str(toy), lambda stage, fraction: None)
+    check_model(config, str(toy), quiet)
     with pytest.raises(ModelError):
-        check_model(config, str(tmp_path), lambda stage, fraction: None)
+        check_model(config, str(tmp_path), quiet)
     with pytest.raises(ModelError, match="`--quantize` is for DiffusionGemma"):
-        check_model(replace(config, quantize="int4"), str(toy), lambda stage, fraction: None)
+        check_model(replace(config, quantize="int4"), str(toy), quiet)
 
 
 def test_shards_are_read_as_one(toy: Path, tmp_path: Path) -> None:
@@ -285,7 +282,7 @@ def test_norms_that_are_no_numbers_are_refused(folder: Path, name: str, value: f
 def test_why_int8_is_not_used_is_in_the_status(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(int8_backbone, "is_int8_supported", lambda: False)
     config = EngineConfig(model=str(folder), device="cpu")
-    notes = load_filler(config, str(folder), lambda stage, share: None).info.notes
+    notes = load_filler(config, str(folder), quiet).info.notes
     assert any(note.startswith("int8 is not used: ") for note in notes), notes
 
 
@@ -324,13 +321,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def loaded(folder: Path) -> CausalBackbone:
-    found = locate_model(str(folder), lambda stage, share: None, rows_tuned_by=rows_tuned_by)
-    shape = read_shape(found.config)
-    mask_id = toy_text(folder).mask_id
-    return load_backbone(found, shape, "float32", CPU, adapter=None, mask_id=mask_id).backbone
-
-
 def fill(**fields: Any) -> Fill:
     options = {"id": 1, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": NUM_TOKENS}
     return Fill(**(options | fields))
@@ -362,7 +352,7 @@ def test_the_next_key_reuses_the_context(folders: dict[str, Path], name: str) ->
 @torch.inference_mode()
 def test_rows_of_any_mask_are_those_of_transformers(folders: dict[str, Path], name: str) -> None:
     """Rows after a context that was cut back, and two branches that do not see each other."""
-    backbone, model = loaded(folders[name]), reference(folders[name])
+    backbone, model = loaded(str(folders[name])), reference(folders[name])
     assert isinstance(backbone, TransformersBackbone)
     ids = list(range(40, 90))
     cache = backbone.new_cache()
@@ -379,7 +369,7 @@ def test_rows_of_any_mask_are_those_of_transformers(folders: dict[str, Path], na
 
 
 def test_our_own_passes_compute_deepseek_coders_rotation(folders: dict[str, Path]) -> None:
-    assert isinstance(loaded(folders["deepseek-coder"]), TorchBackbone)
+    assert isinstance(loaded(str(folders["deepseek-coder"])), TorchBackbone)
 
 
 def test_what_such_a_model_lacks_is_said(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -397,7 +387,7 @@ def test_what_such_a_model_lacks_is_said(folders: dict[str, Path], tmp_path: Pat
     ):
         config = EngineConfig(model=model, device="cpu", **options)  # type: ignore[arg-type]
         with pytest.raises(ModelError, match=said):
-            load_filler(config, model, lambda stage, share: None)
+            load_filler(config, model, quiet)
 
 
 def test_a_folder_without_a_tensor_is_refused(tmp_path: Path) -> None:
@@ -407,4 +397,4 @@ def test_a_folder_without_a_tensor_is_refused(tmp_path: Path) -> None:
     del tensors["model.layers.1.mlp.c_fc.weight"]
     save_file(tensors, path, metadata={"format": "pt"})
     with pytest.raises(ModelError, match=r"lacks 1 tensors \(model.layers.1.mlp.c_fc.weight"):
-        loaded(folder)
+        loaded(str(folder))
