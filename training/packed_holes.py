@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
@@ -18,6 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimIds,
 )
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
+from intarsia.training.run_folder import write_tensors
 
 _FORMAT = "intarsia packed holes 1"
 
@@ -145,9 +145,7 @@ def pack(holes: Iterable[HoleIds], path: Path, *, metadata: dict[str, str]) -> P
         "num_given": torch.tensor(num_given, dtype=torch.int32),
         "num_project": torch.tensor(num_project, dtype=torch.int32),
     }
-    partial = path.with_name(f"{path.name}.partial")
-    save_file(tensors, partial, metadata={**metadata, "format": _FORMAT})
-    partial.replace(path)
+    write_tensors(tensors, path, {**metadata, "format": _FORMAT})
     return PackedHoles(tensors)
 
 

@@ -5,6 +5,7 @@ run is resumed from. ``log.jsonl`` has a line every few steps.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class RunFolder:
         for name, parameter in module.named_parameters():
             for key, value in optimiser.state.get(parameter, {}).items():
                 tensors[f"{key}.{name}"] = torch.as_tensor(value).detach()
-        _replace(self.path / "state.safetensors", tensors)
+        write_tensors(tensors, self.path / "state.safetensors")
         partial = self.path / "state.json.partial"
         partial.write_bytes(msgspec.json.encode(state))
         partial.replace(self.path / "state.json")
@@ -92,7 +93,10 @@ class RunFolder:
         return state
 
 
-def _replace(path: Path, tensors: dict[str, torch.Tensor]) -> None:
+def write_tensors(
+    tensors: Mapping[str, torch.Tensor], path: Path, metadata: dict[str, str] | None = None
+) -> None:
+    """Write the whole file, or none; ``metadata`` goes into its header."""
     partial = path.with_name(f"{path.name}.partial")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial)
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
     partial.replace(path)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from intarsia.engine.families.masked_causal.backbone.adapter import (
@@ -24,6 +23,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds, lay_out
+from intarsia.training.run_folder import write_tensors
 from intarsia.training.train_loop import PassLoss
 
 
@@ -167,6 +167,4 @@ def random_matrix(num_rows: int, num_columns: int, generator: torch.Generator) -
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
     """Write tensors in bfloat16: the whole file, or none. ``metadata`` goes into its header."""
     converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
-    partial = path.with_name(f"{path.name}.partial")
-    save_file({n: t.contiguous() for n, t in converted.items()}, partial, metadata=dict(metadata))
-    partial.replace(path)
+    write_tensors(converted, path, dict(metadata))

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from intarsia.engine.ipc.messages import Fill
+
 _TAB_COLUMNS = 8
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n])*`|[()\[\]{}]")
@@ -21,9 +23,20 @@ _MAX_DIGITS = 64
 """Of a number at the end; the cleaning of a text takes fewer for one that does not end."""
 
 
-def find_text_end(
-    text: str, *, stop: Sequence[str], min_indent: int, max_open: int | None = None
-) -> int | None:
+def cut_at(end: int | None, pieces: Sequence[str]) -> list[str]:
+    """Return the pieces before an offset; the last one is cut there."""
+    if end is None:
+        return list(pieces)
+    kept = []
+    for piece in pieces:
+        if end <= 0:
+            break
+        kept.append(piece[:end])
+        end -= len(piece)
+    return kept
+
+
+def find_text_end(text: str, request: Fill) -> int | None:
     """Return the offset where the hole ends, None while it has not ended.
 
     That is where the first stop text begins, or at the line break before a line indented by fewer
@@ -31,8 +44,8 @@ def find_text_end(
     open (None: they always count). A text that repeats itself over and over ends where it is:
     a model goes on with that until it has no more room.
     """
-    ends = [_first_end(text, mark, max_open) for mark in stop if mark]
-    ends += _outdents(text, min_indent) if min_indent > 0 else []
+    ends = [_first_end(text, mark, request.max_open) for mark in request.stop if mark]
+    ends += _outdents(text, request.min_indent) if request.min_indent > 0 else []
     found = min((end for end in ends if end is not None), default=None)
     return len(text) if found is None and _is_loop(text) else found
 

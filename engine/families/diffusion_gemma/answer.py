@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Literal
 
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
-from intarsia.engine.families.stop_rules import find_text_end
+from intarsia.engine.families.stop_rules import cut_at, find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 
 
@@ -45,13 +45,8 @@ def answer_of(draft: HoleDraft, request: Fill, given: list[int], text: GemmaToke
     """Return the hole up to its end; the last token is cut where a stop text begins."""
     num_ids = text.num_before_end(draft.ids)
     pieces = text.pieces(draft.ids[: min(num_ids, request.max_tokens)], after=given)
-    end = find_text_end(
-        "".join(pieces),
-        stop=request.stop,
-        max_open=request.max_open,
-        min_indent=request.min_indent,
-    )
-    kept = pieces if end is None else _cut(pieces, end)
+    end = find_text_end("".join(pieces), request)
+    kept = cut_at(end, pieces)
     tokens = tuple(map(CanvasToken, kept, draft.confidences, draft.is_accepted))
     return Answer(
         tokens=tokens,
@@ -70,13 +65,3 @@ def finish_reason_of(
     if loop_reason != "done":
         return loop_reason
     return "end_of_hole" if answer.has_end or request.suffix else "max_tokens"
-
-
-def _cut(pieces: list[str], end: int) -> list[str]:
-    kept = []
-    for piece in pieces:
-        if end <= 0:
-            break
-        kept.append(piece[:end])
-        end -= len(piece)
-    return kept

@@ -7,7 +7,6 @@ of this file ran small random checkpoints only, not the released 26B weights.
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -26,7 +25,12 @@ from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.diffusion.renewal import any_of
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
+from intarsia.engine.families.diffusion_gemma.answer import (
+    Answer,
+    HoleDraft,
+    answer_of,
+    finish_reason_of,
+)
 from intarsia.engine.families.diffusion_gemma.layout import HoleLayout
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.read_request import (
@@ -40,24 +44,6 @@ from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, FillsOnly, ModelInfo, fill_at
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _FillTask:
-    """A request as token ids, and the control of its fill."""
-
-    hole: HoleTask
-    start: list[int | None]  # the ids of a draft, None where these are noised; else empty
-    control: FillControl
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Written:
-    """The hole so far, over one or several canvases."""
-
-    draft: HoleDraft
-    num_forwards: int
-    reason: Literal["done", "max_steps", "deadline"]
 
 
 class DiffusionGemmaFiller(FillsOnly):
@@ -90,25 +76,29 @@ class DiffusionGemmaFiller(FillsOnly):
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
         started_at = time.monotonic()
-        task = self._choose_context(request, control)
-        policy = self._settings.policy(request, vocab_size=self._backbone.vocab_size)
-        prefilled = self._backbone.prefill(task.hole.context, control)
+        backbone = self._backbone
+        task = self._reader.choose_context(
+            request,
+            num_missing=backbone.num_missing,
+            is_worth_reading=backbone.reading_speed.is_worth_reading,
+        )
+        policy = self._settings.policy(request, vocab_size=backbone.vocab_size)
+        prefilled = backbone.prefill(task.context, control)
         prefilled_at = time.monotonic()
-        layouts, num_forwards = self._plan(task)
-        written = self._write(task, layouts, policy, num_forwards)
-        answer = answer_of(written.draft, request, task.hole.given, self._text)
+        writer = _HoleWriter(backbone, self._text, self._reader, task, control)
+        answer = writer.write(policy)
         return Filled(
             id=request.id,
             text=answer.text,
             tokens=answer.tokens,
-            num_forwards=written.num_forwards,
+            num_forwards=writer.num_forwards,
             ms=fill_timing(control.received_at, started_at, prefilled_at),
             mean_entropy=answer.mean_entropy,
-            finish_reason=finish_reason_of(answer, written.reason, request),
+            finish_reason=finish_reason_of(answer, writer.reason, request),
             model=self.info.name,
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
-            num_project=task.hole.num_project,
+            num_project=task.num_project,
         )
 
     def for_another_owner(self, *, cache_tokens: int) -> Filler:
@@ -136,114 +126,107 @@ class DiffusionGemmaFiller(FillsOnly):
     def prefill_tokens_per_s(self) -> float | None:
         return self._backbone.reading_speed.tokens_per_s
 
-    def _choose_context(self, request: Fill, control: FillControl) -> _FillTask:
-        """Return the task with code of other files if it may wait for that, or need not wait."""
-        hole = self._reader.choose_context(
-            request,
-            num_missing=self._backbone.num_missing,
-            is_worth_reading=self._backbone.reading_speed.is_worth_reading,
-        )
-        return _FillTask(hole=hole, start=self._noised(hole), control=control)
 
-    def _noised(self, hole: HoleTask) -> list[int | None]:
-        """Return the draft's ids, a share of these noised."""
-        is_noised = any_of(len(hole.draft), hole.request.noise, self._generator(hole.request))
-        return [None if i in is_noised else token for i, token in enumerate(hole.draft)]
+class _HoleWriter:
+    """Writes one hole, canvas after canvas."""
 
-    def _plan(self, task: _FillTask) -> tuple[tuple[HoleLayout, ...], int]:
-        """Choose the hole's length, unless it has a draft; return its canvases and the passes."""
-        if task.start:
-            return self._reader.lay_out(task.hole, len(task.start)), 0
-        max_tokens = task.hole.request.max_tokens
-        # without a suffix to meet, the model itself ends the text
-        lengths = candidate_lengths(max_tokens) if task.hole.suffix else (max_tokens,)
-        length, num_forwards = choose_length(
-            self._backbone.predict,
-            lengths,
-            lambda length: self._noisy(task, self._reader.lay_out(task.hole, length)[0]),
-            control=task.control,
-        )
-        first, *rest = self._reader.lay_out(task.hole, length)
-        if task.hole.request.alternative == 0:
-            return (first, *rest), num_forwards
-        return (self._with_alternative(task, first), *rest), num_forwards + 1
-
-    def _with_alternative(self, task: _FillTask, layout: HoleLayout) -> HoleLayout:
-        """Give the hole the k-th next likely first token, found by one forward pass."""
-        task.control.checkpoint()
-        logits = self._backbone.predict(self._noisy(task, layout), None)[layout.start]
-        return layout.beginning_with(
-            int(logits.topk(task.hole.request.alternative + 1).indices[-1])
-        )
-
-    def _write(
+    def __init__(
         self,
-        task: _FillTask,
-        layouts: Sequence[HoleLayout],
-        policy: DenoisingPolicy,
-        num_forwards: int,
-    ) -> _Written:
+        backbone: DiffusionGemmaBackbone,
+        text: GemmaTokenizer,
+        reader: RequestReader,
+        task: HoleTask,
+        control: FillControl,
+    ) -> None:
+        self.num_forwards = 0
+        self.reason: Literal["done", "max_steps", "deadline"] = "done"
+        self._backbone = backbone
+        self._text = text
+        self._reader = reader
+        self._task = task
+        self._control = control
+        self._draft = HoleDraft()  # the hole so far
+        is_noised = any_of(len(task.draft), task.request.noise, self._generator())
+        self._start = [None if i in is_noised else token for i, token in enumerate(task.draft)]
+
+    def write(self, policy: DenoisingPolicy) -> Answer:
         """Denoise canvas after canvas until the text has an end or the deadline comes."""
-        written = _Written(draft=HoleDraft(), num_forwards=num_forwards, reason="done")
-        hole = task.hole
-        generator, context = self._generator(hole.request), hole.context
+        layouts = self._plan()
+        generator, context = self._generator(), self._task.context
         for layout in layouts:
-            self._backbone.prefill(context, task.control)
+            self._backbone.prefill(context, self._control)
+            rest_of_draft = self._start[len(self._draft.ids) :]
             denoised = denoise(
                 self._backbone.predict,
-                self._first_canvas(task, layout, len(written.draft.ids), generator),
+                self._canvas(layout, generator, rest_of_draft),
                 policy,
                 generator=generator,
-                control=task.control,
-                on_step=self._report(task, layout, written),
+                control=self._control,
+                on_step=self._report(layout),
             )
-            written = _then_canvas(written, denoised, layout)
+            is_accepted = torch.ones_like(denoised.ids, dtype=torch.bool)
+            self._draft = self._draft.then(_hole_of(denoised, is_accepted, layout))
+            self.num_forwards += denoised.num_forwards
+            self.reason = denoised.finish_reason
             context = context + denoised.ids.tolist()
-            has_end = answer_of(written.draft, hole.request, hole.given, self._text).has_end
-            if written.reason == "deadline" or has_end:
+            if self.reason == "deadline" or self._answer(self._draft).has_end:
                 break
-        return written
+        return self._answer(self._draft)
 
-    def _first_canvas(
-        self, task: _FillTask, layout: HoleLayout, num_written: int, generator: torch.Generator
+    def _plan(self) -> tuple[HoleLayout, ...]:
+        """Choose the hole's length, unless it has a draft; return its canvases."""
+        task = self._task
+        if self._start:
+            return self._reader.lay_out(task, len(self._start))
+        max_tokens = task.request.max_tokens
+        # without a suffix to meet, the model itself ends the text
+        lengths = candidate_lengths(max_tokens) if task.suffix else (max_tokens,)
+        length, self.num_forwards = choose_length(
+            self._backbone.predict,
+            lengths,
+            lambda length: self._canvas(self._reader.lay_out(task, length)[0], self._generator()),
+            control=self._control,
+        )
+        first, *rest = self._reader.lay_out(task, length)
+        if task.request.alternative == 0:
+            return (first, *rest)
+        # the k-th next likely first token, found by one forward pass
+        self._control.checkpoint()
+        self.num_forwards += 1
+        logits = self._backbone.predict(self._canvas(first, self._generator()), None)[first.start]
+        token = int(logits.topk(task.request.alternative + 1).indices[-1])
+        return (first.beginning_with(token), *rest)
+
+    def _canvas(
+        self, layout: HoleLayout, generator: torch.Generator, draft: Sequence[int | None] = ()
     ) -> TokenCanvas:
-        """Return a canvas to denoise, with the rest of the draft if there is one."""
-        start = layout.starting_with(task.start[num_written:]) if task.start else None
-        vocab_size = self._backbone.vocab_size
-        return random_canvas(layout.ids, vocab_size=vocab_size, generator=generator, start=start)
+        return random_canvas(
+            layout.ids,
+            vocab_size=self._backbone.vocab_size,
+            generator=generator,
+            start=layout.starting_with(draft),
+        )
 
-    def _report(self, task: _FillTask, layout: HoleLayout, earlier: _Written) -> OnStep:
+    def _report(self, layout: HoleLayout) -> OnStep:
         """Return a function that sends each step of this canvas to the client, if it asked."""
-        on_step = task.control.on_step
+        on_step, request = self._control.on_step, self._task.request
         if on_step is None:
             return ignore_step
 
         def report(step: int, canvas: TokenCanvas, draft: Draft) -> None:
             is_accepted = canvas.is_accepted | canvas.is_fixed
-            whole = earlier.draft.then(_hole_of(draft, is_accepted, layout))
-            answer = answer_of(whole, task.hole.request, task.hole.given, self._text)
-            num_forwards = earlier.num_forwards + step
-            on_step(Step(id=task.hole.request.id, step=num_forwards, tokens=answer.tokens))
+            answer = self._answer(self._draft.then(_hole_of(draft, is_accepted, layout)))
+            on_step(Step(id=request.id, step=self.num_forwards + step, tokens=answer.tokens))
 
         return report
 
-    def _noisy(self, task: _FillTask, layout: HoleLayout) -> TokenCanvas:
-        generator = self._generator(task.hole.request)
-        vocab_size = self._backbone.vocab_size
-        return random_canvas(layout.ids, vocab_size=vocab_size, generator=generator)
+    def _answer(self, draft: HoleDraft) -> Answer:
+        return answer_of(draft, self._task.request, self._task.given, self._text)
 
-    def _generator(self, request: Fill) -> torch.Generator:
+    def _generator(self) -> torch.Generator:
+        request = self._task.request
         seed = request.seed + (request.alternative if request.draft else 0)
         return torch.Generator(self._backbone.device).manual_seed(seed)
-
-
-def _then_canvas(written: _Written, denoised: Denoised, layout: HoleLayout) -> _Written:
-    is_accepted = torch.ones_like(denoised.ids, dtype=torch.bool)
-    return _Written(
-        draft=written.draft.then(_hole_of(denoised, is_accepted, layout)),
-        num_forwards=written.num_forwards + denoised.num_forwards,
-        reason=denoised.finish_reason,
-    )
 
 
 def _hole_of(canvas: Draft | Denoised, is_accepted: Tensor, layout: HoleLayout) -> HoleDraft:

@@ -5,7 +5,7 @@ from math import prod
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.stop_rules import find_text_end, may_end_here
+from intarsia.engine.families.stop_rules import cut_at, find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken
 
 
@@ -22,15 +22,10 @@ class HoleText:
     ) -> tuple[CanvasToken, ...]:
         """Return the tokens up to the hole's end; the last one is cut where a stop text begins."""
         pieces = self._pieces(ids[: self._num_before_end(ids)])
-        end = self._text_end(pieces)
-        tokens, length = [], 0
-        for i, piece in enumerate(pieces):
-            if end is not None and length >= end:
-                break
-            kept = piece if end is None else piece[: end - length]
-            tokens.append(CanvasToken(kept, confidences[i], i < num_committed))
-            length += len(piece)
-        return tuple(tokens)
+        kept = cut_at(self._text_end(pieces), pieces)
+        return tuple(
+            CanvasToken(piece, confidences[i], i < num_committed) for i, piece in enumerate(kept)
+        )
 
     def end_confidence(self, ids: Sequence[int], confidences: Sequence[float]) -> float:
         """Return how probable the end of a hole is, given the tokens that a client gets of it.
@@ -65,9 +60,4 @@ class HoleText:
         return next((i for i, token in enumerate(ids) if token in self._text.end_ids), len(ids))
 
     def _text_end(self, pieces: Sequence[str]) -> int | None:
-        return find_text_end(
-            "".join(pieces),
-            stop=self._request.stop,
-            max_open=self._request.max_open,
-            min_indent=self._request.min_indent,
-        )
+        return find_text_end("".join(pieces), self._request)

@@ -204,13 +204,8 @@ class TextRun:
 
     def _is_ended(self) -> bool:
         """Find the hole's end in what was written, and tell whether it is there."""
-        request, text = self._request, self._written.text
-        ends = [
-            find_text_end(
-                text, stop=request.stop, max_open=request.max_open, min_indent=request.min_indent
-            ),
-            self._marks.first_mark(text),
-        ]
+        text = self._written.text
+        ends = [find_text_end(text, self._request), self._marks.first_mark(text)]
         self._written.end = min((end for end in ends if end is not None), default=None)
         return self._written.end is not None
 

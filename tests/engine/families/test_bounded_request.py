@@ -73,9 +73,8 @@ def test_a_window_longer_than_a_context_is_refused() -> None:
 
 def check(drawing: str, **options: Any) -> None:
     """The text ends at the mark; None where it has none."""
-    found = find_text_end(
-        drawing.replace("¶", ""), **{"stop": (), "max_open": None, "min_indent": 0} | options
-    )
+    request = Fill(id=1, prefix="", suffix="", **options)
+    found = find_text_end(drawing.replace("¶", ""), request)
     assert found == (drawing.index("¶") if "¶" in drawing else None)
 
 

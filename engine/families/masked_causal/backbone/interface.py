@@ -107,6 +107,15 @@ class CausalBackbone(ABC):
         return torch.where(is_mask[:, None], x + self._embeddings.mask, x)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LoadedBackbone:
+    """A backbone, the name of its number format, and what the status says of that."""
+
+    backbone: CausalBackbone
+    format_name: str
+    notes: tuple[str, ...] = ()
+
+
 SHORT_CHUNK = 32
 """Tokens of a chunk while other fills wait, or may come to wait, for its end.
 

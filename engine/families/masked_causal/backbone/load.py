@@ -22,7 +22,7 @@ from intarsia.engine.families.masked_causal.backbone.adapter import (
     read_adapter,
     tune,
 )
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     Linear,
@@ -140,15 +140,6 @@ _RESERVED_BYTES = 2**30
 """A copy in another format leaves this much memory to contexts, passes and other programs."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LoadedBackbone:
-    """A backbone, the name of its number format, and what the status says of that."""
-
-    backbone: CausalBackbone
-    format_name: str
-    notes: tuple[str, ...] = ()
-
-
 def load_backbone(
     folder: ModelFolder,
     shape: BackboneShape,
@@ -163,28 +154,15 @@ def load_backbone(
     A shape that our own passes do not compute runs in transformers. Raises ModelError where
     something is missing, misshapen or too large for the memory.
     """
-    if not is_run_by_transformers(folder.config):
-        return _load_own_shape(folder, shape, configured, device, adapter=adapter, mask_id=mask_id)
-    # it takes seconds to import: only where it is used
-    from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
-        load_transformers_backbone,
-    )
+    if is_run_by_transformers(folder.config):
+        # it takes seconds to import: only where it is used
+        from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
+            load_transformers_backbone,
+        )
 
-    backbone, name = load_transformers_backbone(
-        folder, shape, configured, device, adapter=adapter, mask_id=mask_id
-    )
-    return LoadedBackbone(backbone=backbone, format_name=name)
-
-
-def _load_own_shape(
-    folder: ModelFolder,
-    shape: BackboneShape,
-    configured: Dtype,
-    device: torch.device,
-    *,
-    adapter: Path | None,
-    mask_id: int,
-) -> LoadedBackbone:
+        return load_transformers_backbone(
+            folder, shape, configured, device, adapter=adapter, mask_id=mask_id
+        )
     dtype = choose_dtype(configured, device)
 
     def read_in(dtype: torch.dtype) -> GatedAdapter | None:

@@ -21,7 +21,11 @@ from intarsia.engine.families.device import (
     require_memory,
 )
 from intarsia.engine.families.masked_causal.backbone.adapter import Embeddings
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.interface import (
+    CausalBackbone,
+    LoadedBackbone,
+    Rows,
+)
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.model_store.locate import ModelFolder
@@ -113,8 +117,8 @@ def load_transformers_backbone(
     *,
     adapter: Path | None,
     mask_id: int,
-) -> tuple[TransformersBackbone, str]:
-    """Return the backbone, and the name of its number format. Raises ModelError."""
+) -> LoadedBackbone:
+    """Raises ModelError for options that such a shape does not have."""
     _require_plain(folder, configured, adapter)
     dtype = choose_dtype(configured, device)
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
@@ -122,7 +126,8 @@ def load_transformers_backbone(
     kind = transformers.AutoModelForCausalLM
     model = load_pretrained(kind, folder.path, dtype, attn_implementation="sdpa").to(device)
     name = f"{name_of(dtype)}, transformers {transformers.__version__}"
-    return TransformersBackbone(shape, model, mask_id=mask_id), name
+    backbone = TransformersBackbone(shape, model, mask_id=mask_id)
+    return LoadedBackbone(backbone=backbone, format_name=name)
 
 
 def _require_plain(folder: ModelFolder, configured: Dtype, adapter: Path | None) -> None:
