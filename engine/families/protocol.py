@@ -4,11 +4,11 @@ import itertools
 import operator
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.engine.ipc.messages import Timing
 
@@ -59,6 +59,10 @@ IF_CACHED_MS = 60.0
 """A fill may spend this long on reading code of other files that was not read in idle time."""
 
 _UNKNOWN_TOKENS_PER_S = 500.0
+
+
+NumMissing: TypeAlias = Callable[[Sequence[int]], int]
+"""How many tokens of a context would have to be read."""
 
 
 class ReadingSpeed:

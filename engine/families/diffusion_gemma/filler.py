@@ -77,11 +77,7 @@ class DiffusionGemmaFiller(FillsOnly):
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
         started_at = time.monotonic()
         backbone = self._backbone
-        task = self._reader.choose_context(
-            request,
-            num_missing=backbone.num_missing,
-            is_worth_reading=backbone.reading_speed.is_worth_reading,
-        )
+        task = self._reader.choose_context(request, backbone.num_missing, backbone.reading_speed)
         policy = self._settings.policy(request, vocab_size=backbone.vocab_size)
         prefilled = backbone.prefill(task.context, control)
         prefilled_at = time.monotonic()

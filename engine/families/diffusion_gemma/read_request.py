@@ -1,6 +1,5 @@
 """Turn a request into token ids: the context to read, and what the canvas shows. No torch."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -8,6 +7,7 @@ from msgspec.structs import replace
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.project_text import as_plain_text
+from intarsia.engine.families.protocol import NumMissing, ReadingSpeed
 from intarsia.engine.families.validate_request import (
     bounded,
     require_common_fields,
@@ -49,23 +49,15 @@ class RequestReader:
         self._sizes = CanvasSizes(canvas_length=limits.canvas_length)
 
     def choose_context(
-        self,
-        request: Fill,
-        *,
-        num_missing: Callable[[list[int]], int],
-        is_worth_reading: Callable[[int, int], bool],
+        self, request: Fill, num_missing: NumMissing, speed: ReadingSpeed
     ) -> HoleTask:
-        """Return the task with code of other files if it may wait for that, or need not wait.
-
-        ``num_missing`` returns how many tokens of a context would have to be read;
-        ``is_worth_reading`` is that of ``ReadingSpeed``. Raises ValueError.
-        """
+        """Return the task with code of other files if it may wait for that, or need not wait."""
         task = self.read(request)
         if not task.num_project or request.project_use == "always":
             return task
         own = self.read(replace(request, project=None))
-        is_worth_it = is_worth_reading(num_missing(task.context), num_missing(own.context))
-        return task if is_worth_it else own
+        missing = num_missing(task.context), num_missing(own.context)
+        return task if speed.is_worth_reading(*missing) else own
 
     def read(self, request: Fill) -> HoleTask:
         """Encode a request; what the canvas cannot show goes to the context. Raises ValueError."""

@@ -69,11 +69,7 @@ class MaskedCausalFiller:
             vocab_size=context.backbone.shape.vocab_size,
             max_context_tokens=max_context_tokens,
         )
-        self._project = ProjectChoice(
-            self._reader,
-            num_missing=lambda task: context.num_missing(task.context),
-            is_worth_reading=context.reading_speed.is_worth_reading,
-        )
+        self._project = ProjectChoice(self._reader, context.num_missing, context.reading_speed)
         self._writer = HoleWriter(context, text, self._entropy)
         self._reranker = Reranker(context, text, self._writer)
         self._next_edits = NextEditFinder(

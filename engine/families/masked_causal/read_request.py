@@ -1,6 +1,5 @@
 """Read a request as token ids: context, half-typed bytes, draft. Knows no model."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from intarsia.engine.families.project_text import (
     last_that_fit,
     one_line,
 )
+from intarsia.engine.families.protocol import NumMissing, ReadingSpeed
 from intarsia.engine.families.validate_request import (
     bounded,
     require_common_fields,
@@ -219,22 +219,12 @@ def split_after_context(
 
 
 class ProjectChoice:
-    """Reads requests with the code of other files that is worth its time.
+    """Reads requests with the code of other files that is worth its time."""
 
-    ``num_missing`` returns how many context tokens of a task would have to be read;
-    ``is_worth_reading`` is that of ``ReadingSpeed``.
-    """
-
-    def __init__(
-        self,
-        reader: RequestReader,
-        *,
-        num_missing: Callable[[FillTask], int],
-        is_worth_reading: Callable[[int, int], bool],
-    ) -> None:
+    def __init__(self, reader: RequestReader, num_missing: NumMissing, speed: ReadingSpeed) -> None:
         self._reader = reader
         self._num_missing = num_missing
-        self._is_worth_reading = is_worth_reading
+        self._speed = speed
         self._last_read: Fill | None = None  # the last request with a project that was read
 
     def read(self, request: Fill, control: FillControl) -> FillTask:
@@ -247,17 +237,17 @@ class ProjectChoice:
         task = self._reader.read(request, control)
         if request.project is None or request.project_use == "always":
             return task
-        num_missing = self._num_missing(task)
-        if self._is_worth_reading(num_missing, 0):
+        num_missing = self._num_missing(task.context)
+        if self._speed.is_worth_reading(num_missing, 0):
             return task
         last = self._last_read
         if last is not None and _may_serve(last, request):
             earlier = self._reader.read(replace(request, project=last.project), control)
-            if self._is_worth_reading(self._num_missing(earlier), 0):
+            if self._speed.is_worth_reading(self._num_missing(earlier.context), 0):
                 return earlier
         own = self._reader.read(replace(request, project=None), control)
-        num_missing_without = self._num_missing(own)
-        return task if self._is_worth_reading(num_missing, num_missing_without) else own
+        num_missing_without = self._num_missing(own.context)
+        return task if self._speed.is_worth_reading(num_missing, num_missing_without) else own
 
     def note_read(self, task: FillTask) -> None:
         """Note that the context of a task was read: its project may serve later requests."""

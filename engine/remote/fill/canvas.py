@@ -278,11 +278,7 @@ class CanvasSession(ServerSession):
             self._read(self.reader.read(request), control)
 
     def _chosen(self, request: Fill) -> HoleTask:
-        return self.reader.choose_context(
-            request,
-            num_missing=self.num_missing,
-            is_worth_reading=self.speed.is_worth_reading,
-        )
+        return self.reader.choose_context(request, self.num_missing, self.speed)
 
     def _read(self, task: HoleTask, control: FillControl) -> None:
         """Have the server read a context: the shortest canvas and one step, for nothing."""

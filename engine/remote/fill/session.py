@@ -149,11 +149,7 @@ class CausalSession(ServerSession):
         self.text = text
         limit = context_room(server, max_context_tokens)
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
-        self._project = ProjectChoice(
-            self._reader,
-            num_missing=lambda task: self.num_missing(task.context),
-            is_worth_reading=self.speed.is_worth_reading,
-        )
+        self._project = ProjectChoice(self._reader, self.num_missing, self.speed)
 
 
 def require_no_rewrite(request: Fill) -> None:
