@@ -368,7 +368,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def team() -> Iterator[RayTeam]:
-    with ray_team(num_users=NUM_USERS, per_minute=100_000, max_waiting=24) as running:
+    with ray_team(num_users=NUM_USERS, per_minute=100_000) as running:
         running.wait_until_ready(2)
         yield running
 
@@ -424,36 +424,6 @@ def test_steps_arrive_while_the_fill_runs(team: RayTeam) -> None:
 def test_closing_the_connection_ends_the_fill_within_a_pass(team: RayTeam) -> None:
     passes, lags = zip(*(cancel_lag_ms(team) for _ in range(7)), strict=True)
     assert statistics.median(lags) <= max(passes) + 50
-
-
-def statuses_of(team: RayTeam, keys: list[str]) -> list[tuple[int, str | None, str]]:
-    """Return status, Retry-After and reason of a long fill for each of the keys, all at once."""
-    answers: list[tuple[int, str | None, str]] = []
-
-    def ask(key: str) -> None:
-        body = {**long_fill(max_tokens=6), "watch": False}
-        answer = team.request("POST", "/v1/fill", key, body)
-        message = json.loads(answer.read()).get("message", "")
-        answers.append((answer.status, answer.headers["retry-after"], message))
-
-    threads = [threading.Thread(target=ask, args=(key,)) for key in keys]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT_S)
-    assert len(answers) == len(keys), team.log()
-    return answers
-
-
-def test_what_is_refused_has_a_reason_and_a_time_to_wait(team: RayTeam) -> None:
-    own = statuses_of(team, [team.keys[3]] * 6)
-    assert {status for status, *_ in own} == {200, 429}
-    for status, retry_after, message in own:
-        assert status == 200 or (retry_after == "1" and "4 fills of yours run" in message)
-    all_users = statuses_of(team, team.keys * 4)
-    refused = [row for row in all_users if row[0] != 200]
-    assert refused and {row[0] for row in refused} == {503}
-    assert all(row[1] == "1" and "the engine is busy" in row[2] for row in refused)
 
 
 def test_no_user_sees_that_a_replica_was_killed(team: RayTeam, remotes: list[RemoteFiller]) -> None:

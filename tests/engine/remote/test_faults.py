@@ -301,31 +301,22 @@ def endless(kind: str) -> Respond:
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kind: str) -> None:
-    began = time.monotonic()
+def test_what_comes_without_end_is_left(
+    ask: Ask, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the fill is cancelled, at its deadline, and after the time of an exchange."""
+    cancels_at = time.monotonic() + 0.3
 
     def checkpoint() -> None:
-        if time.monotonic() - began > 0.3:
+        if time.monotonic() > cancels_at:
             raise Cancelled
 
     with serving(endless(kind)) as server:
         with pytest.raises(Cancelled):
             ask(server.url, FillControl(checkpoint=checkpoint))
         server.until_closed_early(1)
-
-
-@pytest.mark.parametrize("kind", ENDLESS)
-def test_what_comes_without_end_is_left_at_the_deadline(ask: Ask, kind: str) -> None:
-    with serving(endless(kind)) as server:
         assert ask(server.url, FillControl(deadline=time.monotonic() + 0.3)).text == ""
-
-
-@pytest.mark.parametrize("kind", ENDLESS)
-def test_what_comes_without_end_is_given_up(
-    ask: Ask, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(link, "_TOTAL_FACTOR", 1)
-    with serving(endless(kind)) as server:
+        monkeypatch.setattr(link, "_TOTAL_FACTOR", 1)
         error = refusal(lambda: ask(server.url, timeout_s=1))
     assert "its answer did not end in 1 s" in str(error)
 

@@ -5,6 +5,7 @@ import struct
 import threading
 import weakref
 
+import msgspec
 import pytest
 from in_process_engine import always, in_process_engine
 from raw_client import greeted_client
@@ -140,8 +141,20 @@ async def test_the_fills_of_a_client_that_vanishes_are_cancelled(any_address: Ad
         assert (await stays.status()).num_clients == 1
 
 
+def frame(body: object) -> bytes:
+    data = msgspec.msgpack.encode(body)
+    return struct.pack(">I", len(data)) + data
+
+
 @pytest.mark.parametrize(
-    "data", [struct.pack(">I", MAX_FRAME_BYTES + 1), struct.pack(">I", 1) + b"\xc1"]
+    "data",
+    [
+        struct.pack(">I", MAX_FRAME_BYTES + 1),
+        struct.pack(">I", 1) + b"\xc1",
+        frame({"type": "welcome", "protocol": 1, "build": "", "pid": 1}),
+        frame({"type": "fill", "id": "x", "prefix": b"\xff", "suffix": None}),
+        frame({"type": "preload", "id": 2**64 - 1, "model": ["x"]}),
+    ],
 )
 async def test_a_bad_frame_is_answered_and_ends_that_connection_only(
     any_address: Address, data: bytes

@@ -231,14 +231,11 @@ def renamed_files(folder: Path, files: Mapping[str, str], new: str = "renamed") 
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(plain(text))
     settings = [RootSettings(path=str(root))]
-    own = OwnIndex(settings, folder / "databases", lambda on: InlineParser(on, []))
-    try:
+    with OwnIndex(settings, folder / "databases", lambda on: InlineParser(on, [])) as own:
         assert own.update()
         at = len(head) - len(name)
         path = (root / first).as_posix()
         found = uses_in_files(own.index, path, plain(drawing), at, new)
-    finally:
-        own.close()
     inside = {Path(it.path).relative_to(root).as_posix(): it for it in found}
     assert {path: it.text for path, it in inside.items()} == {it: plain(files[it]) for it in inside}
     return {path: with_replaced(it.text, it.replacements) for path, it in inside.items()}

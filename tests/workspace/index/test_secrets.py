@@ -4,8 +4,8 @@ import re
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path, PurePath
 
 import pytest
@@ -61,6 +61,13 @@ class Workspace:
         self.num_marks = 0
         self.is_own_ignored = False
         self.renamed_into: set[str] = set()
+
+    @classmethod
+    @contextmanager
+    def opened(cls, folder: Path) -> Iterator["Workspace"]:
+        workspace = cls(folder)
+        with workspace.own:
+            yield workspace
 
     def do(self, step: tuple[str, ...]) -> None:
         match step:
@@ -181,8 +188,7 @@ def answered_marks(workspace: Workspace) -> set[str]:
 def test_no_secret_reaches_an_answer_or_a_row(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, ...]]
 ):
-    workspace = Workspace(tmp_path_factory.mktemp("secrets"))
-    try:
+    with Workspace.opened(tmp_path_factory.mktemp("secrets")) as workspace:
         for step in steps:
             workspace.do(step)
         assert workspace.own.update()
@@ -194,20 +200,15 @@ def test_no_secret_reaches_an_answer_or_a_row(
         if not workspace.open:  # an open text hides that on disk
             assert answered_marks(workspace) == workspace.public_marks()
         assert not workspace.stored_marks() & workspace.secret_marks()
-    finally:
-        workspace.own.close()
 
 
 def test_an_open_text_that_an_ignore_file_leaves_out_now_is_forgotten(tmp_path: Path):
-    workspace = Workspace(tmp_path)
-    try:
+    with Workspace.opened(tmp_path) as workspace:
         for step in (("open", "own/c.py"), ("update",), ("ignore own",)):
             workspace.do(step)
         assert workspace.own.update()
         assert answered_marks(workspace) == set()
         assert workspace.stored_marks() == set()
-    finally:
-        workspace.own.close()
 
 
 def test_what_holds_a_secret_is_never_shown(tmp_path: Path):
@@ -235,11 +236,11 @@ def test_what_holds_a_secret_is_never_shown(tmp_path: Path):
 
 def test_the_property_can_fail(tmp_path: Path):
     """With secrets allowed, they are found: the marks are looked for in the right places."""
-    workspace = Workspace(tmp_path)
-    workspace.own.index.open_roots([RootSettings(path=str(workspace.root), exclude_secrets=False)])
-    for name in ("secrets/a.py", "a.py"):
-        workspace.do(("write", name))
-    assert workspace.own.update()
-    assert len(answered_marks(workspace) - workspace.public_marks()) == 1
-    assert len(workspace.stored_marks() & workspace.secret_marks()) == 1
-    workspace.own.close()
+    with Workspace.opened(tmp_path) as workspace:
+        settings = RootSettings(path=str(workspace.root), exclude_secrets=False)
+        workspace.own.index.open_roots([settings])
+        for name in ("secrets/a.py", "a.py"):
+            workspace.do(("write", name))
+        assert workspace.own.update()
+        assert len(answered_marks(workspace) - workspace.public_marks()) == 1
+        assert len(workspace.stored_marks() & workspace.secret_marks()) == 1
