@@ -118,10 +118,10 @@ def test_without_its_tokenizer_it_is_refused(
             filler_of(server, settings, other).open()
 
 
-def test_the_models_own_settings_name_more_ends(settings: RemoteSettings, folder: Path) -> None:
+def test_the_models_own_settings_name_more_ends(opened: Opened, folder: Path) -> None:
     (folder / "generation_config.json").write_text('{"eos_token_id": [1, 5, 999999, true]}')
-    with serving(server_of(folder).respond) as server:
-        session: Any = filler_of(server, settings, folder).open()
+    with opened() as filler:
+        session: Any = filler.open()
     assert session.text.special.end == {1, 5}
 
 
@@ -167,10 +167,10 @@ def test_the_noise_is_that_of_the_seed(opened: Opened, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("errs", [True, False])
-def test_only_the_hole_is_taken(settings: RemoteSettings, folder: Path, errs: bool) -> None:
+def test_only_the_hole_is_taken(opened: Opened, folder: Path, errs: bool) -> None:
     """What the server writes at the pins is its guess, and no part of the answer."""
-    with serving(server_of(folder, denoise=writer_of(folder, errs=errs)).respond) as server:
-        filled = fill(filler_of(server, settings, folder), max_tokens=len(writer_of(folder).hole))
+    with opened(server_of(folder, denoise=writer_of(folder, errs=errs))) as filler:
+        filled = fill(filler, max_tokens=len(writer_of(folder).hole))
     assert filled.text == HOLE
     assert filled.finish_reason == "end_of_hole"
     assert {token.confidence for token in filled.tokens} == {0.5}
@@ -231,9 +231,7 @@ def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(
     assert len(canvases.asked) == 1
 
 
-def test_a_long_context_is_read_by_one_request_first(
-    settings: RemoteSettings, folder: Path
-) -> None:
+def test_a_long_context_is_read_by_one_request_first(opened: Opened, folder: Path) -> None:
     """Requests that come at once would each read it."""
     writer, at_once, most = writer_of(folder), [0], [0]
     lock = threading.Lock()
@@ -251,8 +249,7 @@ def test_a_long_context_is_read_by_one_request_first(
         return writer(body)
 
     prefix = CODE * 4 + PREFIX
-    with serving(server_of(folder, denoise=denoise).respond) as server:
-        filler = filler_of(server, settings, folder)
+    with opened(server_of(folder, denoise=denoise)) as filler:
         fill(filler, prefix=prefix)
         assert (seen[0], most[0]) == (1, 2), "one, then two"
         seen.clear()
@@ -279,23 +276,23 @@ def test_what_is_read_ahead_is_noted(opened: Opened, folder: Path) -> None:
         assert canvases.asked == [], "it is read already"
 
 
-def test_a_refusal_in_the_stream_is_one_line(settings: RemoteSettings, folder: Path) -> None:
+def test_a_refusal_in_the_stream_is_one_line(opened: Opened, folder: Path) -> None:
     writer = writer_of(folder)
 
     def denoise(body: Body) -> Sequence[Position] | str:
         return "out of\nsorts" if body.get("stream") else writer(body)
 
     with (
-        serving(server_of(folder, denoise=denoise).respond) as server,
+        opened(server_of(folder, denoise=denoise)) as filler,
         pytest.raises(RemoteError, match=r"unusable \(out of sorts\)") as caught,
     ):
-        fill(filler_of(server, settings, folder))
+        fill(filler)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("num_lost", [1, 5])
 def test_a_canvas_that_is_too_short_is_unusable(
-    settings: RemoteSettings, folder: Path, num_lost: int
+    opened: Opened, folder: Path, num_lost: int
 ) -> None:
     writer = writer_of(folder)
 
@@ -304,10 +301,10 @@ def test_a_canvas_that_is_too_short_is_unusable(
         return found if isinstance(found, str) else found[:-num_lost]
 
     with (
-        serving(server_of(folder, denoise=denoise).respond) as server,
+        opened(server_of(folder, denoise=denoise)) as filler,
         pytest.raises(RemoteError, match="tokens for a canvas of"),
     ):
-        fill(filler_of(server, settings, folder))
+        fill(filler)
 
 
 def test_a_missing_probability_is_unusable() -> None:
