@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from functools import cache
+from typing import Self
 from unittest.mock import patch
 
 import rule_engine
@@ -163,7 +164,11 @@ class _EngineHere:
         self._service.request_stop()
         await self._running
 
-    def exit_code(self) -> int | None:
+    @property
+    def process(self) -> Self:
+        return self
+
+    def poll(self) -> int | None:
         return 0 if self._running.done() else None
 
     def last_words(self) -> str:
