@@ -26,7 +26,7 @@ from intarsia.infill.syntax.scopes import (
 Binding: TypeAlias = tuple[Chain, tree_sitter.Node]
 """What binds a name, and the scope that it is seen in."""
 
-MAX_OCCURRENCES = 500
+MAX_OCCURRENCES = 3_000
 MAX_STEPS = 12
 
 RECEIVERS = {
@@ -51,6 +51,9 @@ _ANY = words("Any any object unknown auto var")
 _RETURNS = ("return_type", "result", "type")
 _ITEMS = ("value", "right", "object", "operand", "argument", "array", "body")
 _CREATED = ("constructor", "type", "name")
+_CASTS = words(
+    "type_assertion_expression type_assertion as_expression satisfies_expression cast_expression"
+)
 _CREATIONS = words("new_expression object_creation_expression composite_literal struct_expression")
 
 
@@ -214,6 +217,9 @@ class Names:
             return set(self.owners(nodes_at_byte(self.syntax, node.start_byte))) or None
         if kind in _CREATIONS:
             return self.words(_field(node, _CREATED))
+        if kind in _CASTS:
+            typed = (it for it in node.named_children if "type" in it.type)
+            return self._known(next(typed, None))
         if kind in ("call", "call_expression", "method_invocation"):
             return self._types_of_call(node, steps - 1)
         if "identifier" in kind and kind != "scoped_identifier":

@@ -96,6 +96,8 @@ function pack(box: Box, cart: Cart, url: string) {
   const { quantity } = box;
   const lines⁸ = box.lines;
   for (const line of lines⁸) { console.log(line, quantity, box.quantity, cart.total⁵()); }
+  const other = (box as unknown) as Cart, same = <Cart>(other as Box);
+  other.total⁵() + (url as Cart).total⁵() + (cart as Box).quantity + same.total⁵();
   return { lines: lines⁸, url: cart.url⁶(url) };
 }
 """,
@@ -112,6 +114,11 @@ func sum⁴(xs []Article, b Box) int {
 	return total⁵ + len(y) + http.Price
 }
 func Total(x int) int { return sum⁴(nil, Box{Price: 2}) }
+func any(in interface{}) int {
+	c⁷ := in.(*Article)
+	if b, ok := in.(Box); ok { return b.Price }
+	return c⁷.Total³(1) + c⁷.Price¹ + in.(*Article).Price¹
+}
 """,
     "rust": """
 struct Article { price¹: u32, stock: u32 }
@@ -141,7 +148,7 @@ class Box { int price; int total() { return price; } }
 class Shop {
     static int sum⁶(java.util.List<Article> articles⁷, Box box) {
         int all⁸ = box.total() + box.price;
-        for (Article a⁹ : articles⁷) { all⁸ += a⁹.total³(2); }
+        for (Article a⁹ : articles⁷) { all⁸ += a⁹.total³(2) + ((Article) box).price¹; }
         articles⁷.forEach(a -> a.total³(1)); // total, all, price
         return all⁸ + sum⁶(null, box);
     }
@@ -161,6 +168,12 @@ int sum(Article *xs, int count⁶, struct box *box) {
 }
 """,
 }
+SOURCES["go, long"] = (
+    SOURCES["go"]
+    + "func long(x int) int {\n\tx += 1\n"
+    + "\tx += Total(x)\n" * 600
+    + "\treturn x\n}\nfunc last(x *Article) int { return x.Total³(1) }\n"
+)
 _TAGGED = re.compile(r"([A-Za-z_]+)([¹²³⁴⁵⁶⁷⁸⁹ˣ]+)")
 RENAMES = [
     (source, mark) for source, text in SOURCES.items() for mark in "¹²³⁴⁵⁶⁷⁸⁹" if mark in text
@@ -182,7 +195,7 @@ def offered(before: str, edited: str, language: str) -> str:
 @pytest.mark.parametrize(("source", "mark"), RENAMES)
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_all_uses_of_a_renamed_declaration_are_offered(source: str, mark: str, newline: str):
-    language = "python" if source in ("models", "inventory") else source
+    language = "python" if source in ("models", "inventory") else source.partition(",")[0]
     drawn = SOURCES[source].replace("\n", newline)
 
     def renamed(word: re.Match[str]) -> str:
