@@ -1,8 +1,14 @@
-"""The picture of a fill, as plain text."""
+"""The picture of a fill, as plain text, and what is seen while it is under way."""
 
+import io
 from textwrap import dedent
 
+from rich.console import Console
+
 from intarsia.cli.fill.show import draw_change
+from intarsia.cli.live_view import LiveCanvas, WaitingView, render_canvas
+from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.replacement import Replacement
 
@@ -49,3 +55,61 @@ def test_control_characters_are_made_visible():
     change = Replacement(start=0, end=0, new="\x9b\u202e")
     drawn = draw_change("a\x1b[2J", change, PLAIN_TEXT)
     assert not {"\x1b", "\x9b", "\u202e"} & set(drawn.plain)
+
+
+def test_a_token_of_unknown_confidence_has_no_colour():
+    picture = render_canvas([CanvasToken("return", None, True), CanvasToken("x", None, False)])
+    assert str(picture.get_style_at_offset(Console(), 0)) == "bold"
+    assert picture.plain == "return░"
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    assert "\x1b" not in render_canvas([CanvasToken("\x1b[2J", 1.0, True)]).plain
+
+
+def test_the_live_view_shows_the_line_round_the_hole_and_clears_up():
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=60, color_system=None)
+    text = "before\nx = \nafter\n"
+    hole = Hole(start=11, end=11, kind="line", given_start=11, max_lines=1)
+    with LiveCanvas(console) as live:
+        live.show(text, hole, Step(id=1, step=1, tokens=(CanvasToken("1", 1.0, True),)))
+        shown = stream.getvalue()
+    assert "x = 1" in shown
+    assert "step 1" in shown
+    assert "before" not in shown
+    assert stream.getvalue().endswith("\x1b[2K")
+
+
+HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
+
+
+def watch(console: Console) -> None:
+    with WaitingView(console, watch=True) as view:
+        assert view.on_step is not None
+        view.on_load_progress(LoadProgress(stage="reading weights", fraction=0.5))
+        view.on_load_progress(LoadProgress(stage="converting", fraction=None))
+        view.on_step("", HOLE, Step(id=1, step=1, tokens=(CanvasToken("first", 1.0, True),)))
+        view.hide()
+        view.on_step("", HOLE, Step(id=2, step=1, tokens=(CanvasToken("second", 1.0, True),)))
+
+
+def test_a_terminal_sees_the_loading_and_then_each_canvas(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    watch(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    shown = stream.getvalue()
+    places = [shown.index(word) for word in ("reading weights", "converting", "first", "second")]
+    assert places == sorted(places)
+    assert "50%" in shown
+    assert shown.rstrip().endswith("\x1b[2K")
+
+
+def test_a_pipe_sees_nothing():
+    stream = io.StringIO()
+    watch(Console(file=stream))
+    assert stream.getvalue() == ""
+
+
+def test_who_does_not_watch_gets_no_steps():
+    assert WaitingView(Console(file=io.StringIO()), watch=False).on_step is None

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from toy_causal import quiet
+from tokenizers import Tokenizer
+from toy_causal import located, quiet
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_lora import save_tuning
 from toy_wheels import toy_row, write_wheels
@@ -21,6 +22,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
+from intarsia.engine.model_store.download import pull
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
@@ -52,10 +54,7 @@ def write_config(folder: Path, **config: Any) -> None:
 @pytest.mark.parametrize(
     ("model_type", "family"),
     [
-        ("qwen2", "masked_causal"),
-        ("qwen3", "masked_causal"),
-        ("llama", "masked_causal"),
-        ("mistral", "masked_causal"),
+        *((kind, "masked_causal") for kind in ("qwen2", "qwen3", "llama", "mistral")),
         ("diffusion_gemma", "diffusion_gemma"),
     ],
 )
@@ -348,3 +347,24 @@ def test_the_bundled_files_are_complete() -> None:
     assert row.tuning is not None
     assert "mask" in read_safetensors_header(row.adapter).tensors
     assert "A.qkv23" in read_safetensors_header(row.tuning).tensors
+
+
+@pytest.mark.model
+@pytest.mark.timeout(1200)
+def test_the_file_is_the_official_one() -> None:
+    row = catalog.find_model(catalog.DEFAULT_MODEL)
+    assert row is not None
+    assert has_digest(pull(catalog.DEFAULT_MODEL, quiet), row.sha256)
+
+
+@pytest.mark.model
+@pytest.mark.timeout(1200)
+def test_the_tokenizer_is_the_models_own() -> None:
+    tokenizer = Tokenizer.from_file(str(located(catalog.DEFAULT_MODEL).path / "tokenizer.json"))
+    special = ("fim_prefix", "fim_middle", "fim_suffix", "fim_pad", "repo_name", "file_sep")
+    ids = [tokenizer.token_to_id(f"<|{name}|>") for name in ("endoftext", *special)]
+    assert ids == [151_643, *range(151_659, 151_665)]
+    source = "def f(x):\n    return x['ключ'] + 12345  # 😀\r\n\n\t\tdone"
+    encoded = tokenizer.encode(source)
+    assert tokenizer.decode(encoded.ids) == source
+    assert [t for t in encoded.tokens if t.isdigit()] == list("12345"), "one token a digit"
