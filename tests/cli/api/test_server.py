@@ -25,10 +25,7 @@ KEY = "0123456789abcdef"
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
-    path = tmp_path / "keys"
-    path.write_text(KEY)
-    path.chmod(0o600)
-    return path
+    return written_keys(tmp_path / "keys", KEY)
 
 
 @pytest.fixture(scope="module")

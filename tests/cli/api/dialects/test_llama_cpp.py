@@ -143,13 +143,9 @@ async def test_what_clients_ask_before(desk: Desk):
     ("field", "value"),
     [
         ("input_prefix", 1),
-        ("input_suffix", None),
-        ("input_extra", "x"),
         ("input_extra", [{"filename": "x"}]),
         ("n_predict", "many"),
-        ("t_max_predict_ms", "1 s"),
         ("stop", 1),
-        ("stream", 1),
         ("response_fields", "content"),
         ("n_cmpl", 0),
     ],

@@ -135,13 +135,8 @@ def test_a_tokenizer_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
 
 
 STARCODER_MARKS = (
-    "<|endoftext|>",
-    "<fim_prefix>",
-    "<fim_middle>",
-    "<fim_suffix>",
-    "<fim_pad>",
-    "<file_sep>",
-    "<repo_name>",
+    *("<|endoftext|>", "<fim_prefix>", "<fim_middle>", "<fim_suffix>"),
+    *("<fim_pad>", "<file_sep>", "<repo_name>"),
 )
 FIM_ONLY = tuple(mark for mark in MARKS if mark != "<|repo_name|>")
 

@@ -167,15 +167,9 @@ def test_a_missing_tensor(folder: Path, name: str, match: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        f"{_Q}.weight",
-        f"{_Q}.bias",
-        "model.embed_tokens.weight",
-        "model.norm.weight",
-        "model.layers.0.input_layernorm.weight",
-        "model.layers.0.post_attention_layernorm.weight",
-        "model.layers.1.mlp.up_proj.weight",
-        "model.layers.1.self_attn.o_proj.weight",
-        "model.layers.2.mlp.down_proj.weight",
+        *(f"{_Q}.weight", f"{_Q}.bias", "model.embed_tokens.weight", "model.norm.weight"),
+        *(f"model.layers.0.{kind}_layernorm.weight" for kind in ("input", "post_attention")),
+        *(f"model.layers.1.{part}_proj.weight" for part in ("self_attn.o", "mlp.up", "mlp.down")),
     ],
 )
 def test_a_misshapen_tensor(folder: Path, name: str) -> None:
