@@ -52,17 +52,6 @@ def test_it_says_where_it_is_answers_there_and_ends(api: tuple[str, subprocess.P
     assert process.stderr.read() == ""
 
 
-def test_a_call_of_the_other_commands_imports_no_http_server():
-    code = (
-        "import sys, intarsia.cli.command_table, intarsia.lsp.features, intarsia.cli.api.command;"
-        "print([m for m in ('uvicorn', 'starlette', 'anyio', 'h11') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"
-
-
 HOLE = {"input_prefix": "return ", "input_suffix": ""}
 
 

@@ -1,4 +1,7 @@
-"""``intarsia fill`` on good input, through a real engine that fills by rules."""
+"""``intarsia fill`` on good input, through a real engine that fills by rules.
+
+Then with --all-holes, --rewrite and --repair: what is filled, shown and written.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""With nothing fixed and the same seed, our loop writes what transformers' generate writes."""
+"""With nothing fixed and the same seed, our loop writes what transformers' generate writes.
+
+What the backbone holds of earlier contexts never changes what it predicts.
+"""
 
 import random
 from typing import Any
