@@ -382,13 +382,3 @@ def test_what_such_a_model_lacks_is_said(folders: dict[str, Path], tmp_path: Pat
         config = EngineConfig(model=model, device="cpu", **options)  # type: ignore[arg-type]
         with pytest.raises(ModelError, match=said):
             load_filler(config, model, quiet)
-
-
-def test_a_folder_without_a_tensor_is_refused(tmp_path: Path) -> None:
-    folder = save_toy(tmp_path / "toy", toy_other_model(OTHER_SHAPES["starcoder2"]))
-    path = folder / "model.safetensors"
-    tensors = load_file(path)
-    del tensors["model.layers.1.mlp.c_fc.weight"]
-    save_file(tensors, path, metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"lacks 1 tensors \(model.layers.1.mlp.c_fc.weight"):
-        loaded(str(folder))
