@@ -22,7 +22,6 @@ from vllm_canvas_double import CanvasServer, CanvasWriter, refusal_of
 
 from intarsia.engine.ipc.messages import Fill, Step
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas, probe_body
-from intarsia.engine.remote.filler import RemoteFiller
 
 PYTHON = ROOT / "build" / "servers" / "vllm" / "bin" / "python"
 WHEEL = ROOT / "tests" / "live_engines" / "vllm_canvas_wheel.py"
@@ -83,8 +82,7 @@ def folder(tmp_path: Path) -> Path:
 
 def fill(server: WheelServer, settings: RemoteSettings, **fields: Any) -> str:
     with serving(server.respond) as served:
-        remote = settings.write(served.url, tokenizer=server.folder)
-        filler = RemoteFiller(remote, max_context_tokens=2_048)
+        filler = settings.filler(served.url, tokenizer=server.folder)
         request = Fill(**{"id": 1, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 14, **fields})
         steps: list[Step] = []
         filled = run_fill(filler, request, on_step=steps.append)

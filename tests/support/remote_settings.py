@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.http.remotes import Remote, find_remote
 
 HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
@@ -23,6 +24,10 @@ class RemoteSettings:
         self.path.write_text("[there]\n" + "\n".join(lines) + "\n")
         self.path.chmod(0o600)
         return find_remote("there", self.path)
+
+    def filler(self, url: str, **settings: object) -> RemoteFiller:
+        """Replace the file; return what fills through the remote."""
+        return RemoteFiller(self.write(url, **settings), max_context_tokens=2_048)
 
 
 @pytest.fixture

@@ -11,10 +11,8 @@ from msgspec.structs import replace
 from remote_settings import HOLE, RemoteSettings, settings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.engine.remote.filler import load_remote
 
 __all__ = ["settings"]
 
@@ -45,8 +43,7 @@ def ask(settings: RemoteSettings, toy_folder: Path) -> FillBy:
     def ask(
         url: str, control: FillControl = NO_CONTROL, hole: Fill = HOLE, **options: object
     ) -> Filled:
-        settings.write(url, **{"tokenizer": toy_folder, "timeout_s": 1} | options)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler = settings.filler(url, **{"tokenizer": toy_folder, "timeout_s": 1} | options)
         return filler.fill(hole, control)
 
     return ask

@@ -16,12 +16,10 @@ from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
 from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Filled
 from intarsia.engine.remote.fill import link
-from intarsia.engine.remote.filler import load_remote
 from intarsia.engine.remote.http import connections
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
@@ -332,8 +330,7 @@ def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, toy_folder
             send(connection, {}, status=429)
 
     with serving(llama_cpp_answers(complete)) as server:
-        settings.write(server.url, tokenizer=toy_folder)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler = settings.filler(server.url, tokenizer=toy_folder)
         assert filler.fill(HOLE, NO_CONTROL).text == "val"
         is_up = False
         first = refusal(lambda: filler.fill(HOLE, NO_CONTROL))
@@ -348,8 +345,7 @@ def test_a_changed_settings_file_counts_at_once(settings: RemoteSettings, toy_fo
         return llama_cpp_answers(writing(event(toy_tokenizer().encode(word).ids), last_event()))
 
     with serving(server_of("val")) as one, serving(server_of("def")) as other:
-        settings.write(one.url, tokenizer=toy_folder)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler = settings.filler(one.url, tokenizer=toy_folder)
         assert filler.fill(HOLE, NO_CONTROL).text == "val"
         settings.write(other.url, tokenizer=toy_folder)
         assert filler.fill(HOLE, NO_CONTROL).text == "def"

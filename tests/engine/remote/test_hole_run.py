@@ -11,13 +11,11 @@ from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_AFTER
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
-from intarsia.engine.remote.filler import load_remote
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")
 
@@ -164,8 +162,7 @@ def test_idle_time_reads_up_to_a_nearer_boundary(
         send_events(request, connection, [event(ids(" val")), last_event("limit")])
 
     with serving(llama_cpp_answers(complete)) as server:
-        settings.write(server.url, tokenizer=toy_folder)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler = settings.filler(server.url, tokenizer=toy_folder)
         for typed in ("", "x = 1\n" * (MAX_CHARS_AFTER // 10)):
             hole = Fill(id=1, prefix=above + typed + "y = ", suffix="\n", max_tokens=1)
             filler.fill(hole, NO_CONTROL)

@@ -35,7 +35,6 @@ from intarsia.engine.remote.dialects.generation import (
     cache_salt_of,
 )
 from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
-from intarsia.engine.remote.filler import RemoteFiller
 
 USAGE = (
     b'{"id":"cmpl-b1033628d5300f92","object":"text_completion","created":1795451497,"model":"qwen",'
@@ -261,9 +260,7 @@ def test_it_is_said_that_no_nim_was_run(settings: RemoteSettings, toy_folder: Pa
 
 def test_a_model_that_is_loading_is_busy(settings: RemoteSettings, toy_folder: Path) -> None:
     with serving(nim(ready=503, asked=[])) as server:
-        filler = RemoteFiller(
-            settings.write(server.url, tokenizer=toy_folder), max_context_tokens=99
-        )
+        filler = settings.filler(server.url, tokenizer=toy_folder)
         with pytest.raises(RemoteError, match="is busy") as caught:
             run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n"))
     assert caught.value.code == "busy"
@@ -283,8 +280,7 @@ def test_a_hole_is_filled(
         else vllm_answers(*tokens_of("ab"), asked=asked, owner=owner)
     )
     with serving(respond) as server:
-        remote = settings.write(server.url, tokenizer=toy_folder)
-        filler = RemoteFiller(remote, max_context_tokens=2_048)
+        filler = settings.filler(server.url, tokenizer=toy_folder)
         filled = run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n", max_tokens=2))
     assert filled.text == "ab"
     assert (filled.num_prefilled, filled.num_reused) == (24, 16)
@@ -300,8 +296,7 @@ def test_reading_ahead_is_less_urgent_than_a_fill(
 ) -> None:
     events, asked = [token(5, "length"), USAGE, b"[DONE]"], list[dict[str, Any]]()
     with serving(vllm_answers(*events, asked=asked)) as server:
-        remote = settings.write(server.url, tokenizer=toy_folder, priority=True)
-        filler = RemoteFiller(remote, max_context_tokens=2_048)
+        filler = settings.filler(server.url, tokenizer=toy_folder, priority=True)
         filler.prefetch(Prefetch(prefix="def f(ab):\n", suffix="\n"), NO_CONTROL)
         run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n", max_tokens=1))
         run_fill(filler, Fill(id=1, prefix="y = ", suffix="\n", max_tokens=1, is_background=True))

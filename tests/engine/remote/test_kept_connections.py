@@ -15,10 +15,8 @@ from llama_cpp_double import event, last_event, llama_cpp_answers
 from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.remote.filler import load_remote
 from intarsia.engine.remote.http import connections
 from intarsia.engine.remote.http.connections import MAX_KEPT, KeptConnections, Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
@@ -267,8 +265,7 @@ def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, toy_fo
         events(connection, event(ids), last_event())
 
     with serving(llama_cpp_answers(complete), keeps_open=True) as server:
-        settings.write(server.url, tokenizer=toy_folder)
-        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler = settings.filler(server.url, tokenizer=toy_folder)
         filler.fill(HOLE, NO_CONTROL)
         num_before = server.num_connections
         for _ in range(3):

@@ -41,8 +41,7 @@ def remote_to(server: TeamServer, settings: RemoteSettings) -> RemoteFiller:
     key_file = settings.path.with_name("key")
     key_file.write_text(server.key_of["ann"])
     key_file.chmod(0o600)
-    remote = settings.write(f"http://127.0.0.1:{server.port}", key_file=str(key_file))
-    return RemoteFiller(remote, max_context_tokens=2_048)
+    return settings.filler(f"http://127.0.0.1:{server.port}", key_file=str(key_file))
 
 
 def hole(**fields: object) -> Fill:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import FaultyServer, answer, serving, silence
+from http_server import answer, serving, silence
 from remote_settings import RemoteSettings
 from tiny_diffusion_gemma import CODE, save_tiny_tokenizer
 from tokenizers import Tokenizer
@@ -57,11 +57,6 @@ def server_of(folder: Path, **options: Any) -> CanvasServer:
     return CanvasServer(folder=folder, denoise=denoise, **options)
 
 
-def filler_of(server: FaultyServer, settings: RemoteSettings, folder: Path) -> RemoteFiller:
-    remote = settings.write(server.url, tokenizer=folder)
-    return RemoteFiller(remote, max_context_tokens=2_048)
-
-
 Opened = Callable[..., AbstractContextManager[RemoteFiller]]
 
 
@@ -72,7 +67,7 @@ def opened(settings: RemoteSettings, folder: Path) -> Opened:
     @contextmanager
     def opened(canvases: CanvasServer | None = None) -> Iterator[RemoteFiller]:
         with serving((canvases or server_of(folder)).respond) as server:
-            yield filler_of(server, settings, folder)
+            yield settings.filler(server.url, tokenizer=folder)
 
     return opened
 
@@ -87,7 +82,7 @@ def test_the_model_is_recognized_before_anything_is_sent(
 ) -> None:
     canvases = server_of(folder)
     with serving(canvases.respond) as server:
-        filler = filler_of(server, settings, folder)
+        filler = settings.filler(server.url, tokenizer=folder)
         session = filler.open()
         assert (session.server.system, session.server.canvas_tokens) == (
             "vLLM with DiffusionGemma",
@@ -110,12 +105,12 @@ def test_without_its_tokenizer_it_is_refused(
     tokenizer.save(str(other / "tokenizer.json"))
     with serving(server_of(folder).respond) as server:
         with pytest.raises(RemoteError, match="another tokenizer"):
-            filler_of(server, settings, other).open()
+            settings.filler(server.url, tokenizer=other).open()
         with pytest.raises(ModelError, match="serves DiffusionGemma: set `tokenizer`"):
-            RemoteFiller(settings.write(server.url), max_context_tokens=2_048).open()
+            settings.filler(server.url).open()
         (other / "tokenizer.json").write_text("{")
         with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
-            filler_of(server, settings, other).open()
+            settings.filler(server.url, tokenizer=other).open()
 
 
 def test_the_models_own_settings_name_more_ends(opened: Opened, folder: Path) -> None:
@@ -338,7 +333,7 @@ def test_cancelling_closes_all_connections(
     """Of the requests for its length, which are sent at once, and of the hole's own."""
     num_open = 3 if from_request == 2 else 1
     with serving(stuck(folder, from_request=from_request)) as server:
-        filler = filler_of(server, settings, folder)
+        filler = settings.filler(server.url, tokenizer=folder)
         filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), NO_CONTROL)
         num_asked, ends_at = len(server.heads), [0.0]
 
@@ -357,7 +352,7 @@ def test_at_the_deadline_there_is_no_text_without_a_canvas(
     settings: RemoteSettings, folder: Path
 ) -> None:
     with serving(stuck(folder, from_request=4)) as server:
-        filler = filler_of(server, settings, folder)
+        filler = settings.filler(server.url, tokenizer=folder)
         filled = fill(filler, FillControl(deadline=time.monotonic() + 1))
     assert (filled.text, filled.tokens, filled.finish_reason) == ("", (), "deadline")
 
@@ -373,7 +368,7 @@ def test_one_of_several_requests_fails(settings: RemoteSettings, folder: Path) -
             respond(path, body, connection)
 
     with serving(busy) as server, pytest.raises(RemoteError, match="busy") as caught:
-        fill(filler_of(server, settings, folder))
+        fill(settings.filler(server.url, tokenizer=folder))
     assert (caught.value.code, caught.value.retry_after_s) == ("busy", 2)
 
 
