@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from certificate import make_certificate
+from engine_watch import until
 from starlette.types import Receive, Scope, Send
 
 from intarsia.engine.bounded_http import BoundedConfig, server_tls
@@ -51,12 +52,6 @@ class App:
     async def _until_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not condition():  # noqa: ASYNC110 - uvicorn has no event for it
-            await asyncio.sleep(0.001)
 
 
 class Served:

@@ -5,10 +5,11 @@ import contextlib
 import inspect
 import statistics
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from engine_watch import until
 from llama_cpp import LlamaCppServer
 from real_holes import REAL_HOLES
 from remote_settings import RemoteSettings
@@ -38,13 +39,6 @@ async def client(
 
 def mapped_files(pid: int) -> str:
     return Path(f"/proc/{pid}/maps").read_text()
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what the server shows in its own figures only."""
-    async with asyncio.timeout(120):
-        while not is_so():  # noqa: ASYNC110 another process has no event to wait for
-            await asyncio.sleep(0.05)
 
 
 def line(prefix: str, suffix: str, **fields: object) -> Fill:
@@ -115,8 +109,8 @@ async def test_reading_ahead_is_done_on_the_server(
     await client.fill(line("x = ", "\n", max_tokens=1))
     num_before = llama_cpp.num_tokens_read()
     client.prefetch(Prefetch(prefix=hole.prefix, suffix=hole.suffix))
-    await until(lambda: llama_cpp.num_tokens_read() > num_before + 50)
-    await until(lambda: not llama_cpp.num_busy_slots())
+    await until(lambda: llama_cpp.num_tokens_read() > num_before + 50, 120)
+    await until(lambda: not llama_cpp.num_busy_slots(), 120)
     filled = await client.fill(hole)
     assert filled.num_prefilled <= 2
     assert filled.num_reused > 50
@@ -140,6 +134,6 @@ async def test_cancelling_frees_the_servers_slot(
     filling.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await filling
-    await until(lambda: not llama_cpp.num_busy_slots())
+    await until(lambda: not llama_cpp.num_busy_slots(), 120)
     assert len(steps) < 600
     assert (await client.fill(line("x = ", "\n", max_tokens=2))).text

@@ -8,11 +8,11 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import NoReturn
 
 import msgspec
 import pytest
+from engine_watch import until
 from in_process_engine import always, engine_client, hole, in_process_engine
 from rule_filler import RuleFiller
 from scripted_next_edits import find_by_rules, rule
@@ -49,12 +49,6 @@ def work_until_cancelled(control: FillControl) -> NoReturn:
     while True:
         control.checkpoint()
         time.sleep(0.001)
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not is_so():  # noqa: ASYNC110 a thread's doing is waited for
-            await asyncio.sleep(0.01)
 
 
 async def test_a_pause_is_used_once(address: Address):
