@@ -8,7 +8,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.filler import FillsOnly, ModelInfo, fill_at
+from intarsia.engine.filler import FillsOnly, ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import Dialect, IdsDialect, cache_salt_of
 from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
@@ -54,12 +54,16 @@ class RemoteFiller(FillsOnly):
     def info(self) -> ModelInfo:
         """The server as far as it is known. Its host is part of the name: code goes there."""
         server = None if self._session is None else self._session.server
+        notes: list[str] = []
+        if server is not None:
+            notes += [] if server.model is None else [f"model there: {server.model}"]
+            notes += [*(f"lost: {line}" for line in ABILITIES[server.system].lost), PRIVACY]
         return ModelInfo(
             name=self._remote.shown,
             family="a server of yours" if server is None else server.system,
             device=self._remote.address.shown,
             dtype=(server and server.format) or "unknown format",
-            notes=() if server is None else _notes(server),
+            notes=tuple(notes),
         )
 
     def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> FillingSession:
@@ -118,7 +122,7 @@ class RemoteFiller(FillsOnly):
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read the context of a hole before it is requested."""
         with self._link.spared():
-            self.open(control.checkpoint).read_ahead(fill_at(place), control)
+            self.open(control.checkpoint).read_ahead(place, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         return None if self._session is None else self._session.tokens_per_s
@@ -169,13 +173,6 @@ def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
             context_tokens = server.context_tokens or CONTEXT_TOKENS
             return Ollama(server.model or "", context_tokens=context_tokens)
     return LlamaCpp(remote.model)
-
-
-def _notes(server: Server) -> tuple[str, ...]:
-    """Return what the status says of the server."""
-    model = () if server.model is None else (f"model there: {server.model}",)
-    lost = (f"lost: {line}" for line in ABILITIES[server.system].lost)
-    return (*model, *lost, PRIVACY)
 
 
 def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:

@@ -88,30 +88,29 @@ PLAIN: Parameters = {
 """Leaves nothing of a server's sampling defaults in force, and asks for a stream with usage."""
 
 
-def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Parameters:
-    """Return a request by token ids: nothing of the server's sampling defaults is left in force."""
-    body: Parameters = {
-        "model": model,
-        "prompt": list(generation.prompt),
-        "max_tokens": generation.max_tokens,
-        "temperature": generation.temperature,
-        "min_p": 0.0,
-        "seed": generation.seed % 2**32,
-        "stop": list(generation.stop),
-        "cache_salt": cache_salt,
-        **PLAIN,
-    }
-    if generation.forbidden:
-        body["logit_bias"] = {str(token): _FORBIDDEN_BIAS for token in generation.forbidden}
-    return body
-
-
 class IdsServer(IdsDialect):
     """What vLLM and SGLang share. ``cache_salt`` keeps users' cached prompts apart."""
 
     def __init__(self, model: str, *, cache_salt: str) -> None:
         self._model = model
         self._cache_salt = cache_salt
+
+    def _ids_body(self, generation: Generation) -> Parameters:
+        """Return a request; nothing of the server's sampling defaults is left in force."""
+        body: Parameters = {
+            "model": self._model,
+            "prompt": list(generation.prompt),
+            "max_tokens": generation.max_tokens,
+            "temperature": generation.temperature,
+            "min_p": 0.0,
+            "seed": generation.seed % 2**32,
+            "stop": list(generation.stop),
+            "cache_salt": self._cache_salt,
+            **PLAIN,
+        }
+        if generation.forbidden:
+            body["logit_bias"] = {str(token): _FORBIDDEN_BIAS for token in generation.forbidden}
+        return body
 
     def tokenize_body(self, text: str, *, parse_marks: bool) -> Parameters:
         return {"model": self._model, "prompt": text, "add_special_tokens": False}

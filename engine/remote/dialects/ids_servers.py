@@ -6,7 +6,6 @@ from collections.abc import Callable
 from intarsia.engine.remote.dialects.completions import (
     IdsServer,
     chunk_of,
-    ids_body,
     parse_event,
 )
 from intarsia.engine.remote.dialects.generation import (
@@ -51,7 +50,7 @@ class Vllm(IdsServer):
         self._has_priorities = has_priorities
 
     def body(self, generation: Generation) -> Parameters:
-        body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
+        body = self._ids_body(generation) | {
             "include_stop_str_in_output": False,
             "logprobs": min(generation.num_likely, _MAX_LOGPROBS),
             "return_tokens_as_token_ids": True,
@@ -86,7 +85,7 @@ class Sglang(IdsServer):
         self._id_of = id_of
 
     def body(self, generation: Generation) -> Parameters:
-        body = ids_body(generation, model=self._model, cache_salt=self._cache_salt) | {
+        body = self._ids_body(generation) | {
             "suffix": "",
             "logprobs": generation.num_likely,
             "return_token_ids": True,

@@ -69,14 +69,10 @@ def discover(remote: Remote, watch: Watch) -> Server:
     system = _system(remote, row, watch)
     if system == "llama.cpp":
         return _llama_cpp(remote, row, watch)
-    if system in ("vLLM", "unknown") and (release := _nim_release(remote, watch)) is not None:
+    release = _nim_release(remote, watch) if system in ("vLLM", "unknown") else None
+    if release is not None:
         ask_json(remote, "/v1/health/ready", watch)  # a fault while its model is loading
-        return Server(
-            system="NIM",
-            model=text_of(row.get("id")),
-            context_tokens=whole_of(row.get("max_model_len")),
-            version=release,
-        )
+        system = "NIM"
     if system in ("Ollama", "LM Studio"):
         require_one_model(remote, rows)
         ask = ollama_model if system == "Ollama" else lm_studio_model
@@ -86,6 +82,7 @@ def discover(remote: Remote, watch: Watch) -> Server:
         system=system,
         model=text_of(row.get("id")) if is_only or remote.model else None,
         context_tokens=whole_of(row.get("max_model_len")),
+        version=release,
     )
     if system != "vLLM":
         return server

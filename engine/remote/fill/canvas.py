@@ -28,7 +28,8 @@ from intarsia.engine.families.diffusion_gemma.read_request import (
 )
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.filler import fill_at
+from intarsia.engine.ipc.messages import Fill, Prefetch
 from intarsia.engine.remote.dialects.generation import (
     NewToken,
     Reading,
@@ -270,8 +271,9 @@ class CanvasSession(ServerSession):
         task = self._chosen(request)
         return task.num_project, CanvasRun(self, task, control).run
 
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
+    def read_ahead(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read a hole's context, its own window first unless the rest is read."""
+        request = fill_at(place)
         task = self._chosen(request)
         self._read(task, control)
         if request.project is not None and not task.num_project:

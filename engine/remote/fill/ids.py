@@ -14,7 +14,8 @@ from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, FinishReason
+from intarsia.engine.filler import fill_at
+from intarsia.engine.ipc.messages import Fill, FinishReason, Prefetch
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Generation,
@@ -25,13 +26,11 @@ from intarsia.engine.remote.dialects.generation import (
     StopKind,
     entropy_of,
 )
-from intarsia.engine.remote.fill.contexts import num_before_characters
 from intarsia.engine.remote.fill.session import (
     CausalSession,
     Outcome,
     Run,
     Written,
-    require_no_rewrite,
 )
 from intarsia.engine.remote.http.exchange import unusable
 
@@ -235,8 +234,9 @@ class IdsSession(CausalSession):
         task = self._opened(request, control)
         return task.num_project, HoleRun(self, task).run
 
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
+    def read_ahead(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read a hole's context, its own window first unless the rest is read."""
+        request = fill_at(place)
         task = self._opened(request, control)
         self.read(task.context, control.checkpoint, whole=True)
         if task.request.project != request.project:
@@ -303,13 +303,3 @@ class IdsSession(CausalSession):
         if speed is None:
             return _FIRST_PART_TOKENS
         return max(MIN_PART_TOKENS, min(int(speed * PART_S), MAX_PART_TOKENS))
-
-    def _opened(self, request: Fill, control: FillControl) -> FillTask:
-        require_no_rewrite(request)
-        task = self._project.read(request, control)
-        self._reader.use(task)
-        self._project.note_read(task)
-        # The server can take half-typed bytes as whole characters only.
-        num_given = num_before_characters(task.healed)
-        ids = self.text.ids_of_bytes(task.healed[:num_given])
-        return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])

@@ -80,7 +80,13 @@ class ServerLink:
         form = dialect.form if body["stream"] else "whole"
         with open_exchange(remote, path, watch, body, self.kept) as answer:
             for data in pieces(remote, path, answer, form):
-                chunk = self._parsed(dialect.parse, data)
+                try:
+                    chunk = dialect.parse(data)
+                except UnusableAnswer as error:
+                    raise unusable(remote, str(error)) from error
+                except ServerBusy as error:
+                    busy = f"{remote.shown} is busy ({error}): try again later"
+                    raise RemoteError(busy, "busy") from error
                 if chunk is None:
                     continue
                 answer.has_said_all = chunk.is_last
@@ -89,17 +95,6 @@ class ServerLink:
                     return
         problem = f"{path} ended without its last event"
         raise unusable(remote, problem, is_cut_off=True)
-
-    def _parsed(self, parse: Callable[[bytes], Chunk | None], data: bytes) -> Chunk | None:
-        try:
-            return parse(data)
-        except UnusableAnswer as error:
-            raise unusable(self.remote, str(error)) from error
-        except ServerBusy as error:
-            raise RemoteError(
-                f"{self.remote.shown} is busy ({error}): try again later",
-                "busy",
-            ) from error
 
 
 def pieces(remote: Remote, path: str, answer: Answer, form: AnswerForm) -> Iterator[bytes]:

@@ -3,17 +3,25 @@
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import ProjectChoice, RequestReader
+from intarsia.engine.families.masked_causal.read_request import (
+    FillTask,
+    ProjectChoice,
+    RequestReader,
+)
 from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Prefetch, Step
 from intarsia.engine.remote.dialects.generation import Chunk, Dialect, Reading
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.contexts import HeldContexts, context_room
+from intarsia.engine.remote.fill.contexts import (
+    HeldContexts,
+    context_room,
+    num_before_characters,
+)
 from intarsia.engine.remote.fill.link import ServerLink
 
 
@@ -68,7 +76,7 @@ class FillingSession(Protocol):
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises Cancelled and ValueError, too."""
 
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
+    def read_ahead(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read the context of a hole. Raises Cancelled and ValueError, too."""
         return
 
@@ -107,7 +115,8 @@ class ServerSession(FillingSession):
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         started_at = time.monotonic()
-        require_no_rewrite(request)
+        if request.draft and request.noise < 1:  # servers of others know no drafts
+            raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")
         num_project, run = self._begin(request, control)
 
         def report(written: Written) -> None:
@@ -151,8 +160,14 @@ class CausalSession(ServerSession):
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(self._reader, self.num_missing, self.speed)
 
+    def _opened(self, request: Fill, control: FillControl) -> FillTask:
+        """Return a hole with the context that is worth reading. Raises Cancelled, ValueError.
 
-def require_no_rewrite(request: Fill) -> None:
-    """Raise ValueError if a part of a draft is to stay: servers of others know no drafts."""
-    if request.draft and request.noise < 1:
-        raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")
+        Half-typed bytes that are not whole characters are part of the context.
+        """
+        task = self._project.read(request, control)
+        self._reader.use(task)
+        self._project.note_read(task)
+        num_given = num_before_characters(task.healed)
+        ids = self.text.ids_of_bytes(task.healed[:num_given])
+        return replace(task, context=[*task.context, *ids], healed=task.healed[num_given:])

@@ -60,17 +60,11 @@ class TeamSession(FillingSession):
             ms=Timing(queue=ms.queue, prefill=ms.prefill, denoise=ms.denoise, total=total_ms),
         )
 
-    def read_ahead(self, request: Fill, control: FillControl) -> None:
+    def read_ahead(self, place: Prefetch, control: FillControl) -> None:
         """Have the engine read the context of a hole in its idle time. Raises RemoteError."""
-        place = Prefetch(
-            prefix=request.prefix,
-            suffix=request.suffix,
-            given=request.given,
-            project=request.project,
-        )
         watch = self._link.watch(control.checkpoint)
-        body = msgspec.to_builtins(place)
-        ask_json(self._link.remote, "/v1/read-ahead", watch, body, self._link.kept)
+        asked = replace(place, model=None, owner="")
+        ask_json(self._link.remote, "/v1/read-ahead", watch, asked, self._link.kept)
 
     def _answer(self, asked: Fill, control: FillControl) -> Filled | Failed:
         for message in self._messages(asked, control.checkpoint):
@@ -83,20 +77,19 @@ class TeamSession(FillingSession):
 
     def _messages(self, asked: Fill, checkpoint: Callable[[], None]) -> Iterator[_Message]:
         remote, watch = self._link.remote, self._link.watch(checkpoint)
-        body = msgspec.to_builtins(asked)
         if not asked.watch:
-            yield self._one_message(body, watch)
+            yield self._one_message(asked, watch)
             return
-        with open_exchange(remote, _PATH, watch, body, self._link.kept) as answer:
+        with open_exchange(remote, _PATH, watch, asked, self._link.kept) as answer:
             for data in pieces(remote, _PATH, answer, "events"):
                 message = self._parsed(data)
                 answer.has_said_all = not isinstance(message, Step)
                 yield message
 
-    def _one_message(self, body: object, watch: Watch) -> _Message:
+    def _one_message(self, asked: Fill, watch: Watch) -> _Message:
         """Return the answer; where the fill itself failed, it comes with the status of an error."""
         remote = self._link.remote
-        with open_exchange(remote, _PATH, watch, body, self._link.kept) as answer:
+        with open_exchange(remote, _PATH, watch, asked, self._link.kept) as answer:
             data = b"".join(answer.body)
         if answer.status in (400, 500) and data.startswith(b'{"type":"failed","id":'):
             message = self._parsed(data)

@@ -23,7 +23,6 @@ from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason, ProjectContext
 from intarsia.engine.remote.dialects.generation import Chunk, Generation, TextPiece
-from intarsia.engine.remote.fill.contexts import num_before_characters
 from intarsia.engine.remote.fill.session import (
     CausalSession,
     Outcome,
@@ -254,10 +253,9 @@ class TextSession(CausalSession):
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         started_at = time.monotonic()
         plain_project = self.marks.without_marked(request.project)
-        task = self._project.read(replace(request, project=plain_project), control)
-        text_run = self._text_run(task)
-        self._reader.use(task)
-        self._project.note_read(task)
+        task = self._opened(replace(request, project=plain_project), control)
+        word = task.healed.decode()
+        text_run = TextRun(self, task, self.marks.render(task.context, word), word)
 
         def run(report: Callable[[Written], None]) -> Written:
             written = text_run.run(report)
@@ -268,10 +266,3 @@ class TextSession(CausalSession):
             return written
 
         return task.num_project, run
-
-    def _text_run(self, task: FillTask) -> TextRun:
-        """Return the run of a task as text. Raises ValueError for marks in the user's code."""
-        num_given = num_before_characters(task.healed)
-        ids = [*task.context, *self.text.ids_of_bytes(task.healed[:num_given])]
-        word = task.healed[num_given:].decode()
-        return TextRun(self, task, self.marks.render(ids, word), word)
