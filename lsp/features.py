@@ -56,15 +56,9 @@ def awaited(module: str, name: str) -> Callable[[IntarsiaServer, Any], Awaitable
 WARM_UP = (
     "intarsia.lsp.requests.inline_completion",
     "intarsia.lsp.requests.completion",
-    "intarsia.lsp.requests.plan",
-    "intarsia.lsp.project.project_contexts",
-    "intarsia.lsp.project.needed_imports",
+    "intarsia.lsp.requests.look_ahead",
     "intarsia.lsp.requests.code_action",
-    "intarsia.lsp.manners",
-    "intarsia.infill.syntax.nodes",
-    "intarsia.lsp.statistics",
     "intarsia.lsp.edits.compute_edit",
-    "intarsia.lsp.next_edits.next_edits",
     "psutil",
 )
 """Imported after ``initialized``, before the first request: the answer to ``initialize`` needs
@@ -86,12 +80,12 @@ def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
 
 async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> None:
     """Load the settings, the model and the grammars, so that the first request is quick."""
-    from intarsia.lsp.requests.configuration import load_configuration, watch_files
+    from intarsia.lsp.requests.configuration import load_configuration, preload, watch_files
 
     await load_configuration(ls)
     if ls.session.extensions.status:
         ls.session.status.start()
-    ls.session.preload()
+    preload(ls.session)
     await watch_files(ls)
     for module in WARM_UP:
         await asyncio.to_thread(import_module, module)
@@ -126,7 +120,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     ``initialize`` adds completion for clients without inline completion.
     """
     server = IntarsiaServer(launch)
-    server.session.listening = _listening
+    server.session.features.listening = _listening
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)

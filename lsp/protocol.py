@@ -6,7 +6,8 @@ are out of order or have bad parameters; here every request is answered.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from operator import methodcaller
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -19,6 +20,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from intarsia.lsp.documents.documents import DocumentChange
 from intarsia.lsp.protocol_extensions import experimental_capabilities
 from intarsia.lsp.session import Session
 from intarsia.lsp.tolerance import TEXT_CHANGES, changed_uri, why_unreadable
@@ -59,7 +61,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
                 self._send_response(data["id"], error=refusal.to_response_error())
             elif method in TEXT_CHANGES and (uri := changed_uri(params)) is not None:
                 logger.error("a change of %s cannot be read: %s", uri, why)
-                self._server.session.lose_text(uri)
+                self._forget(self._server.session.documents.lose(uri))  # until the whole comes
             elif isinstance(id := data.get("id"), str) and (
                 future := self._request_futures.pop(id, None)
             ):  # its caller waits
@@ -134,12 +136,12 @@ class IntarsiaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._server.session.change_document(params)
+        self._changed(self._server.session.documents.change(params))
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._server.session.documents.close(params.text_document.uri)
-        self._server.session.forget_document(params.text_document.uri)
+        self._forget([params.text_document.uri])
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
@@ -149,12 +151,25 @@ class IntarsiaProtocol(LanguageServerProtocol):
     def lsp_notebook_document__did_change(
         self, params: types.DidChangeNotebookDocumentParams
     ) -> None:
-        self._server.session.change_notebook(params)
+        session = self._server.session
+        done = session.documents.change_notebook(params)
+        self._forget(done.closed)
+        for change in done.changes:
+            self._changed(change)
+        if done.is_rearranged:
+            session.features.tell(lambda feature: feature.cells_changed())
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def lsp_notebook_document__did_close(
         self, params: types.DidCloseNotebookDocumentParams
     ) -> None:
-        session = self._server.session
-        for uri in session.documents.close_notebook(params):
-            session.forget_document(uri)
+        self._forget(self._server.session.documents.close_notebook(params))
+
+    def _changed(self, change: DocumentChange | None) -> None:
+        if change is not None:
+            self._server.session.features.tell_all(lambda feature: feature.changed(change))
+
+    def _forget(self, uris: Iterable[str]) -> None:
+        """End what runs for documents that are closed or lost, and drop what is known of them."""
+        for uri in uris:
+            self._server.session.features.tell(methodcaller("closed", uri))

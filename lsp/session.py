@@ -2,20 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
+from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, seen_text
 from intarsia.lsp.engine.connection import EngineConnection, EngineNotifier
-from intarsia.lsp.feature import Feature
-from intarsia.lsp.ghost_text import RequestOutcome
+from intarsia.lsp.feature import F, Features
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
@@ -32,8 +31,6 @@ CLOSE_S = 10.0
 
 logger = logging.getLogger(__name__)
 
-F = TypeVar("F", bound=Feature)
-
 
 class Session:
     """Documents, settings, the engine, the status, and the features that were used."""
@@ -47,31 +44,13 @@ class Session:
         self.status = StatusReporter(self.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self.settings_requests = SettingsRequests(partial(self._settings_changed, ()))
-        self.listening: Callable[[], Collection[type[Feature]]] = lambda: ()
-        self._features: dict[type[Feature], Feature] = {}
+        self.features = Features(self)
         self._background: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
 
     def feature(self, kind: type[F]) -> F:
         """Return the client's feature of this kind, which the first call makes."""
-        if kind not in self._features:
-            self._features[kind] = kind.for_session(self)  # after those that it needs itself
-        found = self._features[kind]
-        assert isinstance(found, kind)
-        return found
-
-    def _tell(self, tell: Callable[[Feature], None]) -> None:
-        for feature in list(self._features.values()):
-            try:
-                tell(feature)
-            except Exception:  # no change of a text may fail by what follows it
-                logger.exception("%s does not follow", type(feature).__name__)
-
-    def _tell_all(self, tell: Callable[[Feature], None]) -> None:
-        """Tell those too that hear of everything from the first change on."""
-        for kind in self.listening():
-            self.feature(kind)
-        self._tell(tell)
+        return self.features.of(kind)
 
     async def seen(
         self,
@@ -93,10 +72,7 @@ class Session:
         selected: types.SelectedCompletionInfo | None = None,
     ) -> Snapshot:
         """Return what is seen under the settings that are in force now."""
-        from intarsia.lsp.documents.may_suggest import ineligibility  # not for `initialize`
-
         text, offset, start = seen_text(document, self.documents, position, selected)
-        settings = self.settings_of(document)
         return Snapshot(
             document=document,
             text=text,
@@ -104,15 +80,10 @@ class Session:
             selected=selected,
             document_start=start,
             language=document.language,
-            settings=settings,
-            refusal=ineligibility(settings, document, self.in_force.folders),
+            settings=self.settings_of(document),
+            refusal=self.refusal(document),
             extensions=self.extensions,
         )
-
-    async def answered(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-        """Have all features follow the answer to a request, once it is sent."""
-        await asyncio.sleep(0)
-        self._tell_all(lambda feature: feature.answered(snapshot, outcome))
 
     @property
     def settings(self) -> Settings:
@@ -141,11 +112,8 @@ class Session:
 
         What was made under other settings is dropped; what other folders have stays.
         """
-        window = self.settings
-        before = {document: self.settings_of(document) for document in self.documents.opened()}
-        self.in_force.configure(options, of_folders)
-        others = {it.uri for it, settings in before.items() if settings != self.settings_of(it)}
-        self._settings_changed(None if self.settings != window else others)
+        changed = self.in_force.configure(options, of_folders, self.documents.opened())
+        self._settings_changed(changed)
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
         """Take the folders that the client has opened and closed."""
@@ -154,39 +122,7 @@ class Session:
 
     def _settings_changed(self, uris: Collection[str] | None) -> None:
         self.status.set_enabled(self.in_force.is_enabled)
-        self._tell(lambda feature: feature.configured(uris))
-
-    def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Take a change of a document."""
-        self._changed(self.documents.change(params))
-
-    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
-        """Take a change of a notebook and of the text of its cells."""
-        done = self.documents.change_notebook(params)
-        for uri in done.closed:
-            self.forget_document(uri)
-        for change in done.changes:
-            self._changed(change)
-        if done.is_rearranged:
-            self._tell(lambda feature: feature.cells_changed())
-
-    def _changed(self, change: DocumentChange | None) -> None:
-        if change is not None:
-            self._tell_all(lambda feature: feature.changed(change))
-
-    def lose_text(self, uri: str) -> None:
-        """Suggest nothing until the whole text comes: a change could not be read."""
-        for lost in self.documents.lose(uri):
-            self.forget_document(lost)
-
-    def forget_document(self, uri: str) -> None:
-        """End what runs for a closed document, and drop what is known of it."""
-        self._tell(lambda feature: feature.closed(uri))
-
-    def preload(self) -> None:
-        """Have the model loaded in the background, if the settings say so."""
-        if self.in_force.is_enabled and self.settings.preload:
-            self.start(self.engine.preload(self.settings.model))
+        self.features.tell(lambda feature: feature.configured(uris))
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Have something done until ``close``."""
@@ -212,9 +148,5 @@ class Session:
         for task in self._background:
             task.cancel()
         self.in_force.folders = ()  # an answer of the client may come late, and opens no index
-        for feature in reversed(list(self._features.values())):
-            try:
-                await feature.close()
-            except Exception:  # the others are closed all the same
-                logger.exception("%s does not close", type(feature).__name__)
+        await self.features.close()
         await self.engine.close()

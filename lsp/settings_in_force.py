@@ -8,9 +8,8 @@ The model is the window's: one engine serves all folders.
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -57,12 +56,18 @@ class SettingsInForce:
         self._resolve()
 
     def configure(
-        self, options: object, of_folders: Mapping[str, object] = MappingProxyType({})
-    ) -> None:
-        """Take new options, the window's and those of folders by URI."""
+        self, options: object, of_folders: Mapping[str, object], opened: Iterable[Document]
+    ) -> Collection[str] | None:
+        """Take new options, the window's and those of folders by URI.
+
+        Return the URIs of the opened documents that have other settings now; None: all may.
+        """
+        window, before = self.window, {document: self.of(document) for document in opened}
         self._folder_options = {**self._folder_options, **of_folders}
         self._options = options
         self._resolve()
+        others = {it.uri for it, settings in before.items() if settings != self.of(it)}
+        return others if self.window == window else None
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
         """Take the folders that the client has opened and closed."""

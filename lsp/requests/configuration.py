@@ -52,7 +52,13 @@ async def did_change_configuration(
         settings = settings[SECTION]
     session.configure(settings)
     if _model_of(session) != before:
-        session.preload()
+        preload(session)
+
+
+def preload(session: Session) -> None:
+    """Have the model loaded in the background, if the settings say so."""
+    if session.in_force.is_enabled and session.settings.preload:
+        session.start(session.engine.preload(session.settings.model))
 
 
 def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
@@ -82,7 +88,7 @@ async def _take(
     finally:
         session.settings_requests.end(number)
     if _model_of(session) != before and (is_late or not is_first):
-        session.preload()
+        preload(session)
 
 
 def _model_of(session: Session) -> tuple[str | None, bool]:

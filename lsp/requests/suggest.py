@@ -73,8 +73,14 @@ async def answer(
         return None
     outcome = task.result()
     report(session, uri, outcome)
-    session.start(session.answered(snapshot, outcome))
+    session.start(_follow(session, snapshot, outcome))
     return outcome
+
+
+async def _follow(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+    """Have all features follow an answer, once it is sent."""
+    await asyncio.sleep(0)
+    session.features.tell_all(lambda feature: feature.answered(snapshot, outcome))
 
 
 def report(session: Session, uri: str, outcome: RequestOutcome) -> None:

@@ -151,7 +151,7 @@ async def test_what_was_suggested_in_a_closed_document_is_not_shown_under_other_
     uri = f"{ONE}/a.py"
     assert await answers(session, uri)
     session.documents.close(uri)
-    session.forget_document(uri)
+    session.features.tell(lambda it: it.closed(uri))
     session.configure({}, {ONE: {"exclude": ["**/*.sql"]}})
     assert await answers(session, uri)
 

@@ -121,7 +121,7 @@ async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
 ) -> None:
     places: list[Fill] = []
     monkeypatch.setattr(session.engine, "prefetch_hole", lambda fill, _: places.append(fill))
-    session.change_document(changed(URI, 2, (at_range(0, 0), "# edited\n")))
+    session.documents.change(changed(URI, 2, (at_range(0, 0), "# edited\n")))
     await prefetch(session, URI, types.Position(400, 12))
     plan, is_short = planned(session, 400)
     assert is_short

@@ -144,8 +144,11 @@ async def test_settings_that_come_late_load_the_model_that_they_name(
 ) -> None:
     monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server, loaded = build_server(), list[str | None]()
-    session = server.session
-    monkeypatch.setattr(session, "preload", lambda: loaded.append(session.settings.model))
+
+    async def load(model: str | None) -> None:
+        loaded.append(model)
+
+    monkeypatch.setattr(server.session.engine, "preload", load)
     client = SlowClient(server, monkeypatch, opens_index=False)
     client.settings = {"": {"model": "late"}}
     await load_configuration(server)
