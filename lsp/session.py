@@ -14,7 +14,7 @@ from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, seen_text
 from intarsia.lsp.engine.connection import EngineConnection, EngineNotifier
-from intarsia.lsp.feature import F, Features
+from intarsia.lsp.feature import Features
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
@@ -45,12 +45,9 @@ class Session:
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self.settings_requests = SettingsRequests(partial(self._settings_changed, ()))
         self.features = Features(self)
+        self.feature = self.features.of
         self._background: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
-
-    def feature(self, kind: type[F]) -> F:
-        """Return the client's feature of this kind, which the first call makes."""
-        return self.features.of(kind)
 
     async def seen(
         self,
