@@ -20,6 +20,7 @@ from intarsia.lsp.documents.documents import DocumentChange
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.machine import Strain
 from intarsia.lsp.status import Drafts
 
 if TYPE_CHECKING:
@@ -297,6 +298,7 @@ class Suggestions(Feature):
     """Of all documents. Suggestions are forgotten where the settings change."""
 
     def __init__(self, session: "Session") -> None:
+        self.strain = session.feature(Strain)
         self.windows = Windows()  # read whole, as the settings allow
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()

@@ -27,6 +27,7 @@ from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 from intarsia.lsp.repairs import Repairs
+from intarsia.lsp.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from intarsia.infill.holes.hole import MarkedHole
@@ -257,7 +258,7 @@ async def _prefetch(session: "Session", uri: str, position: types.Position) -> N
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     if not snapshot.is_current(session.documents):
         return
-    plan = plan_ahead(session, snapshot)
+    plan = plan_ahead(session.feature(Suggestions), snapshot)
     if isinstance(plan, NoSuggestion):
         return
     fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)

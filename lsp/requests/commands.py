@@ -26,6 +26,7 @@ from intarsia.lsp.edits.workspace_edit import (
 from intarsia.lsp.params import AtPosition, EditArguments, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.suggestions import Suggestions
 from intarsia.workspace.context.chunk import Chunk
 
 MAX_IMPORTS = 50
@@ -74,7 +75,7 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     if snapshot.refusal is not None:
         return f"the model sees nothing: {snapshot.refusal.reason}\n"
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
-    plan = plan_ahead(session, snapshot)
+    plan = plan_ahead(session.feature(Suggestions), snapshot)
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"
     document, projects = snapshot.document, session.feature(ProjectContexts)

@@ -68,7 +68,7 @@ class LookAhead(Feature):
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     """Return the hole of a request, for which code of other files is chosen."""
-    plan = plan_whole(session, snapshot)
+    plan = plan_whole(session.feature(Suggestions), snapshot)
     if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
         return None
     fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)
@@ -125,7 +125,7 @@ async def _step(
         return
     if prose_silence(place):
         return  # no automatic request is answered there
-    plan = plan_ahead(session, place)
+    plan = plan_ahead(session.feature(Suggestions), place)
     if isinstance(plan, NoSuggestion):
         return  # a request is told so at once
     attempts = await _attempt(session, place, plan)
@@ -140,24 +140,24 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     Without ``may_gain`` only if there is more to read here: an answer that was filled ahead of the
     user was written from as much as the one before it.
     """
-    uri = asked.document.uri
+    uri, suggestions = asked.document.uri, session.feature(Suggestions)
     await session.feature(ProjectContexts).refreshed(uri)
-    plan = plan_whole(session, asked)
+    plan = plan_whole(suggestions, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
     may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
-    if not may_gain and first_plan(session, asked, plan) is None:
+    if not may_gain and first_plan(suggestions, asked, plan) is None:
         return
     attempts = await _attempt(session, asked, plan, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
         return
-    session.feature(Suggestions).windows.remember(uri, plan.canvas.window)
-    known = next(iter(session.feature(Suggestions).cache.lookup(asked).ghosts), None)
+    suggestions.windows.remember(uri, plan.canvas.window)
+    known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
     revised = next(iter(attempts.passed), None)
     if revised is not None and is_better(revised, known):
         _keep(session, asked, attempts, None)
         if asked.shows_drafts and not revised.is_hidden:
-            session.feature(Suggestions).drafts.revise(asked, revised.shown.tokens)
+            suggestions.drafts.revise(asked, revised.shown.tokens)
 
 
 def is_better(revised: GhostText, known: GhostText | None) -> bool:

@@ -21,7 +21,6 @@ from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, Snapshot
 from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.machine import Strain
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions import Suggestions
@@ -30,15 +29,15 @@ FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
 """What is read at most for the first answer at a new place; the rest is read in idle time."""
 
 
-def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+def plan_suggestion(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Find the hole at the cursor and cut the text around it to what is read for this answer.
 
     The document's next plan keeps the edges of this one where it can.
     """
-    whole = plan_whole(session, snapshot)
+    whole = plan_whole(suggestions, snapshot)
     if isinstance(whole, NoSuggestion):
         return whole
-    suggestions, first = session.feature(Suggestions), first_plan(session, snapshot, whole)
+    first = first_plan(suggestions, snapshot, whole)
     windows, plan = suggestions.windows, whole
     if first is not None:
         windows, plan = suggestions.first_windows, first
@@ -46,15 +45,15 @@ def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSugges
     return plan
 
 
-def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+def plan_ahead(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill as for a request, for a text that the document may have next; forget it."""
-    whole = plan_whole(session, snapshot)
+    whole = plan_whole(suggestions, snapshot)
     if isinstance(whole, NoSuggestion):
         return whole
-    return first_plan(session, snapshot, whole) or whole
+    return first_plan(suggestions, snapshot, whole) or whole
 
 
-def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+def plan_whole(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill with all that the settings allow to be read."""
     if refusal := _refusal_of_fence(snapshot):
         return refusal
@@ -63,7 +62,7 @@ def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
         snapshot.offset,
         snapshot.language,
         options_of(snapshot.settings, 0),
-        session.feature(Suggestions).windows.of(snapshot.document.uri),
+        suggestions.windows.of(snapshot.document.uri),
         is_word_whole=snapshot.selected is not None,
     )
 
@@ -78,18 +77,18 @@ def _refusal_of_fence(snapshot: Snapshot) -> NoSuggestion | None:
     return fence_ineligibility(disabled, snapshot.text, offset, offset, snapshot.language)
 
 
-def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:
+def is_first(suggestions: Suggestions, snapshot: Snapshot, plan: FillPlan) -> bool:
     """Whether a plan of ``plan_suggestion`` reads less than the settings allow."""
-    return plan.canvas.window not in session.feature(Suggestions).windows.of(snapshot.document.uri)
+    return plan.canvas.window not in suggestions.windows.of(snapshot.document.uri)
 
 
-def first_plan(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
+def first_plan(suggestions: Suggestions, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
     """Return a plan for the same hole that reads little: all of the prefix only if it is read.
 
     None where the whole window is short, is nearly read, or would not be read in idle time.
     """
     settings, uri = snapshot.settings, snapshot.document.uri
-    if not session.feature(Strain).allows_idle_work(settings):
+    if not suggestions.strain.allows_idle_work(settings):
         return None
     canvas, budget = whole.canvas, options_of(settings, 0).budget
     first = replace(
@@ -101,8 +100,8 @@ def first_plan(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPla
     suffix_chars = MOST_KEPT * budget_chars(first.suffix_tokens)
     if len(canvas.prefix) <= prefix_chars and len(canvas.suffix) <= suffix_chars:
         return None
-    read = session.feature(Suggestions).windows.of(uri)
-    earlier = session.feature(Suggestions).first_windows.of(uri)
+    read = suggestions.windows.of(uri)
+    earlier = suggestions.first_windows.of(uri)
     start, suffix = whole.hole.given_start, canvas.window.suffix
     unread = unread_chars(whole.text, start, suffix, budget.prefix_tokens, read)
     if unread is not None:

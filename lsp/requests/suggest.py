@@ -181,7 +181,7 @@ async def _ask_engine(
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE)
-    plan = plan_suggestion(session, snapshot)
+    plan = plan_suggestion(suggestions, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome().refused(plan)
     project = session.feature(ProjectContexts).of(snapshot.document.uri)
@@ -237,17 +237,17 @@ async def _kept(
         attempts.passed = await with_imports(session, snapshot, attempts.passed)
     if session.settings_of(snapshot.document) != snapshot.settings:
         return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
-    known = None
+    known, suggestions = None, session.feature(Suggestions)
     if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
     elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
         known = CachedSuggestions(reason=attempts.rejection.reason)
     if known is not None:
-        session.feature(Suggestions).cache.store(snapshot, known)
+        suggestions.cache.store(snapshot, known)
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
-    is_short = is_first(session, snapshot, plan)
+    is_short = is_first(suggestions, snapshot, plan)
     may_have_project = has_project or session.feature(ProjectContexts).is_on(snapshot.settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 

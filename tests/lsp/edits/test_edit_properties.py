@@ -20,6 +20,7 @@ from intarsia.lsp.params import EditArguments
 from intarsia.lsp.requests.plan import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestions import Suggestions
 
 MARK = "@@"
 URI = "file:///tmp/any.txt"
@@ -73,7 +74,8 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         worked_out(session, ["y = 2"], {"kind": kind, "range": everywhere})
         assert isinstance(session.engine, ScriptedEngine)
         assert {it.is_background for it in session.engine.requests} == {True}
-        plan = plan_suggestion(session, taken(session, URI, types.Position(0, 5)))
+        snapshot = taken(session, URI, types.Position(0, 5))
+        plan = plan_suggestion(session.feature(Suggestions), snapshot)
         assert isinstance(plan, FillPlan)
         assert not request_for(plan, session.settings, 100).is_background
 

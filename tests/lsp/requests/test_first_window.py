@@ -48,13 +48,13 @@ def at(session: Session, line: int) -> Snapshot:
 def planned(session: Session, line: int) -> tuple[FillPlan, bool]:
     """Return the plan of a request in this line, and whether it reads less than it might."""
     snapshot = at(session, line)
-    plan = plan_suggestion(session, snapshot)
+    plan = plan_suggestion(session.feature(Suggestions), snapshot)
     assert isinstance(plan, FillPlan)
-    return plan, is_first(session, snapshot, plan)
+    return plan, is_first(session.feature(Suggestions), snapshot, plan)
 
 
 def read_whole(session: Session, line: int) -> None:
-    plan = plan_whole(session, at(session, line))
+    plan = plan_whole(session.feature(Suggestions), at(session, line))
     assert isinstance(plan, FillPlan)
     session.feature(Suggestions).windows.remember(URI, plan.canvas.window)
 
@@ -158,7 +158,7 @@ def hole_at(narrow: Session, line: int) -> Snapshot:
 
 def fill_at(narrow: Session, filler: MaskedCausalFiller, line: int) -> tuple[Filled, str, str]:
     """Fill at the end of a line; return the answer with the prefix and suffix that were sent."""
-    plan = plan_suggestion(narrow, hole_at(narrow, line))
+    plan = plan_suggestion(narrow.feature(Suggestions), hole_at(narrow, line))
     assert not isinstance(plan, NoSuggestion)
     request = request_for(plan, narrow.settings, 10_000)
     return run_fill(filler, request), request.prefix, request.suffix
@@ -198,7 +198,7 @@ def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
     narrow.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])
-    whole = plan_whole(narrow, hole_at(narrow, 60))
+    whole = plan_whole(narrow.feature(Suggestions), hole_at(narrow, 60))
     assert isinstance(whole, FillPlan)
     read = run_fill(filler, request_for(whole, narrow.settings, 10_000))
     narrow.feature(Suggestions).windows.remember(URI, whole.canvas.window)
