@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, ProjectContext, ProjectUse, Step
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.holes.hole import Hole, OpenHole
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -88,11 +88,3 @@ class FillContext:
     options: FillOptions
     on_step: OnHoleStep | None = None
     find_project: FindProject | None = None
-
-
-def bind_step(context: FillContext, opened: OpenHole) -> OnStep | None:
-    """Return the callback for the steps of one hole, None if they are not watched."""
-    on_step = context.on_step
-    if on_step is None:
-        return None
-    return lambda step: on_step(opened.shown, opened.hole, step)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Filled
@@ -11,7 +12,6 @@ from intarsia.infill.filling.options import (
     FillContext,
     FillOptions,
     OnStep,
-    bind_step,
     with_project,
 )
 from intarsia.infill.filling.plan import FillPlan
@@ -53,7 +53,7 @@ async def run_in(
 ) -> FillResult | NoSuggestion:
     """Run a plan with the code of other files that its hole needs."""
     options = await with_project(context.options, plan, context.find_project)
-    on_step = bind_step(context, opened)
+    on_step = context.on_step and partial(context.on_step, opened.shown, opened.hole)
     return await run_plan(
         context.ask,
         plan,

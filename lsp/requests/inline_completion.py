@@ -4,8 +4,6 @@ An automatic request gets one item, one that the user invoked gets several. Item
 confidence for clients that requested it.
 """
 
-from collections.abc import Sequence
-
 import msgspec
 from lsprotocol import types
 
@@ -36,7 +34,7 @@ async def inline_completion(
     if outcome is None or not outcome.ghosts:
         return None
     if snapshot.extensions.confidence:
-        return confident_list(snapshot, outcome.ghosts, snapshot.settings.sure_confidence)
+        return ConfidentList(tuple(confident_item(snapshot, ghost) for ghost in outcome.ghosts))
     workspace = ls.client_capabilities.workspace
     can_apply = workspace is not None and bool(workspace.apply_edit)
     items = [
@@ -84,14 +82,7 @@ class ConfidentList(msgspec.Struct, frozen=True):
     items: tuple[ConfidentItem, ...]
 
 
-def confident_list(
-    snapshot: Snapshot, ghosts: Sequence[GhostText], threshold: float
-) -> ConfidentList:
-    """Return the ghost texts as items; a token below the threshold is unsure."""
-    return ConfidentList(tuple(_item(snapshot, ghost, threshold) for ghost in ghosts))
-
-
-def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentItem:
+def confident_item(snapshot: Snapshot, ghost: GhostText) -> ConfidentItem:
     """Return one item. A word that is selected in the client's menu is the user's own, so sure."""
     selected = snapshot.selected_text
     item = ConfidentItem(
@@ -104,7 +95,7 @@ def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentIt
     selected_tokens = (ConfidentToken(selected, 1.0),) if selected else ()
     confidence = Confidence(
         tokens=(*selected_tokens, *ghost.tokens),
-        sure=selected + sure_start(ghost.tokens, threshold),
+        sure=selected + sure_start(ghost.tokens, snapshot.settings.sure_confidence),
     )
     return msgspec.structs.replace(item, intarsia=confidence)
 

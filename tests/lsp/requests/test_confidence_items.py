@@ -11,7 +11,7 @@ from open_documents import seen
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.requests.inline_completion import confident_list
+from intarsia.lsp.requests.inline_completion import confident_item
 
 ALL = {"showThreshold": 0}
 
@@ -90,6 +90,6 @@ async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
 
 def test_nothing_is_told_where_the_models_server_tells_no_probability() -> None:
     tokens = (ConfidentToken("f(", None), ConfidentToken(")", 1.0))
-    (item,) = confident_list(seen("y = |"), [GhostText("f()", tokens)], 0.7).items
+    item = confident_item(seen("y = |"), GhostText("f()", tokens))
     assert item.insert_text == "f()"
     assert "intarsia" not in msgspec.to_builtins(item, enc_hook=str)

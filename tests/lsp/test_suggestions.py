@@ -1,5 +1,7 @@
-"""Ghost text only inserts; the cache answers typing along, and nothing else."""
+"""Ghost text only inserts; the cache answers typing along; quick keys wait; a chain runs ahead."""
 
+import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -8,8 +10,10 @@ from hypothesis import strategies as st
 from open_documents import seen
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.lsp.ahead_chain import AheadChain
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.suggestions import CachedSuggestions, SuggestionCache
+from intarsia.lsp.suggestions import CachedSuggestions, Debounce, SuggestionCache
 
 
 def known(*texts: str, is_complete: bool = False) -> CachedSuggestions:
@@ -168,3 +172,121 @@ def test_a_part_is_shown_and_the_whole_is_kept() -> None:
 def test_typing_along_keeps_the_part_that_is_shown(typed: str, shown: str | None) -> None:
     left = replace(ghost("a", " +", " 1"), shown_length=3).after_typing(typed)
     assert (None if left is None else left.shown.text) == shown
+
+
+class Clock:
+    """Seconds, told by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def waits(*pauses_s: float, debounce_ms: int = 75) -> list[float]:
+    """Return how long each request of one document waits; ``pauses_s`` lie between them."""
+    clock = Clock()
+    debounce = Debounce(clock)
+    found = [debounce.seconds_to_wait("a", debounce_ms)]
+    for pause_s in pauses_s:
+        clock.now += pause_s
+        found.append(debounce.seconds_to_wait("a", debounce_ms))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pauses_s", "debounce_ms", "waited_s"),
+    [
+        ([], 75, [0]),
+        ([0.31, 60], 75, [0, 0, 0]),
+        ([0.1, 0.14], 75, [0, 0.075, 0.075]),  # keys in quick succession
+        ([0.2, 0.16, 0.2], 75, [0, 0, 0, 0]),  # a steady typist
+        ([0.5, 0.7], 300, [0, 0.3, 0]),  # a longer wait is for slower typists
+        ([0.1, 0.5, 0.1], 75, [0, 0.075, 0, 0.075]),  # the first key after a pause
+        ([0.1], 0, [0, 0]),
+    ],
+)
+def test_only_keys_in_quick_succession_wait(
+    pauses_s: list[float], debounce_ms: int, waited_s: list[float]
+) -> None:
+    assert waits(*pauses_s, debounce_ms=debounce_ms) == waited_s
+
+
+def test_another_document_has_a_rhythm_of_its_own() -> None:
+    debounce = Debounce(Clock())
+    assert debounce.seconds_to_wait("a", 75) == 0
+    assert debounce.seconds_to_wait("b", 75) == 0
+
+
+def foreseen(text: str) -> Snapshot:
+    return seen(f"{text}|")
+
+
+class Filler:
+    """Fills each place once it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.filled: list[str] = []
+        self.has_begun, self.may_end = asyncio.Event(), asyncio.Event()
+
+    async def fill(self, place: Snapshot) -> None:
+        self.begun.append(place.text)
+        self.has_begun.set()
+        await self.may_end.wait()
+        self.filled.append(place.text)
+
+    async def all_filled(self, chain: AheadChain) -> list[str]:
+        self.may_end.set()
+        if chain._task is not None:
+            await asyncio.wait({chain._task}, timeout=5)
+        return self.filled
+
+
+async def started(*texts: str) -> tuple[AheadChain, Filler]:
+    chain, filler = AheadChain(lambda count: None), Filler()
+    chain.start([foreseen(it) for it in texts], filler.fill, begins_at=0)
+    await filler.has_begun.wait()
+    return chain, filler
+
+
+async def test_each_place_waits_until_it_may_be_filled() -> None:
+    may_fill, filler = asyncio.Event(), Filler()
+
+    async def wait() -> None:
+        await may_fill.wait()
+
+    chain = AheadChain(lambda count: None)
+    chain.start([foreseen("a"), foreseen("b")], filler.fill, begins_at=0, wait=wait)
+    await asyncio.sleep(0.05)
+    assert (filler.begun, chain.is_running, chain.is_filling) == ([], True, False)
+    may_fill.set()
+    await filler.has_begun.wait()
+    assert (filler.begun, chain.is_filling) == (["a"], True)
+    assert await filler.all_filled(chain) == ["a", "b"]
+    assert not chain.is_filling
+
+
+async def test_what_is_filled_now_goes_on_and_the_new_places_follow() -> None:
+    chain, filler = await started("a", "b")
+    chain.start([foreseen("c"), foreseen("a")], filler.fill, begins_at=time.monotonic() + 60)
+    assert await filler.all_filled(chain) == ["a", "c"]
+    assert filler.begun == ["a", "c"]
+
+
+async def test_a_document_that_was_foreseen_ends_nothing_and_any_other_does() -> None:
+    chain, filler = await started("a", "b")
+    chain.document_changed("file:///a.py", "b")
+    assert chain.is_running
+    chain.document_changed("file:///a.py", "x")
+    assert await filler.all_filled(chain) == []
+
+
+async def test_an_error_ends_the_chain_and_no_more() -> None:
+    async def fail(_place: Snapshot) -> None:
+        raise ValueError("a bug")
+
+    chain = AheadChain(lambda count: None)
+    chain.start([foreseen("a"), foreseen("b")], fail, begins_at=0)
+    assert await Filler().all_filled(chain) == []
