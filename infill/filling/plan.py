@@ -22,7 +22,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole, open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
-from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
 
 DRAFT_BYTES_PER_TOKEN = 2
@@ -194,3 +194,20 @@ def to_project_context(
     if not chunks:
         return None
     return ProjectContext(repository=repository, path=path, chunks=chunks)
+
+
+def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str | NoSuggestion:
+    """Return the text to insert at the cursor of ``source``, or why it is not an insertion.
+
+    That is the only change which an editor can show as ghost text.
+    """
+    if not suggestion.start <= cursor <= suggestion.end:
+        return NoSuggestion(reason="the suggestion is not at the cursor")
+    left, right = source[suggestion.start : cursor], source[cursor : suggestion.end]
+    if not suggestion.text.startswith(left):
+        return NoSuggestion(reason="the suggestion would change text left of the cursor")
+    text = suggestion.text.removeprefix(left)
+    if not text.endswith(right):
+        return NoSuggestion(reason="the suggestion would change text right of the cursor")
+    text = text.removesuffix(right)
+    return text if text.strip() else NoSuggestion(reason="the suggestion adds nothing")

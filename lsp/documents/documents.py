@@ -30,6 +30,7 @@ class Document:
 
     uri: str
     language_id: str
+    language: Language  # by the editor's identifier, else by the file's name
     version: int
     encoding: PositionEncoding
     text: str
@@ -45,11 +46,6 @@ class Document:
     def disk_path(self) -> str | None:
         """The path of the file on disk, with forward slashes; None for any other document."""
         return disk_path(self.file_uri)
-
-    @property
-    def language(self) -> Language:
-        """The language by the editor's identifier, else by the file's name."""
-        return language_for(self.language_id, self.disk_path or "")
 
     def offset_at(self, position: types.Position) -> int:
         return offset_at(self.text, self.line_starts, position, self.encoding)
@@ -203,14 +199,17 @@ class Documents:
         return self._notebooks.text_around(uri, self.current)
 
     def open(self, item: types.TextDocumentItem) -> None:
+        notebook_uri = self._notebooks.notebook_of(item.uri)
+        path = disk_path(notebook_uri or item.uri) or ""
         document = Document(
             uri=item.uri,
             language_id=item.language_id,
+            language=language_for(item.language_id, path),
             version=item.version,
             encoding=self.encoding,
             text="",
             line_starts=(0,),
-            notebook_uri=self._notebooks.notebook_of(item.uri),
+            notebook_uri=notebook_uri,
         )
         self._set_text(document, item.text)
 

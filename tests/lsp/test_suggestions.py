@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_documents import seen
 
-from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.infill.filling.plan import inserted_at_cursor
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.ghost_text import GhostText

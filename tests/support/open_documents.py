@@ -2,6 +2,7 @@
 
 from lsprotocol import types
 
+from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -16,6 +17,7 @@ def document(text: str = "", *, uri: str = URI, version: int = 1) -> Document:
     return Document(
         uri=uri,
         language_id="python",
+        language=language_for_id("python"),
         version=version,
         encoding="utf-16",
         text=text,

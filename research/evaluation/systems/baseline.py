@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import FillPlan, inserted_at_cursor
 from intarsia.infill.postprocess import clean
-from intarsia.infill.suggestion import NoSuggestion, inserted_at_cursor
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import newline_of
 from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
