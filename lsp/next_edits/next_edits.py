@@ -8,10 +8,9 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
@@ -25,9 +24,8 @@ from intarsia.infill.next_edit.renaming import (
 from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
+from intarsia.lsp.documents.documents import Document, DocumentChange
 from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
-from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.next_edits.messages import offered_edits
@@ -53,20 +51,6 @@ if TYPE_CHECKING:
     from intarsia.lsp.session import Session
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
-    """``level_of`` is None for a document that gets no offers, for one because none is wanted."""
-
-    is_wanted: Callable[[Document], bool]
-    level_of: Callable[[Document], Level | None]
-    model: Callable[[], str | None]
-    windows: Sequence[Windows]  # that fills have shown
-    is_filling_ahead: Callable[[], bool]
-    offers_changed: Callable[[Document, Sequence[OpenOffer]], None]
-    uses_elsewhere: Callable[[Document, str, Rename], Awaitable[Sequence[ChangedFile]]]
-    count: Callable[[NextEditCounts], None]
-
-
 PAUSE_S = 0.4
 """After the last key: then its text is at rest."""
 
@@ -85,12 +69,12 @@ logger = logging.getLogger(__name__)
 class NextEdits(Feature):
     """The looks and the offers of all documents."""
 
-    def __init__(
-        self, documents: Documents, engine: EngineConnection, surroundings: Surroundings
-    ) -> None:
-        self._documents = documents
-        self._around = surroundings
-        self._idle = IdleEngine(engine, surroundings.is_filling_ahead)
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._documents = session.documents
+        self._suggestions = session.feature(Suggestions)
+        self._projects = session.feature(ProjectContexts)
+        self._idle = IdleEngine(session.engine, lambda: self._suggestions.ahead.is_filling)
         self.none_due = self._idle.none_due
         self._windows = Windows()  # that looks have shown
         self._of: dict[str, Watched] = {}  # by URI
@@ -99,40 +83,10 @@ class NextEdits(Feature):
 
     @classmethod
     def for_session(cls, session: "Session") -> Self:
-        suggestions = session.feature(Suggestions)
-
-        def is_wanted(document: Document) -> bool:
-            is_off = session.settings_of(document).next_edit == "off"
-            return not is_off and document.notebook_uri is None
-
-        def level_of(document: Document) -> Level | None:
-            setting = session.settings_of(document).next_edit
-            if setting == "off" or not is_wanted(document):
-                return None
-            is_settled = not session.settings_requests.is_open
-            return setting if is_settled and not session.refusal(document) else None
-
-        def offers_changed(document: Document, offers: Sequence[OpenOffer]) -> None:
-            """Send the offers of a document to a client that draws them."""
-            if session.extensions.next_edits:
-                mine = session.feature(cls)
-                rename, elsewhere = mine.rename_in(document), mine.elsewhere_in(document.uri)
-                session.notify(NEXT_EDITS, offered_edits(document, offers, rename, elsewhere))
-
-        surroundings = Surroundings(
-            is_wanted=is_wanted,
-            level_of=level_of,
-            model=lambda: session.settings.model,
-            windows=(suggestions.windows, suggestions.first_windows),
-            is_filling_ahead=lambda: suggestions.ahead.is_filling,
-            offers_changed=offers_changed,
-            uses_elsewhere=session.feature(ProjectContexts).uses_elsewhere,
-            count=session.status.count_next_edits,
-        )
-        return cls(session.documents, session.engine, surroundings)
+        return cls(session)
 
     def changed(self, change: DocumentChange) -> None:
-        if self._around.is_wanted(change.after):
+        if self._wanted(change.after) != "off":
             inserted = [it.text for it in change.changes]
             self.document_changed(change.before, change.after, inserted)
 
@@ -183,7 +137,7 @@ class NextEdits(Feature):
         rename = None if watched is None else _rename_of(watched, document)
         if watched is None or rename is None or watched.settled.last is None:
             return ()
-        return await self._around.uses_elsewhere(document, watched.settled.last.before, rename)
+        return await self._projects.uses_elsewhere(document, watched.settled.last.before, rename)
 
     def goes_before(self, snapshot: Snapshot, ghost: str) -> NoSuggestion | None:
         """Return why an edit forbids a ghost text that nobody asked for, None where none does."""
@@ -220,7 +174,7 @@ class NextEdits(Feature):
             if rename is None or rename.new_name != watched.elsewhere.new_name:
                 watched.elsewhere = None
         if was_told:
-            self._around.offers_changed(after, watched.open.offers)
+            self._offers_changed(after)
         if accepted:
             self._accepted(watched, after, accepted)
             return
@@ -250,7 +204,7 @@ class NextEdits(Feature):
 
         After the first one in a document its text is read, so that it is known before an edit.
         """
-        if self._around.level_of(document) is None:
+        if self._level_of(document) is None:
             return
         watched = self._watch(document)
         watched.shown = shown
@@ -263,8 +217,8 @@ class NextEdits(Feature):
         """Close an offer; its place stays silent in this document."""
         watched, document = self._of.get(uri), self._documents.current(uri)
         if watched is not None and document is not None and watched.open.dismiss(id):
-            self._around.offers_changed(document, watched.open.offers)
-            self._around.count(NextEditCounts(dismissed=1))
+            self._offers_changed(document)
+            self._count(dismissed=1)
 
     def hold(self) -> None:
         """Look at no change of any document until ``release``: a rename makes them."""
@@ -281,7 +235,7 @@ class NextEdits(Feature):
             elif after.text != before.text:
                 self.document_changed(before, after, ())
             elif uri in self._of and self._of[uri].is_told:  # as before, in a newer version
-                self._around.offers_changed(after, self.offers_of(uri))
+                self._offers_changed(after)
 
     async def settled(self, uri: str) -> None:
         """Return once the newest text of a document is looked at, or is not going to be.
@@ -299,7 +253,28 @@ class NextEdits(Feature):
             return
         watched.end()
         if watched.is_told and document is not None:
-            self._around.offers_changed(document, ())
+            self._offers_changed(document)
+
+    def _wanted(self, document: Document) -> Level | Literal["off"]:
+        is_cell = document.notebook_uri is not None
+        return "off" if is_cell else self._session.settings_of(document).next_edit
+
+    def _level_of(self, document: Document) -> Level | None:
+        """Return how sure an offer must be, None for a document that gets none."""
+        level = self._wanted(document)
+        if level == "off" or self._session.settings_requests.is_open:
+            return None
+        return None if self._session.refusal(document) else level
+
+    def _offers_changed(self, document: Document) -> None:
+        """Send the offers of a document to a client that draws them."""
+        if self._session.extensions.next_edits:
+            rename, elsewhere = self.rename_in(document), self.elsewhere_in(document.uri)
+            offered = offered_edits(document, self.offers_of(document.uri), rename, elsewhere)
+            self._session.notify(NEXT_EDITS, offered)
+
+    def _count(self, **counts: int) -> None:
+        self._session.status.count_next_edits(NextEditCounts(**counts))
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:
@@ -310,7 +285,7 @@ class NextEdits(Feature):
         self, watched: Watched, document: Document, accepted: Sequence[OpenOffer]
     ) -> None:
         """Take accepted offers, in the order of their lines, and look again."""
-        self._around.count(NextEditCounts(accepted=len(accepted)))
+        self._count(accepted=len(accepted))
         watched.settled.accept(document.text)
         watched.shown, watched.may_settle = None, False
         last = watched.settled.last
@@ -327,7 +302,7 @@ class NextEdits(Feature):
         if watched.is_told:
             watched.open.put(())
             watched.elsewhere = None
-            self._around.offers_changed(after, ())
+            self._offers_changed(after)
         watched.open.change(before.text, after.text)
         watched.settled.finish(after.text)
         watched.shown, watched.may_settle, watched.cursor_line = None, False, None
@@ -336,7 +311,7 @@ class NextEdits(Feature):
         """Wait until the text is at rest, then look at what its edit has left."""
         await quiet(lambda: watched.quiet_until)
         document = self._documents.current(uri)
-        if document is None or self._around.level_of(document) is None:
+        if document is None or self._level_of(document) is None:
             return
         language = document.language
         await parse_if_long(watched.settled.text, 0, language)
@@ -347,7 +322,7 @@ class NextEdits(Feature):
         if isinstance(found, NoSuggestion):
             logger.debug("no edit to look at: %s", found.reason)
             return
-        self._around.count(NextEditCounts(settled=1))
+        self._count(settled=1)
         await self._look(watched, document, found, found.edit.new_range, is_new=True)
 
     async def _look(
@@ -360,7 +335,7 @@ class NextEdits(Feature):
         is_new: bool = False,
     ) -> None:
         """Look for offers. An edit that leaves nothing to change closes no offer of another."""
-        level = self._around.level_of(document)
+        level = self._level_of(document)
         if level is None:
             return
         edited = EditedText(
@@ -396,7 +371,7 @@ class NextEdits(Feature):
             lambda request: self._idle.ask(request, self._until(watched), is_search=True),
             plan,
             level,
-            self._around.model(),
+            self._session.settings.model,
         )
         async for result in found:
             if self._documents.current(uri) is not document:
@@ -415,7 +390,7 @@ class NextEdits(Feature):
         uses = sum(len(it.replacements) for it in files)
         watched.elsewhere = Elsewhere(new_name=rename.new_name, files=len(files), uses=uses)
         logger.info("%d uses of a renamed name in %d other files", uses, len(files))
-        self._around.offers_changed(document, watched.open.offers)
+        self._offers_changed(document)
 
     def _put(
         self,
@@ -434,8 +409,8 @@ class NextEdits(Feature):
             had_offers = bool(watched.open.offers)
             num_new = watched.open.put(result.offers)
             if had_offers or watched.open.offers:
-                self._around.offers_changed(document, watched.open.offers)
-            self._around.count(NextEditCounts(offered=num_new))  # told after what it counts
+                self._offers_changed(document)
+            self._count(offered=num_new)  # told after what it counts
         watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:
@@ -447,7 +422,7 @@ class NextEdits(Feature):
             partial(plan_reading, document.text, line, document.language, self._shown_before(uri)),
         )
         answer = await self._idle.ask(
-            plan.request(model=self._around.model()), self._until(watched), is_search=False
+            plan.request(model=self._session.settings.model), self._until(watched), is_search=False
         )
         watched.is_read = True
         if not isinstance(answer, NoSuggestion):
@@ -458,7 +433,8 @@ class NextEdits(Feature):
         return lambda: max(watched.quiet_until, self._read_until)
 
     def _shown_before(self, uri: str) -> "Sequence[Window]":
-        shown = (self._windows, *self._around.windows)
+        suggestions = self._suggestions
+        shown = (self._windows, suggestions.windows, suggestions.first_windows)
         return [window for windows in shown for window in windows.of(uri)]
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,16 +16,19 @@ from scripted_next_edits import SURE, find_by_rules, rule
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import FindNextEdits
 from intarsia.engine.ipc.messages import NextEdits as Answer
-from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.next_edits import next_edits, watched
-from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
+from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
+from intarsia.lsp.project.project_contexts import ProjectContexts
+from intarsia.lsp.protocol_extensions import Extensions
+from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings_in_force import SettingsRequests
 from intarsia.lsp.status import NextEditCounts
-from intarsia.lsp.suggestions import Windows
+from intarsia.lsp.suggestions import Suggestions, Windows
 
 URI = "file:///a.py"
 BEFORE = "old(1)\nold(2)\nold(3)\nold(4)\n"
@@ -63,25 +68,28 @@ class Window:
     def __init__(self) -> None:
         self.documents = Documents()
         self.engine = Engine()
-        self.level: Level | None = "sure"
-        self.is_filling_ahead = False
+        self.ahead = SimpleNamespace(is_filling=False)
         self.offers: list[Sequence[OpenOffer]] = []
         self.count = NextEditCounts()
-        self.looks = NextEdits(
-            self.documents,
-            self.engine,  # type: ignore[arg-type]
-            Surroundings(
-                is_wanted=lambda document: True,
-                level_of=lambda document: self.level,
-                model=lambda: "a model",
-                windows=[Windows()],
-                is_filling_ahead=lambda: self.is_filling_ahead,
-                offers_changed=lambda document, offers: self.offers.append(offers),
-                uses_elsewhere=_nowhere,
-                count=self._add,
-            ),
-        )
+        self.looks = NextEdits(self.session())
         self.documents.open(types.TextDocumentItem(URI, "python", 1, BEFORE))
+
+    def session(self) -> Any:
+        windows = {"windows": Windows(), "first_windows": Windows()}
+        suggestions = SimpleNamespace(ahead=self.ahead, **windows)
+        projects = SimpleNamespace(uses_elsewhere=_nowhere)
+        return SimpleNamespace(
+            documents=self.documents,
+            engine=self.engine,
+            feature={Suggestions: suggestions, ProjectContexts: projects}.get,
+            settings=Settings(model="a model", next_edit="sure"),
+            settings_of=lambda document: Settings(next_edit="sure"),
+            settings_requests=SettingsRequests(),
+            refusal=lambda document: None,
+            extensions=Extensions(next_edits=True),
+            notify=lambda _, told: self.offers.append(self.looks.offers_of(told.uri)),
+            status=SimpleNamespace(count_next_edits=self._add),
+        )
 
     def _add(self, count: NextEditCounts) -> None:
         self.count = self.count.plus(count)
@@ -167,7 +175,7 @@ async def test_a_dismissed_suggestion_is_not_waited_for(
 async def test_uses_of_a_renamed_declaration_wait_for_no_engine(window: Window) -> None:
     window.documents.change(changed(URI, 2, "def old(): pass\n" + BEFORE))
     window.looks.closed(URI)
-    window.engine.is_awaited = window.is_filling_ahead = True
+    window.engine.is_awaited = window.ahead.is_filling = True
     window.looks.suggested(window.document, 0, "a text that is being read")
     await window.look(window.document.text.replace("def old", "def new"))
     assert window.offered() == ["new(1)\n", "new(2)\n", "new(3)\n", "new(4)\n"]
@@ -203,13 +211,13 @@ async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window
 
 
 async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) -> None:
-    window.engine.is_awaited = window.is_filling_ahead = True
+    window.engine.is_awaited = window.ahead.is_filling = True
     window.write(EDITED)
     await asyncio.sleep(4 * PAUSE_S)
     window.engine.is_awaited = False
     await asyncio.sleep(4 * PAUSE_S)
     assert window.engine.asked == []
-    window.is_filling_ahead = False
+    window.ahead.is_filling = False
     await window.looked()
     assert len(window.engine.asked) == 2
 
