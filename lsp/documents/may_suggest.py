@@ -1,10 +1,14 @@
-"""Decides whether a document gets suggestions, by the settings, its language and its path.
+"""Decides by the settings whether a document gets suggestions, and how these are filled.
 
-Code in a fence of Markdown gets them if its own language does too.
+Its language and its path count. Code in a fence of Markdown gets them if its own language does too.
+Needs the infill package's grammars, so the server imports it on first use.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
@@ -55,3 +59,20 @@ def fence_ineligibility(
         return None
     reason = f"{code.id} is among disabledLanguages, also in Markdown"
     return NoSuggestion(reason=reason, kind="language")
+
+
+def options_of(settings: Settings, deadline_ms: int, **others: Any) -> FillOptions:
+    """Return the options; ``others`` are fields that no setting is for."""
+    return FillOptions(
+        decoding=settings.decoding,
+        num_candidates=settings.edit_candidates,
+        is_fresh=not settings.warm_start,
+        deadline_ms=deadline_ms,
+        model=settings.model,
+        budget=Budget(
+            prefix_tokens=settings.max_prefix_tokens,
+            suffix_tokens=settings.max_suffix_tokens,
+            hole_tokens=settings.max_hole_tokens,
+        ),
+        **others,
+    )

@@ -21,10 +21,9 @@ from intarsia.infill.replacement import Replacement, inserted_ranges, with_repla
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.documents.may_suggest import fence_ineligibility
+from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
 from intarsia.lsp.documents.snapshot import parse_if_long, read_text
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
-from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import needed_imports

@@ -17,9 +17,8 @@ from intarsia.infill.holes.hole import refusal_of_hole
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
 from intarsia.infill.syntax.lines import newline_of
-from intarsia.lsp.documents.may_suggest import fence_ineligibility
+from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
 from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, Snapshot
-from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

@@ -19,8 +19,8 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.syntax.lines import line_starts, splits_line_end
+from intarsia.lsp.documents.may_suggest import options_of
 from intarsia.lsp.documents.positions import position_at
-from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import resolve_settings
 from intarsia_research.errors import EvaluationFault
