@@ -63,15 +63,6 @@ def invoked(session: Session, uri: str) -> types.InlineCompletionParams:
     return types.InlineCompletionParams(context, types.TextDocumentIdentifier(uri), START)
 
 
-def test_a_folder_overrides_the_window_for_its_own_documents_alone() -> None:
-    session = opened({"holeMarks": ["W"]}, {ONE: {"holeMarks": ["1"]}, TWO: {"holeMarks": None}})
-    marks = {
-        uri: session.settings_of(document(session, uri)).hole_marks
-        for uri in (f"{ONE}/deep/a.py", f"{TWO}/a.py", "file:///work/a.py", "untitled:Untitled-1")
-    }
-    assert list(marks.values()) == [("1",), ("W",), ("W",), ("W",)]
-
-
 @pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file://"])
 async def test_a_new_document_follows_the_only_opened_folder(uri: str) -> None:
     session = Session(LanguageServer("test", "1"), None)

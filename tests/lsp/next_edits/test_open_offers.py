@@ -35,14 +35,6 @@ def replaced(found: OpenOffers, text: str) -> list[str]:
     return [text[it.start : it.end] for it in found.offers]
 
 
-def test_offers_move_with_the_lines_above_them() -> None:
-    found = opened(offer(2, "a"), offer(7, "b"))
-    after = TEXT.replace("line 4\n", "line 4\nmore\nand more\n")
-    assert found.change(TEXT, after) == ()
-    assert replaced(found, after) == ["line 2\n", "line 7\n"]
-    assert [it.id for it in found.offers] == ["1", "2"]
-
-
 def test_an_offer_ends_where_its_lines_change() -> None:
     for after in (
         TEXT.replace("line 2", "line two"),
