@@ -238,7 +238,7 @@ class IntarsiaServer(LanguageServer):
 class ClientLogHandler(logging.Handler):
     """Sends every log record to the client, but for those that sending one causes."""
 
-    def __init__(self, server: "LanguageServer") -> None:
+    def __init__(self, server: LanguageServer) -> None:
         super().__init__()
         self._server = server
         self._is_sending = False
@@ -254,7 +254,7 @@ class ClientLogHandler(logging.Handler):
             self._is_sending = False
 
 
-def log_to_client(server: "LanguageServer") -> None:
+def log_to_client(server: LanguageServer) -> None:
     """Send intarsia's log (from INFO) to the client instead of standard error."""
     handler = ClientLogHandler(server)
     for name, level in (("intarsia", logging.INFO), ("pygls", logging.WARNING)):

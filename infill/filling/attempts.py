@@ -10,15 +10,12 @@ caller asks the engine, and says how an answer is read.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from intarsia.engine.ipc.messages import Filled
 from intarsia.infill.suggestion import NoSuggestion
-
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +31,7 @@ class EngineCost:
     num_written: int = 0  # tokens of all answers
     nats: float | None = 0.0  # the entropy of all written tokens, summed; None: not known
 
-    def and_then(self, filled: "Filled") -> "EngineCost":
+    def and_then(self, filled: Filled) -> "EngineCost":
         """Return the cost with one more answer added."""
         num_tokens = len(filled.tokens)
         return EngineCost(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from lsprotocol import types
 
@@ -19,9 +19,6 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
-
-if TYPE_CHECKING:
-    from intarsia.infill.languages import Language
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,13 +97,13 @@ async def read_text(text: str, work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work) if len(text) > MAX_CHARS_ON_LOOP else work()
 
 
-async def parse_if_long(text: str, offset: int, language: "Language") -> None:
+async def parse_if_long(text: str, offset: int, language: Language) -> None:
     """Have a long text parsed. Planning a fill at this offset then finds it parsed."""
     if len(text) > MAX_CHARS_ON_LOOP:
         await asyncio.to_thread(partial(_parse, text, offset, language))
 
 
-def _parse(text: str, offset: int, language: "Language") -> None:
+def _parse(text: str, offset: int, language: Language) -> None:
     from intarsia.infill.syntax.embedded_code import code_at
     from intarsia.infill.syntax.parse import parse
 

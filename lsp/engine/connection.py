@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from intarsia.engine.ipc.client import EngineClient
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import LoadProgress
 
 
 _NUMBER = re.compile(r"\d+")
@@ -65,7 +64,7 @@ class EngineNotifier:
                 self._updates.put_nowait(None)
                 self._updates = None
 
-    def on_load_progress(self, progress: "LoadProgress") -> None:
+    def on_load_progress(self, progress: LoadProgress) -> None:
         """Show it, if a request waits for the model and the client can show it."""
         window = self._server.client_capabilities.window
         if not self._num_waiting or window is None or not window.work_done_progress:
@@ -85,9 +84,7 @@ class EngineNotifier:
             params = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
             self._server.window_show_message(params)
 
-    async def _show(
-        self, first: "LoadProgress", updates: "asyncio.Queue[LoadProgress | None]"
-    ) -> None:
+    async def _show(self, first: LoadProgress, updates: asyncio.Queue[LoadProgress | None]) -> None:
         token = str(uuid4())
         progress = self._server.work_done_progress
         try:
@@ -109,7 +106,7 @@ class EngineNotifier:
         progress.end(token, types.WorkDoneProgressEnd())
 
 
-def _percentage(progress: "LoadProgress") -> int | None:
+def _percentage(progress: LoadProgress) -> int | None:
     return None if progress.fraction is None else round(100 * progress.fraction)
 
 
