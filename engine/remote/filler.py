@@ -13,7 +13,7 @@ from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import Dialect, IdsDialect, cache_salt_of
 from intarsia.engine.remote.dialects.ids_servers import Sglang, Vllm
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudio, Mlx, Ollama
+from intarsia.engine.remote.dialects.text_servers import LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
@@ -170,8 +170,7 @@ def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
         case "LM Studio":
             return LmStudio(server.model or "")
         case "Ollama":
-            context_tokens = server.context_tokens or CONTEXT_TOKENS
-            return Ollama(server.model or "", context_tokens=context_tokens)
+            return Ollama(server.model or "", context_tokens=server.context_tokens)
     return LlamaCpp(remote.model)
 
 

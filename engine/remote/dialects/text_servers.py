@@ -139,9 +139,9 @@ class Ollama(Dialect):
     path = "/api/generate"
     form = "lines"
 
-    def __init__(self, model: str, *, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(self, model: str, *, context_tokens: int | None = None) -> None:
         self._model = model
-        self._context_tokens = context_tokens
+        self._context_tokens = context_tokens or CONTEXT_TOKENS
 
     def body(self, generation: Generation) -> Parameters:
         return {

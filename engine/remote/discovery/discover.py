@@ -14,7 +14,6 @@ from intarsia.engine.remote.http.remotes import Remote
 _LENGTHS = (256, 128, 64, 32)
 """The released canvas, and what it may be limited to. The longest that is served is used."""
 
-_REFUSED = 400
 _CONTEXT_TOKENS_UNLOADED = 4_096  # what LM Studio will load a model with is not known
 
 System: TypeAlias = Literal[
@@ -182,7 +181,7 @@ def _is_refused(remote: Remote, model: str, canvas_length: int, watch: Watch) ->
     """Tell whether a canvas of this length is a bad request. Nothing of the user's is sent."""
     path, body = VllmCanvas.path, probe_body(model, canvas_length)
     with open_exchange(remote, path, watch, body) as answer:
-        if answer.status == _REFUSED:
+        if answer.status == 400:
             return True
         require_success(remote, path, answer)
     return False
