@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Respond: TypeAlias = Callable[[str, bytes, socket.socket], None]
 """Takes a request's path and body, and its connection; writes the answer."""
@@ -103,3 +103,15 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes]:
     while lengths and len(body) < int(lengths[0]):
         body += connection.recv(65_536)
     return head, body
+
+
+class Script:
+    """Answers each request with the next answer, and notes the requests."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+        self.requests: list[dict[str, Any]] = []
+
+    def __call__(self, request: dict[str, Any]) -> Any:
+        self.requests.append(request)
+        return self._answers.pop(0)

@@ -135,12 +135,11 @@ class Parser:
     def _parsed(self, job: ParseJob) -> Parsed:
         try:
             frame = to_frame(ParseText(text=job.text, language_id=job.language.id))
-            process = self._process or self._start()
+            answer = _answer_of(self._process or self._start(), frame)
         except FrameError as error:
             return Parsed(job=job, reason=str(error))
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # no more processes, or threads
             return Parsed(job=job, fault=f"the parser cannot be started: {error}")
-        answer = _answer_of(process, frame)
         if answer is None or answer.is_last:
             self._end()
         if answer is not None:

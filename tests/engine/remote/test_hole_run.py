@@ -1,12 +1,12 @@
 """Where a hole ends, and what is asked of the server for it."""
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import serving
+from http_server import Respond, Script, serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
@@ -27,21 +27,18 @@ def ids(text: str) -> list[int]:
 FillBy = Callable[..., Filled]
 
 
-class Script:
+class LlamaScript(Script):
     """Answers each request with the next row of events, and notes the requests."""
 
-    def __init__(self, *answers: Sequence[bytes]) -> None:
-        self._answers = list(answers)
-        self.requests: list[dict[str, Any]] = []
-        self.respond = llama_cpp_answers(self._complete)
-
-    def _complete(self, request: dict[str, Any], connection: socket.socket) -> None:
-        self.requests.append(request)
-        send_events(request, connection, self._answers.pop(0))
+    @property
+    def respond(self) -> Respond:
+        return llama_cpp_answers(
+            lambda request, connection: send_events(request, connection, self(request))
+        )
 
 
 def test_a_stop_text_is_the_servers_to_find(fill: FillBy) -> None:
-    script = Script([event(ids("val")), event(ids("\n")), last_event("word")])
+    script = LlamaScript([event(ids("val")), event(ids("\n")), last_event("word")])
     filled = fill(script.respond)
     assert (filled.text, filled.finish_reason) == ("val", "end_of_hole")
     (request,) = script.requests
@@ -50,7 +47,7 @@ def test_a_stop_text_is_the_servers_to_find(fill: FillBy) -> None:
 
 
 def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
-    script = Script(
+    script = LlamaScript(
         [event(ids("f(")), event(ids("\n")), last_event("word")],
         [event(ids("1)")), event(ids("\n")), last_event("limit")],
     )
@@ -62,7 +59,7 @@ def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
 
 
 def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
-    script = Script(
+    script = LlamaScript(
         [event(ids("f(")), event([END]), last_event("eos")],
         [event(ids(")")), last_event("limit")],
         [event([END]), last_event("eos")],
@@ -75,7 +72,7 @@ def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
 
 
 def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
-    script = Script([event(ids("    val")), event(ids("\nreturn")), event(ids("x" * 50))])
+    script = LlamaScript([event(ids("    val")), event(ids("\nreturn")), event(ids("x" * 50))])
     filled = fill(script.respond, stop=(), min_indent=4)
     assert (filled.text, filled.finish_reason) == ("    val", "end_of_hole")
 
@@ -85,19 +82,19 @@ def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
 )
 def test_a_limit_is_a_reason(fill: FillBy, fields: dict[str, int], reason: str) -> None:
     num = fields.get("max_steps", 3)
-    script = Script([*(event(ids("1")) for _ in range(num)), last_event("limit")])
+    script = LlamaScript([*(event(ids("1")) for _ in range(num)), last_event("limit")])
     filled = fill(script.respond, max_tokens=3, **fields)
     assert (filled.text, filled.finish_reason) == ("1" * num, reason)
     assert script.requests[0]["n_predict"] == num
 
 
 def test_a_full_slot_ends_the_hole(fill: FillBy) -> None:
-    script = Script([event(ids("1")), last_event("limit")])
+    script = LlamaScript([event(ids("1")), last_event("limit")])
     assert fill(script.respond, max_tokens=9).text == "1"
 
 
 def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy) -> None:
-    script = Script(
+    script = LlamaScript(
         [event(ids("return")), last_event("limit")],
         [event(ids(" val")), event(ids("\n")), last_event("word")],
     )
@@ -113,14 +110,14 @@ def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy
 
 def test_a_server_without_grammars_is_found(fill: FillBy) -> None:
     with pytest.raises(RemoteError, match="does not continue what is typed"):
-        fill(Script([event(ids("val")), last_event("eos")]).respond, given="ret")
+        fill(LlamaScript([event(ids("val")), last_event("eos")]).respond, given="ret")
 
 
 def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
     rows = [{"id": token, "logprob": -n} for n, token in enumerate(ids("x") + ids("1") + ids("r"))]
     scored = [{**rows[0], "top_logprobs": rows}]
     first = event(ids("x"), completion_probabilities=scored)
-    script = Script([first, last_event("limit")], [event(ids("2\n")), last_event("word")])
+    script = LlamaScript([first, last_event("limit")], [event(ids("2\n")), last_event("word")])
     filled = fill(script.respond, alternative=1)
     assert filled.text == "12"
     assert filled.tokens[0].confidence == pytest.approx(0.3679, abs=1e-4)
@@ -128,7 +125,7 @@ def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
 
 def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
     steps: list[Step] = []
-    script = Script([event(ids("def")), event(ids(" val")), last_event("eos")])
+    script = LlamaScript([event(ids("def")), event(ids(" val")), last_event("eos")])
     filled = fill(script.respond, FillControl(on_step=steps.append))
     texts = ["".join(token.text for token in step.tokens) for step in steps]
     assert texts == ["def", "def val"]
@@ -137,7 +134,7 @@ def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
 
 
 def test_the_servers_own_counts_are_those_of_the_answer(fill: FillBy) -> None:
-    script = Script([event(ids("1")), last_event("eos", num_read=3, num_reused=40)])
+    script = LlamaScript([event(ids("1")), last_event("eos", num_read=3, num_reused=40)])
     filled = fill(script.respond)
     assert (filled.num_prefilled, filled.num_reused) == (3, 40)
 

@@ -1,34 +1,21 @@
 """Holes on servers that take text: half-typed words, ends, parts, and marks in the user's code."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
-from http_server import Respond
+from http_server import Respond, Script
 from text_double import last_line, line, mlx_answer, mlx_answers, ollama_answers
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Filled, ProjectContext, Step
 
-
-class Script:
-    """Answers each request with the next answer, and notes the requests."""
-
-    def __init__(self, *answers: Any) -> None:
-        self._answers = list(answers)
-        self.requests: list[dict[str, Any]] = []
-
-    def __call__(self, request: dict[str, Any]) -> Any:
-        self.requests.append(request)
-        return self._answers.pop(0)
-
-    def prompts(self) -> list[str]:
-        """Return what was after the mark of the middle in each request."""
-        return [request["prompt"].partition("<|fim_middle|>")[2] for request in self.requests]
-
-
 FillBy = Callable[..., Filled]
+
+
+def prompts(script: Script) -> list[str]:
+    """Return what was after the mark of the middle in each request."""
+    return [request["prompt"].partition("<|fim_middle|>")[2] for request in script.requests]
 
 
 def ollama(*answers: Sequence[bytes]) -> tuple[Script, Respond]:
@@ -56,14 +43,14 @@ def test_a_half_typed_word_is_written_again_and_left_out(fill: FillBy) -> None:
     script, server = ollama([line("re"), line("turn v"), line("al"), last_line()])
     filled = fill(server, given="ret")
     assert filled.text == "urn val"
-    assert script.prompts() == [""]
+    assert prompts(script) == [""]
 
 
 @pytest.mark.parametrize("first", ["val", "", "re"])
 def test_another_word_is_asked_again_from_after_what_is_typed(fill: FillBy, first: str) -> None:
     script, server = ollama([line(first), last_line()], [line("urn"), last_line()])
     assert fill(server, given="ret").text == "urn"
-    assert script.prompts() == ["", "ret"]
+    assert prompts(script) == ["", "ret"]
 
 
 def test_the_end_is_found_here_too(fill: FillBy) -> None:
@@ -79,7 +66,7 @@ def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
     filled = fill(server, max_open=0)
     assert (filled.text, filled.finish_reason) == ("f(\n1)", "end_of_hole")
     assert [request["options"]["stop"] for request in script.requests] == [["\n"], []]
-    assert script.prompts()[1] == "f("
+    assert prompts(script)[1] == "f("
 
 
 def test_a_server_that_ends_in_an_open_bracket_again_is_left_at_that(fill: FillBy) -> None:
@@ -190,7 +177,7 @@ def test_parts_are_joined_with_every_blank(fill: FillBy) -> None:
     assert filled.text == " return val1"
     assert filled.tokens[0].confidence == pytest.approx(0.7788, abs=1e-4)
     assert (filled.num_prefilled, filled.num_reused) == (10, 30)
-    assert script.prompts()[1] == script.prompts()[0] + " return"
+    assert prompts(script)[1] == prompts(script)[0] + " return"
     assert script.requests[0]["max_tokens"] == 8
     assert script.requests[0]["logprobs"] is True, "a number is refused"
     assert "suffix" not in script.requests[0]
@@ -205,7 +192,7 @@ def test_a_stop_text_within_a_token_is_found(fill: FillBy) -> None:
 def test_a_word_is_written_in_one_part(fill: FillBy) -> None:
     script, server = mlx(mlx_answer(" "), mlx_answer("urn val", finish="stop"))
     assert fill(server, given=" ret").text == "urn val"
-    assert script.prompts() == ["", " ret"]
+    assert prompts(script) == ["", " ret"]
     assert [request["max_tokens"] for request in script.requests] == [8, 8]
 
 
