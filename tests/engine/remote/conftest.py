@@ -1,6 +1,6 @@
 """Settings of remotes for one test, and llama.cpp's real server for all tests of this folder."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from http_server import Respond, serving
 from llama_cpp import SERVER_PYTHON, LlamaCppServer, llama_cpp_server
 from msgspec.structs import replace
-from remote_settings import HOLE, RemoteSettings, settings
+from remote_settings import HOLE, FillBy, RemoteSettings, settings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -31,9 +31,6 @@ def toy_folder(tmp_path: Path) -> Path:
     """Return a folder with the toy tokenizer."""
     toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
     return tmp_path
-
-
-FillBy = Callable[..., Filled]
 
 
 @pytest.fixture

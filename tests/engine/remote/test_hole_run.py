@@ -1,20 +1,19 @@
 """Where a hole ends, and what is asked of the server for it."""
 
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from http_server import Respond, Script, serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
-from remote_settings import RemoteSettings
+from remote_settings import FillBy, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_AFTER
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.ipc.messages import Fill, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")
@@ -22,9 +21,6 @@ END = toy_tokenizer().token_to_id("<|endoftext|>")
 
 def ids(text: str) -> list[int]:
     return toy_tokenizer().encode(text).ids
-
-
-FillBy = Callable[..., Filled]
 
 
 class LlamaScript(Script):

@@ -1,16 +1,15 @@
 """Holes on servers that take text: half-typed words, ends, parts, and marks in the user's code."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from http_server import Respond, Script
+from remote_settings import FillBy
 from text_double import last_line, line, mlx_answer, mlx_answers, ollama_answers
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import ContextChunk, Filled, ProjectContext, Step
-
-FillBy = Callable[..., Filled]
+from intarsia.engine.ipc.messages import ContextChunk, ProjectContext, Step
 
 
 def prompts(script: Script) -> list[str]:
