@@ -152,8 +152,8 @@ class LanguageServerClient:
 
     async def _ask(self, server: ServerProcess, case: Case) -> Answer:
         uri = f"file:///evaluation/{next(self._numbers)}/{quote(case.path.lstrip('/'))}"
-        in_project = self._reading_s is not None and case.root is not None
-        if in_project:
+        reading_s = self._reading_s if case.root else None
+        if case.root is not None and reading_s is not None:
             self._server.open_folder(server, case.root)
             uri = (case.root.resolve() / case.path).as_uri()
         text = case.filled("")
@@ -164,8 +164,8 @@ class LanguageServerClient:
             answer = await _ask_for_edit(server, uri, cursor)
         else:
             answer = await self._ask_for_ghost_text(server, uri, cursor)
-            if in_project:
-                await asyncio.sleep(self._reading_s)
+            if reading_s is not None:
+                await asyncio.sleep(reading_s)
                 answer = await self._ask_for_ghost_text(server, uri, cursor)
         server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         return answer
