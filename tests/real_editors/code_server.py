@@ -27,6 +27,7 @@ QUIET: Mapping[str, object] = {
     "workbench.colorTheme": "Default Dark Modern",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
+    "files.autoSave": "off",  # a browser's VS Code saves after a second, between two steps
     "workbench.tips.enabled": False,
 }
 """Nothing that moves by itself or asks the network. Menus open as they do in VS Code."""
