@@ -129,11 +129,16 @@ def _beginnings(
     tokens: Sequence[ConfidentToken], calibration: Calibration, percent: int
 ) -> Iterator[tuple[str, float]]:
     """Yield each beginning that ends after a token and is probable enough, and how probable."""
-    for length in range(1, len(tokens)):
-        probability = keep_probability(tokens[:length], None, calibration)
-        if probability is None or 100 * probability < percent:
+    text, total, weakest = "", 0.0, 0.0
+    for token in tokens[:-1]:
+        if token.confidence is None:
             return
-        yield "".join(token.text for token in tokens[:length]).rstrip(), probability
+        log = _log(token.confidence)
+        text, total, weakest = text + token.text, total + log, min(weakest, log)
+        probability = calibration.probability(Evidence(total=total, weakest=weakest, end=0.0))
+        if 100 * probability < percent:
+            return
+        yield text.rstrip(), probability
 
 
 def _is_whole(beginning: str, text: str) -> bool:
