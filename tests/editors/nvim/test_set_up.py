@@ -75,15 +75,7 @@ def test_a_key_can_be_another_and_falls_back_to_what_it_did(runtime: Address) ->
     before = "vim.keymap.set('i', '<Tab>', function() return '--' end, { expr = true })"
     with nvim_with(runtime, {"cmd": RULE_SERVER, "keys": keys}, before=before) as nvim:
         nvim.until(ATTACHED)
-        assert insert_maps(nvim) == {
-            "<Tab>",
-            "<M-w>",
-            "<M-j>",
-            "<M-s>",
-            "<M-p>",
-            "<M-e>",
-            "<M-g>",
-        }
+        assert insert_maps(nvim) == {"<Tab>", "<M-w>", "<M-j>", "<M-s>", "<M-p>", "<M-e>", "<M-g>"}
         nvim.keys("A")
         nvim.shows("first")
         nvim.keys("<Tab><Tab>")
@@ -250,8 +242,7 @@ def test_a_file_that_is_closed_and_opened_again_gets_ghost_text(edit: Edit) -> N
         nvim.shows("first")
         nvim.keys("<Esc>")
         nvim.run(
-            "local file = vim.api.nvim_buf_get_name(0) vim.cmd(...) vim.cmd.edit(file)",
-            command,
+            "local file = vim.api.nvim_buf_get_name(0) vim.cmd(...) vim.cmd.edit(file)", command
         )
     nvim.until(ATTACHED)
     nvim.keys("A")

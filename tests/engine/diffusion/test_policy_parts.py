@@ -130,13 +130,7 @@ SUFFIX = 2
 
 @pytest.mark.parametrize(
     ("max_tokens", "lengths"),
-    [
-        (1, (1,)),
-        (4, (4,)),
-        (5, (4, 5)),
-        (64, (4, 8, 16, 32, 64)),
-        (100, (4, 8, 16, 32, 64, 100)),
-    ],
+    [(1, (1,)), (4, (4,)), (5, (4, 5)), (64, (4, 8, 16, 32, 64)), (100, (4, 8, 16, 32, 64, 100))],
 )
 def test_candidates_double_up_to_the_longest(max_tokens: int, lengths: tuple[int, ...]) -> None:
     assert candidate_lengths(max_tokens) == lengths
@@ -197,9 +191,6 @@ def test_cancel_is_honoured_between_two_candidates() -> None:
     predict = likes(4)
     with pytest.raises(Cancelled):
         choose_length(
-            predict,
-            [4, 8, 16],
-            canvas_of,
-            control=cancelling(lambda: len(predict.canvases) == 2),
+            predict, [4, 8, 16], canvas_of, control=cancelling(lambda: len(predict.canvases) == 2)
         )
     assert len(predict.canvases) == 2

@@ -17,13 +17,7 @@ from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import (
-    PROTOCOL_VERSION,
-    CanvasToken,
-    Failed,
-    Filled,
-    Step,
-)
+from intarsia.engine.ipc.messages import PROTOCOL_VERSION, CanvasToken, Failed, Filled, Step
 from intarsia.engine.remote.fill.link import WAITS_S
 
 NUM_TRIES = 1 + len(WAITS_S)
@@ -134,11 +128,7 @@ Ask: TypeAlias = Callable[..., Filled]
     [pytest.param(*one.values, end, id=f"{one.id}-{end.__name__}") for one, end in WAYS],
 )
 def test_the_user_sees_no_server_that_ended(
-    ask: Ask,
-    system: Callable[[list[Answer]], Respond],
-    path: str,
-    complete: Answer,
-    end: Answer,
+    ask: Ask, system: Callable[[list[Answer]], Respond], path: str, complete: Answer, end: Answer
 ) -> None:
     with serving(system([end, end, complete])) as server:
         assert ask(server.url).text == "return val"

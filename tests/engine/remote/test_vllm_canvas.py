@@ -21,14 +21,7 @@ from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import (
-    ContextChunk,
-    Fill,
-    Filled,
-    Prefetch,
-    ProjectContext,
-    Step,
-)
+from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, Prefetch, ProjectContext, Step
 from intarsia.engine.remote.dialects.generation import LikelyToken, NewToken, UnusableAnswer
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.fill.canvas import CanvasAnswer

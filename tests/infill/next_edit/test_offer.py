@@ -62,12 +62,7 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
         ("a\r\nb\r\nc", "x\r\nb\r\nc", correction(2, 1, ""), "x\r\nb"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(3, 0, "d\n"), "x\nb\nc\nd\n"),
         ("\ufeffa\nb\n", "\ufeffa\ny\n", correction(0, 1, "x\n"), "\ufeffx\ny\n"),
-        (
-            "a\x0c\nb\u2028\n",
-            "x\x0c\nb\u2028\n",
-            correction(1, 1, "y\u2028\n"),
-            "x\x0c\ny\u2028\n",
-        ),
+        ("a\x0c\nb\u2028\n", "x\x0c\nb\u2028\n", correction(1, 1, "y\u2028\n"), "x\x0c\ny\u2028\n"),
         (
             "a\nb\n",
             "x\nb\n",
@@ -196,10 +191,7 @@ def test_the_window_holds_the_edit_and_what_is_around_it() -> None:
     check(plan, LONG, after)
     assert [part.may_change for part in plan.parts] == [True, False, True]
     above, edit, below = plan.parts
-    assert (edit.before, edit.after) == (
-        "value_200 = compute(200)\n",
-        "value_200 = other(200)\n",
-    )
+    assert (edit.before, edit.after) == ("value_200 = compute(200)\n", "value_200 = other(200)\n")
     assert 0.7 * 3.2 * ABOVE_TOKENS < len(above.after) <= 3.2 * ABOVE_TOKENS
     assert 0.7 * 3.2 * BELOW_TOKENS < len(below.after) <= 3.2 * BELOW_TOKENS
     assert plan.example == EditExample(before=edit.before, after=edit.after)

@@ -10,15 +10,7 @@ from contextlib import suppress
 from importlib.metadata import version
 
 import pytest
-from editor_clients import (
-    ask_inline,
-    connected,
-    editing,
-    initialize,
-    neovim,
-    open_document,
-    vscode,
-)
+from editor_clients import ask_inline, connected, editing, initialize, neovim, open_document, vscode
 from engine_watch import engine_once, until
 from extended_client import asking_for, told_page
 from local_server import free_port
