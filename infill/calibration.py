@@ -71,11 +71,24 @@ class Calibration:
         )
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
 
+    @property
+    def in_comments(self) -> "Calibration":
+        """The calibration of what is typed in comments."""
+        return Calibration(
+            bias=_STEEPER * self.bias - _RARER,
+            total=_STEEPER * self.total,
+            weakest=_STEEPER * self.weakest,
+            end=_STEEPER * self.end,
+        )
+
+
+_STEEPER, _RARER = 2.0, 2.0
+"""How the log-odds of code become those of comments (docs/design-notes/show-threshold.md)."""
 
 MayEndHere: TypeAlias = Callable[[str, str], bool]
-"""Whether a beginning of the text, which goes on with the second string, leaves the code whole."""
+"""Whether a beginning of the text may be shown, which goes on with the second string."""
 
-_LEAST_CHARS = 3
+LEAST_CHARS = 3
 """A shorter beginning is not worth reading. Blanks do not count."""
 
 
@@ -113,7 +126,7 @@ def shown_part(
         parts.append((text, probability))
     parts.sort(key=lambda part: ((part[1] - percent / 100) * len(part[0]), len(part[0])))
     ends = (it for it, _ in reversed(parts))
-    shown = next((it for it in ends if it == text or may_end_here(it, text[len(it) :])), "")
+    shown = next((it for it in ends if may_end_here(it, text[len(it) :])), "")
     return ShownPart(length=len(shown), probability=probability)
 
 
@@ -145,7 +158,7 @@ def _is_whole(beginning: str, text: str) -> bool:
     """Whether a beginning ends at the edge of a word, and says something."""
     ends_in_word = _is_word(beginning[-1:]) and _is_word(text[len(beginning) :][:1])
     num_chars = sum(not char.isspace() for char in beginning)
-    return not ends_in_word and num_chars >= _LEAST_CHARS
+    return not ends_in_word and num_chars >= LEAST_CHARS
 
 
 def _is_word(char: str) -> bool:

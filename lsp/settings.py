@@ -201,11 +201,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         InComments,
         PER_LANGUAGE,
         Meta(
-            description="Suggest in comments and docstrings while you type. The code tells what "
-            "documentation is about, but in your own sentences suggestions disturb. When requested "
-            "by a command, always."
+            description="Suggest in comments and docstrings while you type. For showThreshold, a "
+            "text there has to be surer than code to count as probable. When requested by a "
+            "command, always."
         ),
-    ] = "documentation"
+    ] = "always"
     in_strings: Annotated[
         bool,
         PER_LANGUAGE,

@@ -13,7 +13,7 @@ from rich.text import Text
 from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import Decoding, Filled, Timing
-from intarsia.infill.filling.judged import probability_of
+from intarsia.infill.filling.judged import is_in_comment, probability_of
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement
@@ -160,7 +160,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_filling(
-    file: str, text: str, filling: FilledPlace, decoding: Decoding = "speculative"
+    file: str, text: str, filling: FilledPlace, language: Language, decoding: Decoding
 ) -> FillReport:
     """Return the report of one hole; ``text`` is the original text of the file."""
     where = range_of(text, *filling.where)
@@ -184,7 +184,14 @@ def report_filling(
                 num_project=filled.num_project,
                 probability=None
                 if isinstance(found, NoSuggestion) or not isinstance(filling.place, Cursor)
-                else probability_of(filled, found, decoding),
+                else probability_of(
+                    filled,
+                    found,
+                    decoding,
+                    in_comment=is_in_comment(
+                        filling.text, filling.place.start + filling.shift, language
+                    ),
+                ),
             )
 
 

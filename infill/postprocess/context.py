@@ -23,7 +23,7 @@ from intarsia.infill.syntax.lines import (
     next_line_start,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.nodes import is_inside_string
+from intarsia.infill.syntax.nodes import is_in_open_comment, is_inside_string
 from intarsia.infill.syntax.parse import Syntax, parse
 
 MAX_CHARS_AROUND = 4_000
@@ -76,6 +76,8 @@ def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) 
     code = code_at(text, hole.start, hole.end, language)
     text, language = code.text, code.language
     syntax = parse(text, language)
+    if is_in_open_comment(syntax, hole.start):
+        syntax = None  # it reads the words as code
     before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
     next_start = next_line_start(text, hole.end)
     after = with_plain_newlines(text[next_start : next_start + MAX_CHARS_AROUND])

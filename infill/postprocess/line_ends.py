@@ -5,6 +5,7 @@ def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
 
 import re
 
+from intarsia.infill.calibration import LEAST_CHARS
 from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.postprocess.context import (
     CleaningContext,
@@ -103,6 +104,26 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_arrow = beginning.endswith(_ARROWS)  # what it leads to is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
     return is_prose or (is_end and not is_arrow) or not goes_on.strip()
+
+
+_COMMENT_ENDS = ("*/", "-->", '"""', "'''")
+
+
+def is_whole_remark(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning of a text in a comment is worth reading, and can stand there alone.
+
+    It cuts no mark, opens no quote or bracket, and has no code after the comment.
+
+    of a ║list */   →   yes
+    of║, of `a║`, of a list *║/, of a list */ f();║   →   no
+    """
+    line = context.line_before + context.rest
+    is_cut = all(char.strip() and not _WORD.match(char) for char in (beginning[-1:], goes_on[:1]))
+    is_open = beginning.count("`") % 2 == 1 and line.count("`") % 2 == 0
+    has_code = any(beginning.partition(end)[2].strip() for end in _COMMENT_ENDS)
+    if is_cut or is_open or has_code or len("".join(beginning.split())) < LEAST_CHARS:
+        return False
+    return why_it_does_not_fit(beginning, context) is None and is_no_worse(beginning, context)
 
 
 _WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w")

@@ -1,7 +1,7 @@
 """Looks up what is at an offset of a parsed text: nodes, strings, comments, prose, parse errors.
 
-Public functions take string indices; the helpers below count UTF-8 bytes, as the trees do. Nothing
-is prose in files of data or markup: there, strings are the content. Nor is a string that names
+Public functions take string indices; the helpers below count UTF-8 bytes, as the trees do. No
+string is prose in files of data or markup: there, strings are the content. Nor is one that names
 something: a key, a module, a variable, one of several words.
 """
 
@@ -176,7 +176,8 @@ _DATA = frozenset({"json", "yaml", "toml", "markdown", "html", "css"})
 _BEGUN_COMMENT = re.compile(r"(?:/\*\*[\s*]*|//[/!]\s*|---\s*)\Z")
 _BEGUN_DOCSTRING = re.compile(r"\s*[rRuU]?(?:\"\"\"|''')\s*\Z")
 _DOC_LINES = ("///", "//!", "---")
-_BLOCK_COMMENTS = ("/*", "<!--", "--[[")
+_BLOCK_ENDS = {"/*": "*/", "<!--": "-->", "--[[": "]]"}
+_OPENS_BLOCK, _STARRED = re.compile(r"(?:.*[\s(,;{])?(/\*|<!--|--\[\[)"), re.compile(r"[ \t]*\*")
 _QUOTES = ('"""', "'''", '"', "'", "`")
 _WITH_CHARACTERS = frozenset(
     {"c", "cpp", "csharp", "go", "java", "kotlin", "rust", "scala", "swift", "zig"}
@@ -198,13 +199,15 @@ _WITH_VARIABLES = frozenset({"dart", "kotlin", "php", "scala", "shellscript"})
 
 def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     """Return which prose an insertion at ``offset`` would be part of, None in code."""
-    if syntax is None or syntax.language.id in _DATA:
+    if syntax is None:
         return None
     start = _comment_around(syntax, offset)
     if start is None:
         start = _open_block_comment(syntax, offset)
     if start is not None:
         return "documentation" if _is_begun(syntax.text, start, offset) else "comment"
+    if syntax.language.id in _DATA:
+        return None
     with_string = _with_string_around(syntax, offset)
     line = syntax.text[line_start(syntax.text, offset) : offset]
     if with_string is None or _is_in_expression(line):
@@ -214,22 +217,37 @@ def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     return "documentation" if _BEGUN_DOCSTRING.match(line) else "comment"
 
 
+def is_in_open_comment(syntax: Syntax | None, offset: int) -> bool:
+    """Whether an insertion at ``offset`` would be in a block comment that has no end yet."""
+    if syntax is None or _comment_around(syntax, offset) is not None:
+        return False
+    return _open_block_comment(syntax, offset) is not None
+
+
 def _comment_around(syntax: Syntax, offset: int) -> int | None:
     """Return where the comment starts that text typed at ``offset`` would go on with."""
     text = syntax.text
     start = comment_at(syntax, offset - 1) if offset > 0 else None
     if start is None or comment_at(syntax, offset) == start:
         return start
-    has_ended = text.startswith(_BLOCK_COMMENTS, start) or "\n" in text[start:offset]
+    has_ended = text.startswith(tuple(_BLOCK_ENDS), start) or "\n" in text[start:offset]
     return None if has_ended else start
 
 
 def _open_block_comment(syntax: Syntax, offset: int) -> int | None:
-    """Return where the line begins a block comment without an end, which no grammar can read."""
-    start = line_start(syntax.text, offset)
-    line = syntax.text[start:offset]
-    is_begun = line.lstrip().startswith("/*") and "*/" not in line
-    return start + line.index("/*") if is_begun and "*/" in syntax.language.ends else None
+    """Return where a line begins a block comment without an end, which no grammar can read.
+
+    Lines below go on with it that begin with a star.
+    """
+    text = syntax.text
+    start = line_start(text, offset)
+    while start > 0 and _STARRED.match(text, start, offset):
+        start = line_start(text, start - 1)
+    begun = _OPENS_BLOCK.match(text, start, offset)
+    closer = _BLOCK_ENDS[begun[1]] if begun else None
+    if begun is None or closer not in syntax.language.ends:
+        return None
+    return None if text.find(closer, begun.end(), offset) >= 0 else begun.start(1)
 
 
 def _is_begun(text: str, start: int, offset: int) -> bool:

@@ -165,4 +165,5 @@ def _share(flags: Sequence[bool], examples: Sequence[Suggested]) -> Estimate | N
 
 def _shown_length(example: Suggested, calibration: Calibration, percent: int) -> int:
     tokens, end = example.tokens, example.end_confidence
-    return shown_part(tokens, end, calibration, percent, end_rule(example.plan)).length
+    rule = end_rule(example.plan, in_comment=False)
+    return shown_part(tokens, end, calibration, percent, rule).length

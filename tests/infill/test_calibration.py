@@ -183,14 +183,6 @@ def test_a_text_is_cut_only_where_the_code_is_whole() -> None:
     assert asked == ["total +=", "total"], "the best first"
 
 
-def test_the_code_is_not_looked_at_where_all_is_shown() -> None:
-    def may_end_here(beginning: str, goes_on: str) -> bool:
-        raise AssertionError(beginning)
-
-    part = shown_part(spoken(*SURE), None, PRODUCT, 30, may_end_here)
-    assert part == ShownPart(length=17, probability=pytest.approx(0.9**4))
-
-
 @pytest.mark.parametrize("calibration", [PRODUCT, None])
 def test_where_the_probability_is_not_known_all_is_shown(calibration: Calibration | None) -> None:
     unknown = spoken(("total", 0.1), (" = 1", None if calibration else 0.1))

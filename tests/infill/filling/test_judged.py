@@ -1,5 +1,6 @@
 """How probable an answer of the engine is to be kept, and how much of it an editor shows."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,8 +39,11 @@ def answer(parts: Sequence[tuple[str, float | None]] = LINE, **changes: Any) -> 
     return filled_with("".join(text for text, _ in parts), **fields)
 
 
-def plan(text: str = "def f(rates, i):\n    total = 0\n    ") -> FillPlan:
-    found = plan_at_cursor(text, len(text), language_for_id("python"), FillOptions())
+def plan(
+    marked: str = "def f(rates, i):\n    total = 0\n    ‸", language: str = "python"
+) -> FillPlan:
+    before, _, after = marked.partition("‸")
+    found = plan_at_cursor(before + after, len(before), language_for_id(language), FillOptions())
     assert isinstance(found, FillPlan)
     return found
 
@@ -103,8 +107,46 @@ def test_without_a_calibration_that_holds_all_is_shown(changes: dict[str, Any]) 
 
 def test_the_entropy_bound_has_no_calibration() -> None:
     filled, at = answer(), plan()
-    assert probability_of(filled, suggestion_of(filled, at), "entropy") is None
-    assert probability_of(filled, suggestion_of(filled, at), "autoregressive") is not None
+    suggestion = suggestion_of(filled, at)
+    assert probability_of(filled, suggestion, "entropy", in_comment=False) is None
+    assert probability_of(filled, suggestion, "autoregressive", in_comment=False) is not None
+
+
+NEXT = "the| next~| value?"
+SURE = {"": 0.97, "~": 0.6, "?": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("language", "marked", "tokens", "shown"),
+    [
+        ("plaintext", "Read ‸", NEXT, "the next"),  # elsewhere it would be sure enough
+        ("python", "x = 1  # ‸\n", NEXT, "the"),
+        ("python", 'def f():\n    """‸"""\n', NEXT, "the"),
+        ("python", 'def f():\n    """Add.\n\n    ‸\n    """\n    return 1\n', NEXT, "the"),
+        ("javascript", "/**\n * ‸\n */\nfunction f() {}\n", NEXT, "the"),
+        ("yaml", "# ‸\na: 1\n", NEXT, "the"),
+        ("vue", "<p>a</p>\n<!-- ‸ -->\n", NEXT, "the"),
+        ("markdown", "```python\n# ‸\nx = 1\n```\n", NEXT, "the"),
+        ("c", "/* ‸\nint a;\n", "the| sum| *|/", "the sum */"),
+        ("c", "/* ‸\nint a;\n", "the| sum| *|/?", "the sum"),
+        ("c", "f(/* ‸\n", "size| */| 3|);", "size */"),
+        ("css", "/* ‸\na { b: c }\n", "a| list", "a list"),
+        ("html", "<!-- ‸\n<p>a</p>\n", "the| title| --|>?", "the title"),
+        ("python", 'def f():\n    """‸\n', 'Add| it|."|""?', "Add it"),
+        ("lua", "--[[ ‸\nlocal a = 1\n", "the| sum| ]|]?", "the sum"),
+        ("swift", "// Ask ‸\n", "for| `|Map|`?", "for"),
+        ("go", "// Ad‸\n", "d|s", ""),  # two letters are not worth reading
+    ],
+)
+def test_what_is_shown_in_a_comment_is_surer_than_code_and_can_stand_alone(
+    language: str, marked: str, tokens: str, shown: str
+) -> None:
+    """No mark is cut, no backquote is opened, and no code follows the comment."""
+    found = re.findall(r"([^|~?]+)([~?]?)", tokens)
+    filled, at = answer([(text, SURE[sure]) for text, sure in found]), plan(marked, language)
+    suggestion = suggestion_of(filled, at)
+    length = judge(at, filled, suggestion, "speculative", 20).shown_length
+    assert suggestion.text[:length] == shown
 
 
 def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:

@@ -149,9 +149,9 @@ async def test_nothing_after_a_paste_but_after_an_accepted_suggestion(runtime: A
 @pytest.mark.parametrize(
     ("text", "after", "options", "reason"),
     [
-        ("x = 1  # the total \n", "total ", {}, "in a comment"),
-        ("x = 1  # the total \n", "total ", {"inComments": "always"}, None),
-        ('def f():\n    """"""\n    g()\n', '    """', {}, None),
+        ("x = 1  # the total \n", "total ", {"inComments": "documentation"}, "in a comment"),
+        ("x = 1  # the total \n", "total ", {}, None),
+        ('def f():\n    """"""\n    g()\n', '    """', {"inComments": "documentation"}, None),
         ('def f():\n    """"""\n    g()\n', '    """', {"inComments": "never"}, "in a comment"),
         ('x = "a "\n', '"a ', {}, "in a string"),
         ('x = "a "\n', '"a ', {"inStrings": True}, None),
@@ -252,7 +252,7 @@ async def test_settings_of_a_language_go_before(runtime: Address) -> None:
 
 async def test_a_silent_place_is_not_filled_ahead(runtime: Address) -> None:
     """After the suggestion the cursor would be in a comment: only the line below is asked for."""
-    options = {"fillAhead": "always", "projectContext": False}
+    options = {"fillAhead": "always", "projectContext": False, "inComments": "never"}
     async with typing(runtime, "x = \n", written="1  # one", **options) as user:
         assert await user.after("x = ")
         status = await engine_once(runtime, lambda status: status.ahead.num_asked == 1)
@@ -260,7 +260,8 @@ async def test_a_silent_place_is_not_filled_ahead(runtime: Address) -> None:
 
 
 async def test_a_menu_of_completions_is_empty_in_a_comment_that_is_typed(runtime: Address) -> None:
-    async with typing(runtime, "x = 1  # the total", who=neovim()) as user:
+    text = "x = 1  # the total"
+    async with typing(runtime, text, who=neovim(), inComments="documentation") as user:
         user.edit(("total", "total "))
         assert not (await user.menu(0, len(user.text))).items
         again = await user.client.text_document_completion_async(
