@@ -39,7 +39,7 @@ def end_confidence_of(filled: Filled, suggestion: Suggestion) -> float | None:
     return filled.end_confidence if is_same else None
 
 
-_REMARK = re.compile(r"\s*(?:#|//|--|<!--|\{#|/?\*)(?:\s|\Z)")
+_REMARK = re.compile(r"\s*(?:#+|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+)(?:\s|\Z)")
 
 
 def is_in_comment(text: str, offset: int, language: Language) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.syntax.brackets import PAIRS, open_marks
+from intarsia.infill.syntax.brackets import PAIRS, open_marks, open_quote
 from intarsia.infill.syntax.lines import line_start
 from intarsia.infill.syntax.parse import Syntax, parse_edited
 
@@ -246,6 +246,8 @@ def _open_block_comment(syntax: Syntax, offset: int) -> int | None:
     begun = _OPENS_BLOCK.match(text, start, offset)
     closer = _BLOCK_ENDS[begun[1]] if begun else None
     if begun is None or closer not in syntax.language.ends:
+        return None
+    if open_quote(text[start : begun.start(1)]) is not None:
         return None
     return None if text.find(closer, begun.end(), offset) >= 0 else begun.start(1)
 

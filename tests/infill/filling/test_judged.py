@@ -125,6 +125,7 @@ SURE = {"": 0.97, "~": 0.6, "?": 0.01}
         ("python", 'def f():\n    """Add.\n\n    ‸\n    """\n    return 1\n', NEXT, "the"),
         ("javascript", "/**\n * ‸\n */\nfunction f() {}\n", NEXT, "the"),
         ("yaml", "# ‸\na: 1\n", NEXT, "the"),
+        ("ini", "; ‸\na = 1\n", NEXT, "the"),
         ("vue", "<p>a</p>\n<!-- ‸ -->\n", NEXT, "the"),
         ("markdown", "```python\n# ‸\nx = 1\n```\n", NEXT, "the"),
         ("c", "/* ‸\nint a;\n", "the| sum| *|/", "the sum */"),

@@ -24,6 +24,7 @@ CASES: dict[str | None, list[tuple[str, str]]] = {
         ("plaintext", "# any text |\n"),
         ("c", "x = a\n  * b|;\n"),
         ("c", "f(/* a */ b|\n"),
+        ("javascript", 'f("from /* on", a|\n'),
         ("swift", 'let a = "\\(b): \\(|)"\n'),
         ("kotlin", 'val a = "${|}"\n'),
         ("python", "x = f\"{a['|']}\"\n"),
