@@ -9,9 +9,18 @@ applies the rules that end a hole to the text that it writes.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TypedDict
 
-from intarsia.infill.canvas.window import Window, prefix_start, suffix_end, window_of
+from intarsia.infill.canvas.imports_above import imports_above
+from intarsia.infill.canvas.window import (
+    CHARS_PER_TOKEN,
+    Window,
+    budget_chars,
+    prefix_start,
+    suffix_end,
+    window_of,
+)
 from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.holes.hole_rules import TODO
 from intarsia.infill.languages import Language
@@ -32,6 +41,9 @@ from intarsia.infill.syntax.parse import Syntax, parse
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96
 """For a line that may continue on the next ones until its brackets are closed."""
+
+IMPORT_TOKENS, IMPORT_SHARE = 150, 0.3
+"""The most of a prefix, and of its budget, that imports from above it may take."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,10 +113,19 @@ def shown_around(
 ) -> ShownAround:
     """Return what of the text is shown before and after a hole."""
     syntax = parse(text, language)
-    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
+
+    def start(num_tokens: int) -> int:
+        return prefix_start(text, hole.given_start, num_tokens, syntax, earlier)
+
+    first, imports = start(budget.prefix_tokens), ""
+    if first > 0 and syntax is not None:
+        room = min(IMPORT_TOKENS, int(budget.prefix_tokens * IMPORT_SHARE))
+        taken = imports_above(text, start(budget.prefix_tokens - room), budget_chars(room), syntax)
+        first = start(budget.prefix_tokens - ceil(len(taken) / CHARS_PER_TOKEN))
+        imports = imports_above(text, first, budget_chars(room), syntax)
     last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return {
-        "prefix": _shown(text[first : hole.given_start]),
+        "prefix": imports + _shown(text[first : hole.given_start]),
         "suffix": _shown(text[hole.end : last]),
         "window": window_of(text, first, hole.given_start, text[hole.end : last]),
     }

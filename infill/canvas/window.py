@@ -97,16 +97,15 @@ class Unread:
 
 
 def unread_chars(
-    text: str, end: int, suffix: str, num_tokens: int, earlier: Sequence[Window]
+    text: str, start: int, end: int, suffix: str, earlier: Sequence[Window]
 ) -> Unread | None:
-    """Return what a window adds to an earlier one, None if it keeps no earlier start.
+    """Return what a window adds to an earlier one, None if it keeps the start of none.
 
     A suffix is read again where the prefix before it has become longer or shorter by more than a
     few lines.
     """
     for window in earlier:
-        start = kept_start(text, end, num_tokens, [window])
-        if start is not None:
+        if start in _starts_again(text, end, [window]):
             num_new = end - (window.hole + start - window.start)
             is_suffix_read = suffix == window.suffix and abs(num_new) <= FEW_LINES_CHARS
             return Unread(

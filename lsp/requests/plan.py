@@ -101,8 +101,8 @@ def first_plan(suggestions: Suggestions, snapshot: Snapshot, whole: FillPlan) ->
         return None
     read = suggestions.windows.of(uri)
     earlier = suggestions.first_windows.of(uri)
-    start, suffix = whole.hole.given_start, canvas.window.suffix
-    unread = unread_chars(whole.text, start, suffix, budget.prefix_tokens, read)
+    shown = canvas.window
+    unread = unread_chars(whole.text, shown.start, shown.hole, shown.suffix, read)
     if unread is not None:
         num_chars = unread.prefix_chars + unread.suffix_chars
         most = budget_chars(first.prefix_tokens + first.suffix_tokens)

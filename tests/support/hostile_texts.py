@@ -143,6 +143,8 @@ HOSTILE_TEXTS: Mapping[str, Hostile] = {
     "todo macros": Hostile("rust", "fn f() { todo!() }\n", start="║"),
     "empty classes": Hostile("java", "class A { void f() {} }\n", start="║"),
     "imports": Hostile("python", "from a import b\n", start="║"),
+    "imports above": Hostile("python", "from a import b\n", end="x = ║"),
+    "imports that do not end": Hostile("typescript", "import a {\n", end="x = ║"),
     "one import of many names": Hostile("python", "b,\n", start="from a import (║"),
     "many exports": Hostile("typescript", "export const a = 1;\n", start="║"),
     "many semicolons": Hostile("javascript", ";", start="║"),

@@ -116,9 +116,15 @@ def check(drawn: str, text: str) -> bool:
         ("║\nx = 1\ny = 2\nz = 3\n", "w = 0\nx = 1\ny ="),
         ("║\r\nx = 1\r\n", "w\nx = 1"),
         ("f() {\n  ║\n}\n", "a;\n}"),
+        ("f(║, key=1)", "a, key=1)"),
+        ("f(║, key=1)", "a, key"),
+        ("x = ║ + bar\n", "a + bar  "),
+        ("re║turn x\n", "return x"),
+        ("f(║)\nreturn a\n", "x)\nreturn a"),
+        ("f(║)\nreturn a\nb\n", "x)\nreturn a\nb"),
     ],
 )
-def test_the_lines_below_are_repeated(drawn, text):
+def test_the_text_behind_the_hole_is_repeated(drawn, text):
     assert check(drawn, text)
 
 
@@ -136,30 +142,6 @@ def test_the_lines_below_are_repeated(drawn, text):
         ("║", "x"),
         ("    {\n      ║\n    }\n", "if (a) {\n      }"),
         ("if a:║\nif a:\n    b\n", "\n    b"),
-    ],
-)
-def test_other_lines_are_no_repetition(drawn, text):
-    assert not check(drawn, text)
-
-
-@pytest.mark.parametrize(
-    ("drawn", "text"),
-    [
-        ("f(║, key=1)", "a, key=1)"),
-        ("f(║, key=1)", "a, key"),
-        ("x = ║ + bar\n", "a + bar  "),
-        ("re║turn x\n", "return x"),
-        ("f(║)\nreturn a\n", "x)\nreturn a"),
-        ("f(║)\nreturn a\nb\n", "x)\nreturn a\nb"),
-    ],
-)
-def test_the_rest_of_the_line_is_repeated(drawn, text):
-    assert check(drawn, text)
-
-
-@pytest.mark.parametrize(
-    ("drawn", "text"),
-    [
         ("f(║)", "g(x)"),
         ("f(║));\n", "g(h(x));"),
         ("f(║, b)", "a, b"),
@@ -168,5 +150,5 @@ def test_the_rest_of_the_line_is_repeated(drawn, text):
         ("f(║)\nreturn a\n", "x)\nreturn b"),
     ],
 )
-def test_brackets_alone_and_other_text_are_none(drawn, text):
+def test_brackets_alone_and_other_text_are_no_repetition(drawn, text):
     assert not check(drawn, text)

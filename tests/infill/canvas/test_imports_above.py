@@ -1,0 +1,148 @@
+"""A prefix that begins below a file's imports is shown with them."""
+
+import pytest
+
+from intarsia.infill.canvas.canvas import Budget, Canvas, build_canvas
+from intarsia.infill.canvas.window import Window, budget_chars
+from intarsia.infill.holes.hole import hole_for_range
+from intarsia.infill.languages import language_for_id
+
+BUDGET = Budget(prefix_tokens=300)
+BELOW = "".join(f"value_{it} = compute({it})\n" for it in range(600))
+
+
+def canvas_of(text: str, language_id: str, *earlier: Window) -> Canvas:
+    """Return the canvas of a hole at the end of a text."""
+    language = language_for_id(language_id)
+    hole = hole_for_range(text, len(text), len(text), language)
+    return build_canvas(text, hole, language, BUDGET, earlier)
+
+
+def shown(head: str, language_id: str, newline: str = "\n") -> str:
+    """Return what is shown before the lines near the hole."""
+    prefix = canvas_of((head + BELOW).replace("\n", newline), language_id).prefix
+    return prefix[: prefix.index("value_")]
+
+
+PYTHON = """\
+#!/usr/bin/env python3
+# Copyright (c 2026 Shop. Permission to
+# import or use this is granted.
+'''Sells things.
+
+import nothing from here
+from here import nothing
+'''
+»from __future__ import annotations
+»import os, sys  # both
+»from .prices import (
+»    Price,
+»    sale,
+»)
+»from shop.stock import Stock, \\
+»    Shelf
+
+API_KEY = "k-12345"
+if TYPE_CHECKING:
+    »from .cart import Cart
+try:
+    »import fast
+except ImportError:
+    fast = None
+def late():
+    import lazy
+"""
+TYPESCRIPT = """\
+/*
+use of this file
+import is allowed
+*/
+'use strict'
+»import type { Price } from './price'
+»import {
+»  Cart,
+»} from '@/cart'
+export * from './all'
+const key = 'k-12345'
+»const { join } = require('path')
+import('late').then(run)
+import.meta.hot
+"""
+GO = '// Licence (MIT\n\npackage a\n\n»import (\n»\t"fmt"\n»\t"a/price"\n»)\n»import "os"\n\n'
+RUST = """\
+//! use this
+#![allow(dead_code)]
+»extern crate core;
+»pub(crate) use crate::price::{
+»    Price,
+»};
+»use std::fmt;
+mod stock;
+mod tests {
+    use super::*;
+}
+"""
+C = '#ifndef A\n#define A\n»#include <stdio.h>\n»#  include "price.h"\n#define KEY "k"\n'
+
+
+@pytest.mark.parametrize(
+    ("language_id", "head"),
+    [
+        ("python", PYTHON),
+        ("typescript", TYPESCRIPT),
+        ("go", GO),
+        ("rust", RUST),
+        ("java", "package a;\n\n»import java.util.List;\n»import static a.B.of;\nclass A {}\n"),
+        ("c", C),
+        ("csharp", "»global using A;\n»using static B.C;\nusing (f()) { }\nusing var a = b();\n"),
+        ("php", "<?php\nnamespace A;\n»use B\\{C, D};\n$k = 1;\n"),
+        ("elixir", "defmodule A do\n  »alias B.C\n  @k 1\n"),
+        ("lua", "»local a = require('a')\nlocal b = 1\n"),
+        ("typescript", "import {\n  a,\n"),  # it does not end
+        ("yaml", "import: base\nuse: [a]\n"),  # these are keys
+        ("python", "KEY = 1\n"),
+        ("plaintext", "import a\n"),
+    ],
+)
+def test_only_imports_of_the_whole_file_are_shown(language_id, head):
+    """The lines with a mark are."""
+    marked = [line.partition("»")[2] for line in head.split("\n") if "»" in line]
+    expected = "".join(f"{line}\n" for line in [*marked, *[""] * bool(marked)])
+    assert shown(head.replace("»", ""), language_id) == expected
+    assert shown("\ufeff" + head.replace("»", ""), language_id, "\r\n") == expected
+
+
+def test_where_not_all_fit_those_of_the_project_go_first_and_then_the_last():
+    others = [f"from package_{it} import first_name, second_name" for it in range(20)]
+    first = "from .prices_of_all import first_name, second_name"
+    lines = shown("\n".join([others[0], first, *others[1:], "import z", ""]), "python").split("\n")
+    assert lines[0] == first
+    assert lines[1:-3] == others[-len(lines) + 4 :]
+    assert lines[-3:] == ["import z", "", ""]
+
+
+def test_of_a_list_that_is_too_long_the_last_lines_are_shown():
+    names = [f'\t"example.org/package/{it}"' for it in range(50)]
+    lines = shown("\n".join(["import (", *names, ")", ""]), "go").split("\n")
+    assert lines[0] == "import ("
+    assert lines[1:-3] == names[-len(lines) + 4 :] != []
+    assert lines[-3:] == [")", "", ""]
+
+
+@pytest.mark.parametrize("num_lines", range(0, 90, 4))
+def test_no_import_is_shown_twice_and_a_text_that_fits_is_as_it_is(num_lines):
+    head = "".join(f"from package_{it} import name\n" for it in range(30))
+    text = head + "".join(BELOW.splitlines(keepends=True)[:num_lines])
+    prefix = canvas_of(text, "python").prefix
+    assert all(prefix.count(line) <= 1 for line in head.splitlines())
+    assert prefix == text or (len(text) > budget_chars(300) >= len(prefix))
+
+
+def test_while_a_user_types_the_prefix_is_only_added_to():
+    earlier, prefix = (), ""
+    for at in range(30):
+        text = "import os\n" + BELOW + "y = 1\n" * at
+        canvas = canvas_of(text, "python", *earlier)
+        assert canvas.prefix.startswith(prefix)
+        earlier, prefix = (canvas.window, *earlier), canvas.prefix
+    assert prefix.startswith("import os\n\nvalue_")
