@@ -142,7 +142,7 @@ bench: setup
 # run keeps what is done.
 eval: setup
 	$(BIN)/python -m intarsia_research eval --set builtin --set single-line --set random-span-light \
-	  --decoding autoregressive --decoding speculative --decoding entropy \
+	  --decoding autoregressive --decoding speculative \
 	  --save build/eval/run.json
 
 # Eight clients at work, a fault every minute: MINUTES=60. The report is build/soak.md.

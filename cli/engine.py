@@ -19,9 +19,9 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     help="A catalog name, a folder or a hub id.",
 )
 @click.option(
-    "--adapter",
+    "--drafter",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A safetensors file to use instead of the model's own adapter.",
+    help="A safetensors file to use instead of the model's own drafter.",
 )
 @click.option(
     "--device",

@@ -30,7 +30,7 @@ def command() -> None:
     intarsia export hf FOLDER      the model, for transformers, vLLM and MLX
     intarsia export gguf FILE      the model, for llama.cpp
 
-    FOLDER or FILE must be new. The adapter that drafts has no form in other programs and stays out.
+    FOLDER or FILE must be new. The drafter has no form in other programs and stays out.
     """
 
 

@@ -24,7 +24,7 @@ _MAX_NAME_CHARS = 200
 
 def locate(model: str, on_progress: Progress) -> "ModelFolder":
     """Return the checked folder of a model; it is fetched if missing. Raises ModelError."""
-    from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+    from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
     from intarsia.engine.model_store.locate import locate_model
 
     return locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)

@@ -46,8 +46,7 @@ fill_options = with_options(
         "--decoding",
         type=click.Choice(get_args(Decoding)),
         default="speculative",
-        help="speculative and autoregressive write exactly the backbone's text; entropy accepts "
-        "tokens by their entropy.",
+        help="Both write exactly the backbone's text; autoregressive takes a pass for each token.",
     ),
     candidates_option,
     click.option("--seed", type=int, default=0, help="Seed of the random choices."),

@@ -11,27 +11,24 @@ Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
 """Number format of a model's matrices. int8 runs on a CPU, with causal backbones only."""
 Quantize: TypeAlias = Literal["none", "fp8", "int4"]
 """Number format of DiffusionGemma's large matrices; the other weights keep ``Dtype``."""
-Unmasking: TypeAlias = Literal["own", "hackable-diffusion"]
-"""Which steps ``entropy`` decoding takes: ours, or for research those of another library."""
 
-_CHOICES = {"device": Device, "dtype": Dtype, "quantize": Quantize, "unmasking": Unmasking}
+_CHOICES = {"device": Device, "dtype": Dtype, "quantize": Quantize}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineConfig:
     """The settings that an engine process starts with.
 
-    ``model`` is a name of the catalog, a folder or a hub id. ``adapter`` is a safetensors file;
-    None takes the adapter bundled with the model, if there is one. ``cache_tokens`` is the number
+    ``model`` is a name of the catalog, a folder or a hub id. ``drafter`` is a safetensors file;
+    None takes the drafter bundled with the model, if there is one. ``cache_tokens`` is the number
     of context tokens that the KV caches hold across requests.
     """
 
     model: str = "qwen2.5-coder-0.5b"
-    adapter: Path | None = None
+    drafter: Path | None = None
     device: Device = "auto"
     dtype: Dtype = "auto"
     quantize: Quantize = "none"
-    unmasking: Unmasking = "own"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
     max_context_tokens: int = 8_192
@@ -68,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,  # EngineConfig has the defaults
     )
     parser.add_argument("--model")
-    parser.add_argument("--adapter", type=Path)
+    parser.add_argument("--drafter", type=Path)
     parser.add_argument("--idle-timeout", dest="idle_timeout_s", type=float)
     parser.add_argument("--cache-tokens", type=int)
     parser.add_argument("--max-context-tokens", type=int)

@@ -27,8 +27,6 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "decoding": {
         "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
         "autoregressive": "One token a pass, left to right, for comparison.",
-        "entropy": "Unmask the tokens that the model is sure of, and mask them again when it no "
-        "longer is.",
     },
     "fillAhead": {
         "always": "Also on battery.",

@@ -16,11 +16,6 @@ from torch import Tensor
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    LowRankLayer,
-    rows_tuned_by,
-    tune,
-)
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
@@ -31,6 +26,11 @@ from intarsia.engine.families.masked_causal.backbone.rotary import (
     rotation,
 )
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import (
+    LowRankLayer,
+    rows_tuned_by,
+    tune,
+)
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     LayerWeights,
@@ -46,10 +46,9 @@ ReportProgress: TypeAlias = Callable[[str, float | None], None]
 class BatchedBackbone:
     """A backbone with frozen weights. Low-rank changes are arguments of its forward passes."""
 
-    def __init__(self, shape: BackboneShape, weights: BackboneWeights, *, mask_id: int) -> None:
+    def __init__(self, shape: BackboneShape, weights: BackboneWeights) -> None:
         self.shape = shape
         self.weights = weights
-        self.mask_id = mask_id
         self.device = weights.embed.device
         self.dtype = weights.embed.dtype
         self._frequencies = inverse_frequencies(shape).to(self.device)
@@ -58,10 +57,10 @@ class BatchedBackbone:
         self,
         ids: Tensor,
         tuning: Sequence[LowRankLayer | None],
-        keys_values: list[tuple[Tensor, Tensor]] | None = None,
+        states: list[Tensor] | None = None,
     ) -> Tensor:
         """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
-        (holes, length, hidden). Each layer's keys and values are appended to ``keys_values``."""
+        (holes, length, hidden). Each layer's rows are appended to ``states``, in the same shape."""
         x = F.embedding(ids, self.weights.embed)
         positions = torch.arange(ids.shape[1], device=self.device)
         turns = rotation(positions, self._frequencies, self.dtype)
@@ -73,8 +72,8 @@ class BatchedBackbone:
             )
             x = x + linear(join_heads(attended), layer.o, None, lora["o"] if lora else None)
             x = x + self._feed_forward(x, layer, lora)
-            if keys_values is not None:
-                keys_values.append((k, v))
+            if states is not None:
+                states.append(x)
         return self._norm(x, self.weights.norm)
 
     def _qkv(
@@ -155,7 +154,7 @@ def load_backbone(
     )
     for path in (*folder.tunings, *([tuning] if tuning else [])):
         weights = tune(weights, shape, path)
-    backbone = BatchedBackbone(shape, weights, mask_id=tokenizer.mask_id)
+    backbone = BatchedBackbone(shape, weights)
     return TrainingBackbone(name=folder.name, backbone=backbone, tokenizer=tokenizer)
 
 

@@ -116,6 +116,12 @@ class PackedHoles:
         used: Tensor = torch.unique(self._tokens)
         return used.long()
 
+    def commonest_ids(self, num: int) -> Tensor:
+        """Return up to ``num`` ids that occur most often, (ids,) int64."""
+        ids, counts = torch.unique(self._tokens, return_counts=True)
+        commonest: Tensor = ids[counts.argsort(descending=True, stable=True)[:num]]
+        return commonest.long()
+
 
 def pack(holes: Iterable[HoleIds], path: Path, *, metadata: dict[str, str]) -> PackedHoles:
     """Write the holes to a file; ``metadata`` goes into its header. Raises ModelError for none."""

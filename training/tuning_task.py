@@ -14,13 +14,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from intarsia.engine.families.masked_causal.backbone.adapter import (
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.tuning import (
     NAMES_IN_FILE,
     LowRankLayer,
     low_rank_layers,
 )
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds, lay_out
 from intarsia.training.run_folder import write_tensors

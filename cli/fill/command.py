@@ -228,7 +228,7 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
 def _show_filling(job: FillJob, filling: FilledPlace) -> None:
     name, text = job.source.name, job.source.text
     if job.as_json:
-        report = report_filling(name, text, filling, job.language, job.options.decoding)
+        report = report_filling(name, text, filling, job.language)
         click.echo(to_json(report))
     else:
         show_filling(output(), name, text, filling, job.language)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.terminal import displayable
-from intarsia.engine.ipc.messages import Decoding, Filled, Timing
+from intarsia.engine.ipc.messages import Filled, Timing
 from intarsia.infill.filling.judged import is_in_comment, probability_of
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult
 from intarsia.infill.languages import Language
@@ -159,9 +159,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 
-def report_filling(
-    file: str, text: str, filling: FilledPlace, language: Language, decoding: Decoding
-) -> FillReport:
+def report_filling(file: str, text: str, filling: FilledPlace, language: Language) -> FillReport:
     """Return the report of one hole; ``text`` is the original text of the file."""
     where = range_of(text, *filling.where)
     match filling.outcome:
@@ -187,7 +185,6 @@ def report_filling(
                 else probability_of(
                     filled,
                     found,
-                    decoding,
                     in_comment=is_in_comment(
                         filling.text, filling.place.start + filling.shift, language
                     ),

@@ -1,1 +1,1 @@
-"""How forward passes become a hole's token ids: speculatively, by entropy, or as a rewrite."""
+"""How forward passes become a hole's token ids: speculatively, or as a rewrite."""

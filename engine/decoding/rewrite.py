@@ -3,9 +3,6 @@
 A causal backbone scores the draft once. The masked runs are then filled from left to right.
 A kept token that a change makes unlikely is masked too. The draft keeps its
 number of tokens, and is a whole answer after every pass. Knows ids, no text.
-
-Canvases of the gated adapter were worse. With 0.3 of the tokens masked they returned 10 of 20
-right lines, this way 29 of 40; they repaired 11 wrong lines, this way 16.
 """
 
 import math
@@ -255,7 +252,7 @@ class _Rewriting:
     def _verify(self, ids: Sequence[int]) -> Tensor:
         """Return logits (1 + tokens, vocab) before and after each token."""
         self._begin_forward()
-        causal = self._verifier.verify(ids, [0] * len(ids)).causal
+        causal = self._verifier.verify(ids)
         return torch.cat([self._next_logits[None], causal])
 
     def _branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:

@@ -16,7 +16,6 @@ class Proposal:
 
     ids: Sequence[int] = ()
     confidences: Sequence[float] = ()
-    is_draft: bool = False  # from an earlier answer: worth more rows than a guess
 
     def part(self, start: int, end: int | None = None) -> "Proposal":
         """Return the tokens from ``start`` up to ``end``."""
@@ -29,41 +28,34 @@ NO_PROPOSAL = Proposal()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpeculationPolicy:
-    """``num_proposed`` 0 is autoregressive decoding: one token a pass, left to right.
+    """How many tokens of each source are verified in one pass; without drafts and lookups it is
+    autoregressive decoding, one token a pass, where no earlier answer helps."""
 
-    The defaults were fastest on two cores. For 40 HumanEval lines a hole took 0.30 s at 8 rows,
-    0.38 s at 16 rows in as many passes, and 0.35 s left to right. On a GPU more rows are free.
-    """
-
-    num_proposed: int = 3
-    num_rows: int = 8
-    num_draft_rows: int = 24  # of a pass that verifies a draft: 16 rows cost 1.3 times 8
-    min_chance: float = 0.1  # a proposal is cut where it is accepted that far less often
+    num_drafted: int = 7
+    num_looked_up: int = 7
+    num_from_answer: int = 23  # of an earlier answer: a pass over 16 rows costs 1.3 times 8
+    min_chance: float = 0.25  # a proposal is cut where it is accepted that far less often
 
     def __post_init__(self) -> None:
-        is_too_few = self.num_proposed < 0 or self.num_rows < 1 or self.num_draft_rows < 1
-        if is_too_few or not 0 <= self.min_chance < 1:
+        is_negative = min(self.num_drafted, self.num_looked_up, self.num_from_answer) < 0
+        if is_negative or not 0 <= self.min_chance < 1:
             raise ValueError(f"speculation policy out of range: {self}")
 
-    @property
-    def max_looked_up(self) -> int:
-        """Tokens that prompt lookup may propose; one row belongs to the last committed token."""
-        return min(self.num_proposed, self.num_rows - 1)
+    @classmethod
+    def for_row_cost(cls, row_cost: float) -> "SpeculationPolicy":
+        """Return the policy of a backbone on which a pass over n rows takes 1 + (n - 1)·row_cost.
 
-    @property
-    def max_verified(self) -> int:
-        """Tokens that one pass may verify at most."""
-        return max(self.num_rows, self.num_draft_rows) - 1
-
-    def rows_for(self, proposal: Proposal, *, is_whole: bool) -> int:
-        """Return the rows of a pass: a draft has one a token, and masks unless it is whole."""
-        if not proposal.is_draft:
-            return self.num_rows
-        num_needed = 1 + len(proposal.ids) + (0 if is_whole else self.num_proposed)
-        return max(self.num_rows, min(num_needed, self.num_draft_rows))
+        A token is verified where it is accepted more often than the time of its row would write
+        another: with 2 tokens in a pass of about 1.5, that is 4/3 of the cost.
+        """
+        is_dear = row_cost > _DEAR_ROW
+        num = 3 if is_dear else cls().num_drafted
+        min_chance = min(0.5, max(0.1, 4 / 3 * row_cost))
+        return cls(num_drafted=num, num_looked_up=num, min_chance=min_chance)
 
 
-AUTOREGRESSIVE = SpeculationPolicy(num_proposed=0)
+_DEAR_ROW = 0.2
+AUTOREGRESSIVE = SpeculationPolicy(num_drafted=0, num_looked_up=0)
 
 
 def accept_draft(
@@ -82,40 +74,6 @@ def accept_draft(
 def _likeliest_except(ids: frozenset[int], logits: Tensor) -> int:
     others = logits.index_fill(0, torch.tensor(list(ids), device=logits.device), -torch.inf)
     return int(others.argmax())
-
-
-_DEPTH_DECAY = 0.6  # chance that a proposed token is accepted, given that those before it were
-
-
-def share_masks(
-    confidences: Sequence[float], *, num_rows: int, max_masks: int, is_whole: bool = False
-) -> list[int]:
-    """Return the number of masks after each outcome (0, 1, … all proposed tokens accepted).
-
-    ``num_rows`` bounds all rows: the last committed token, the proposal and the masks. ``is_whole``
-    means that the proposal completes the hole, so no masks follow if all of it is accepted.
-    """
-    likelihoods = _outcomes(confidences)
-    masks = [0] * len(likelihoods)
-    for _ in range(num_rows - len(likelihoods)):
-        gains = [
-            (likelihood * _DEPTH_DECAY**num, -j)
-            for j, (likelihood, num) in enumerate(zip(likelihoods, masks, strict=True))
-            if num < max_masks and not (is_whole and j == len(confidences))
-        ]
-        if not gains:
-            break
-        masks[-max(gains)[1]] += 1
-    return masks
-
-
-def _outcomes(confidences: Sequence[float]) -> list[float]:
-    """Return the probability that exactly 0, 1, … all tokens are accepted."""
-    outcomes, accepted = [], 1.0
-    for confidence in confidences:
-        outcomes.append(accepted * (1 - confidence))
-        accepted *= confidence
-    return [*outcomes, accepted]
 
 
 _KEY_TOKENS = 2  # tokens that must agree
@@ -197,24 +155,28 @@ class Proposer:
         after_first = written[len(self._hole.first) :]
         if list(self._draft.ids[: len(after_first)]) != list(after_first):
             return NO_PROPOSAL
-        return self._cut(self._draft.part(len(after_first)), written)
+        rest = self._draft.part(len(after_first))
+        return self._cut(rest, written, self._policy.num_from_answer)
 
     def next(self, written: Sequence[int], own: Proposal) -> Proposal:
-        """Return the likeliest of draft, looked-up text and the canvas's ``own`` proposal."""
-        draft = self.next_of_draft(written)
-        if draft.ids and not _is_surer(own, draft):
-            return draft
+        """Return the likeliest of the earlier answer and the drafter's ``own`` proposal.
+
+        Earlier text extends the latter where it agrees.
+        """
+        answer = self.next_of_draft(written)
+        if answer.ids and not _is_surer(own, answer):
+            return answer
         first = own.ids[0] if own.ids else None
-        ids = self._lookup.continue_from(written, self._policy.max_looked_up, first)
-        if ids:
+        ids = self._lookup.continue_from(written, self._policy.num_looked_up, first)
+        if list(own.ids[: len(ids)]) == ids[: len(own.ids)] and len(ids) > len(own.ids):
             confidences = [*own.confidences, *[_LOOKUP_CHANCE] * len(ids)]
             own = Proposal(ids=ids, confidences=confidences[: len(ids)])
-        return self._cut(own, written)
+        return self._cut(own, written, self._policy.num_drafted)
 
-    def _cut(self, proposal: Proposal, written: Sequence[int]) -> Proposal:
+    def _cut(self, proposal: Proposal, written: Sequence[int], num_tokens: int) -> Proposal:
         """Cut a proposal where it becomes too unlikely, and where it ends the hole."""
         chance, length = 1.0, 0
-        for confidence in proposal.confidences[: self._policy.max_verified]:
+        for confidence in proposal.confidences[:num_tokens]:
             chance *= confidence
             if chance < self._policy.min_chance:
                 break

@@ -14,22 +14,6 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.prediction import Draft, Prediction
 
-EndPosition: TypeAlias = Callable[[Tensor], int | None]
-"""ids (length,) → the position of the token that ends the hole, None if none does."""
-
-
-def no_end(ids: Tensor) -> int | None:
-    """Find no end: the hole is as long as the canvas."""
-    return None
-
-
-def is_before_end(ids: Tensor, end_position: EndPosition) -> Tensor:
-    """Mark the positions up to the end, the end included; all positions if there is no end."""
-    end = end_position(ids)
-    positions = torch.arange(ids.shape[0], device=ids.device)
-    return positions <= (ids.shape[0] if end is None else end)
-
-
 Stop: TypeAlias = Callable[[TokenCanvas, Sequence[Draft]], bool]
 """(canvas after the step, drafts of all steps, the last one included) → whether it is done."""
 
@@ -62,55 +46,22 @@ class StableAndConfident:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AllAccepted:
-    """Stop once all tokens up to the end of the hole are accepted; masks may remain after it."""
-
-    end_position: EndPosition = no_end
-
-    def __call__(self, canvas: TokenCanvas, drafts: Sequence[Draft]) -> bool:
-        is_needed = canvas.is_free & is_before_end(drafts[-1].ids, self.end_position)
-        return not bool((is_needed & ~canvas.is_accepted).any())
-
-
 Accept: TypeAlias = Callable[[TokenCanvas, Prediction], Tensor]
 """(canvas, prediction) → is_accepted (length,) bool."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _EntropyBound:
+class AcceptAmongFree:
+    """Choose among all free positions in every step: the model may revise."""
+
     entropy_bound: float  # nats
 
     def __post_init__(self) -> None:
         if not self.entropy_bound >= 0:
             raise ValueError(f"entropy bound must be 0 or more nats, got {self.entropy_bound}")
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptAmongFree(_EntropyBound):
-    """Choose among all free positions in every step: the model may revise (uniform-state)."""
-
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
         return within_entropy_bound(prediction.entropies, canvas.is_free, self.entropy_bound)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptFromLeft(_EntropyBound):
-    """Choose masked positions from the left up to the predicted end (masked diffusion).
-
-    On a causal backbone the leading tokens are the surest. A token that a weak adapter unmasks far
-    ahead would bind the tokens before it. The first masked position is always accepted.
-    """
-
-    end_position: EndPosition = no_end
-
-    def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
-        is_known = canvas.is_fixed | canvas.is_accepted
-        predicted = torch.where(is_known, canvas.ids, prediction.likeliest)
-        is_open = ~is_known & is_before_end(predicted, self.end_position)
-        spent = torch.where(is_open, prediction.entropies, 0.0).cumsum(dim=0)
-        first = spent[is_open][:1]  # the entropy of the first position is not counted
-        return is_open & (spent - first <= self.entropy_bound) if len(first) else is_open
 
 
 def within_entropy_bound(entropies: Tensor, is_candidate: Tensor, bound: float) -> Tensor:

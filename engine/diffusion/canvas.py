@@ -13,7 +13,7 @@ class TokenCanvas:
 
     ids: Tensor  # (length,) long: xt
     is_fixed: Tensor  # (length,) bool: given text, never changed
-    is_accepted: Tensor  # (length,) bool: accepted by the last step, or unmasked (masked)
+    is_accepted: Tensor  # (length,) bool: accepted by the last step
 
     def __post_init__(self) -> None:
         shapes = {tuple(t.shape) for t in (self.ids, self.is_fixed, self.is_accepted)}
@@ -49,18 +49,6 @@ def random_canvas(
         noise = torch.where(is_begun, begun, noise)
     return TokenCanvas(
         ids=torch.where(is_fixed, given, noise),
-        is_fixed=is_fixed,
-        is_accepted=torch.zeros_like(is_fixed),
-    )
-
-
-def masked_canvas(
-    ids: Sequence[int | None], *, mask_id: int, device: torch.device | str = "cpu"
-) -> TokenCanvas:
-    """Return a canvas with the mask where ``ids`` has None (masked diffusion)."""
-    given, is_fixed = _given(ids, torch.device(device))
-    return TokenCanvas(
-        ids=torch.where(is_fixed, given, mask_id),
         is_fixed=is_fixed,
         is_accepted=torch.zeros_like(is_fixed),
     )

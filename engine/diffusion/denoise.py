@@ -1,4 +1,4 @@
-"""The denoising loop: predict, sample, accept, renoise or remask, draft, stop.
+"""The denoising loop: predict, sample, accept, renoise, draft, stop.
 
 The model is the function ``predict``; everything else is a part of the policy that can be
 replaced on its own. Knows no text.
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.acceptance import Accept, Stop
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.prediction import Draft, Sample, WriteDraft, read_logits
+from intarsia.engine.diffusion.prediction import Draft, Sample, draft_likeliest, read_logits
 from intarsia.engine.diffusion.renewal import Renew
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
@@ -34,14 +34,13 @@ class Predict(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DenoisingPolicy:
-    """The parts of the loop; ``policies.py`` has a set for each kind of diffusion."""
+    """The parts of the loop; ``policies.py`` has DiffusionGemma's."""
 
     max_steps: int
     temperature: Callable[[int], float]
     sample: Sample
     accept: Accept
     renew: Renew
-    write_draft: WriteDraft
     stop: Stop
 
     def __post_init__(self) -> None:
@@ -86,11 +85,9 @@ def denoise(
             sample=policy.sample,
             generator=generator,
         )
-        before, self_conditioning = canvas, prediction.logits
-        canvas = policy.renew(before, prediction, policy.accept(before, prediction), generator)
-        drafts.append(
-            policy.write_draft(before, canvas, prediction, drafts[-1] if drafts else None)
-        )
+        self_conditioning = prediction.logits
+        canvas = policy.renew(canvas, prediction, policy.accept(canvas, prediction), generator)
+        drafts.append(draft_likeliest(canvas, prediction))
         on_step(step, canvas, drafts[-1])
         if policy.stop(canvas, drafts):
             return _denoised(drafts, "done")

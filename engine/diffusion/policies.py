@@ -1,27 +1,14 @@
-"""Ready policies for the denoising loop, one for each kind of discrete diffusion."""
+"""The policy of the denoising loop for uniform-state diffusion, and its schedules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
-from intarsia.engine.diffusion.acceptance import (
-    AcceptAmongFree,
-    AcceptFromLeft,
-    AllAccepted,
-    EndPosition,
-    StableAndConfident,
-    Stop,
-    no_end,
-)
+from intarsia.engine.diffusion.acceptance import AcceptAmongFree, StableAndConfident, Stop
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
-from intarsia.engine.diffusion.prediction import (
-    draft_accepted,
-    draft_likeliest,
-    draw,
-    take_likeliest,
-)
-from intarsia.engine.diffusion.renewal import Remask, Renoise
+from intarsia.engine.diffusion.prediction import draw
+from intarsia.engine.diffusion.renewal import Renoise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,26 +75,5 @@ def uniform_state_policy(
         sample=draw,
         accept=AcceptAmongFree(entropy_bound=entropy_bound),
         renew=Renoise(vocab_size=vocab_size),
-        write_draft=draft_likeliest,
         stop=stop,
-    )
-
-
-def masked_policy(
-    *,
-    renew: Remask,
-    max_steps: int,
-    entropy_bound: float = 0.1,
-    temperature: float = 0.0,
-    end_position: EndPosition = no_end,
-) -> DenoisingPolicy:
-    """Return the policy of ``entropy`` decoding; temperature 0 takes the likeliest token."""
-    return DenoisingPolicy(
-        max_steps=max_steps,
-        temperature=ConstantTemperature(temperature=temperature or 1.0),
-        sample=draw if temperature else take_likeliest,
-        accept=AcceptFromLeft(entropy_bound=entropy_bound, end_position=end_position),
-        renew=renew,
-        write_draft=draft_accepted,
-        stop=AllAccepted(end_position=end_position),
     )

@@ -75,27 +75,7 @@ class Draft:
     entropies: Tensor  # (length,) nats of the distribution it was chosen from
 
 
-WriteDraft: TypeAlias = Callable[[TokenCanvas, TokenCanvas, Prediction, Draft | None], Draft]
-"""(canvas before the step, canvas after it, prediction, last draft) → the next draft."""
-
-
-def draft_likeliest(
-    before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
-) -> Draft:
-    """Take the likeliest token everywhere: nothing is final before the end (uniform-state)."""
-    ids = torch.where(after.is_fixed, after.ids, prediction.likeliest)
+def draft_likeliest(canvas: TokenCanvas, prediction: Prediction) -> Draft:
+    """Take the likeliest token at every free position: nothing is final before the end."""
+    ids = torch.where(canvas.is_fixed, canvas.ids, prediction.likeliest)
     return Draft(ids=ids, confidences=prediction.confidence_of(ids), entropies=prediction.entropies)
-
-
-def draft_accepted(
-    before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
-) -> Draft:
-    """Keep accepted tokens as they were; take the likeliest elsewhere (masked diffusion)."""
-    is_known = after.is_fixed | after.is_accepted
-    ids = torch.where(is_known, after.ids, prediction.likeliest)
-    confidences, entropies = prediction.confidence_of(ids), prediction.entropies
-    if previous is not None:
-        is_kept = before.is_accepted & after.is_accepted
-        confidences = torch.where(is_kept, previous.confidences, confidences)
-        entropies = torch.where(is_kept, previous.entropies, entropies)
-    return Draft(ids=ids, confidences=confidences, entropies=entropies)

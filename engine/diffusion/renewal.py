@@ -1,4 +1,4 @@
-"""The next canvas: given and accepted tokens are written, the rest is renoised or stays masked."""
+"""The next canvas: given and accepted tokens are written, the rest is renoised."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,46 +32,6 @@ class Renoise:
             is_fixed=canvas.is_fixed,
             is_accepted=is_accepted & canvas.is_free,
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Remask:
-    """Unmask accepted tokens; remask earlier ones that fell below ``min_confidence``.
-
-    A step remasks fewer tokens than it accepts: the number of masks falls, so the loop ends.
-    ``min_confidence`` 0 remasks nothing.
-    """
-
-    mask_id: int
-    min_confidence: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_confidence < 1:
-            raise ValueError(f"min_confidence must be in [0, 1), got {self.min_confidence}")
-
-    def __call__(
-        self, canvas: TokenCanvas, prediction: Prediction, is_accepted: Tensor, generator: Generator
-    ) -> TokenCanvas:
-        is_unmasked = is_accepted & canvas.is_free & ~canvas.is_accepted
-        num_remasks = max(int(is_unmasked.sum()) - 1, 0)
-        is_now_accepted = (canvas.is_accepted | is_unmasked) & ~self._lost(
-            canvas, prediction, num_remasks
-        )
-        xt = torch.where(is_unmasked, prediction.sampled, canvas.ids)
-        is_masked = canvas.is_free & ~is_now_accepted
-        return TokenCanvas(
-            ids=torch.where(is_masked, self.mask_id, xt),
-            is_fixed=canvas.is_fixed,
-            is_accepted=is_now_accepted,
-        )
-
-    def _lost(self, canvas: TokenCanvas, prediction: Prediction, max_lost: int) -> Tensor:
-        confidences = prediction.confidence_of(canvas.ids)
-        is_unsure = canvas.is_accepted & canvas.is_free & (confidences < self.min_confidence)
-        unsure = is_unsure.nonzero().squeeze(-1)
-        is_lost = torch.zeros_like(is_unsure)
-        is_lost[unsure[confidences[unsure].argsort()[:max_lost]]] = True
-        return is_lost
 
 
 def num_noised(num_tokens: int, noise: float) -> int:

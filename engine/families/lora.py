@@ -35,12 +35,12 @@ def misfit(down: Tensor, up: Tensor, num_in: int, num_out: int) -> str | None:
 
 
 def read_tensors(path: Path, *, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    """Read an adapter or tuning file. Raises ModelError where it is missing or damaged."""
+    """Read a tuning file. Raises ModelError where it is missing or damaged."""
     try:
         return {name: tensor.to(device, dtype) for name, tensor in load_file(path).items()}
     except (OSError, SafetensorError) as error:
         raise ModelError(
-            f"the adapter {path.name} cannot be read ({error}): fetch or train it again"
+            f"the tuning {path.name} cannot be read ({error}): fetch or train it again"
         ) from error
 
 
@@ -52,8 +52,8 @@ def read_tuning(
     Raises ModelError for a file that has others.
     """
     tensors = read_tensors(path, dtype=torch.float32, device=device)
-    if "mask" in tensors:
-        raise ModelError(f"{path} is an adapter that drafts: give a tuning")
+    if "masks" in tensors:
+        raise ModelError(f"{path} is a drafter: give a tuning")
     needed = {f"{half}.{name}" for name in sizes for half in "AB"}
     if odd := sorted(needed ^ tensors.keys()):
         has = "lacks" if odd[0] in needed else "holds"

@@ -1,8 +1,8 @@
 """Write a model as a GGUF file that llama.cpp loads.
 
 The tokenizer and the metadata are those of the GGUF file that the model was converted from; the
-weights are ours, with their tunings, in the number format that they are stored in. The gated
-adapter, which drafts, has no form there.
+weights are ours, with their tunings, in the number format that they are stored in. The drafter
+has no form there.
 """
 
 from collections.abc import Iterator

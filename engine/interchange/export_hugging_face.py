@@ -1,6 +1,6 @@
 """Write a model as a Hugging Face folder that transformers, vLLM and MLX load.
 
-Tunings are added to the weights. The gated adapter, which drafts, has no form there.
+Tunings are added to the weights. The drafter has no form there.
 """
 
 import json
@@ -16,9 +16,9 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import name_of, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import tune
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import (
     NORMS,
     BackboneWeights,

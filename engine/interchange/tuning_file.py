@@ -10,8 +10,8 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import NAMES_IN_FILE
 from intarsia.engine.families.masked_causal.backbone.shape import JoinedMatrix, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import NAMES_IN_FILE
 from intarsia.engine.interchange.output import new_file
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder

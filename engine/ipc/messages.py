@@ -8,18 +8,17 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 14
+PROTOCOL_VERSION = 15
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
 
-Decoding: TypeAlias = Literal["speculative", "entropy", "autoregressive"]
+Decoding: TypeAlias = Literal["speculative", "autoregressive"]
 """How forward passes become text.
 
-``speculative``: the masked canvas drafts, the backbone verifies in the same pass, so the text is
-the backbone's own greedy text. ``entropy``: canvas tokens are accepted by an entropy bound.
-``autoregressive``: no draft, one token a pass, left to right (to compare with)."""
+``speculative``: several tokens are drafted and a pass of the backbone verifies them, so the text is
+the backbone's own greedy text. ``autoregressive``: one token a pass, left to right (to compare)."""
 
 FinishReason: TypeAlias = Literal[
     "end_of_hole",  # the model ended the hole, or a stop text was reached
@@ -417,7 +416,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     family: str | None
     device: str | None
     dtype: str | None
-    notes: tuple[str, ...]  # plain words: which weights, "no adapter: one token a pass", …
+    notes: tuple[str, ...]  # plain words: which weights, "no drafter: one token a pass", …
     resident_bytes: int
     cached_tokens: int  # context tokens in the KV cache
     num_fills: int

@@ -57,8 +57,7 @@ class _BlockTile(VectorWriter):
         """Write the products to ``y``, multiplied by the columns' scales and with their biases."""
         y = self.fields(y, Strided)
         sums = self.zeros(len(self.rows) * len(self.panels))
-        sums = self.loop(self.block.num_groups, self.add_group, sums)
-        totals = iter(self.loop(self.block.num_last_groups, self.add_last_group, sums))
+        totals = iter(self.loop(self.x.num_groups, self.add_group, sums))
         columns = [
             (self.of_panel(self.block.column_scales, p), self.of_panel(self.block.biases, p))
             for p in self.panels
@@ -73,7 +72,7 @@ class _BlockTile(VectorWriter):
         """Return one number for each column of a panel."""
         return self.load(self.at(address, self.number(4 * panel * self.lanes)), self.floats, 4)
 
-    def add_group(self, group: Any, sums: list[Any], *, is_last: bool = False) -> list[Any]:
+    def add_group(self, group: Any, sums: list[Any]) -> list[Any]:
         """Return the sums, row by row, with one more group's products."""
         self.fetch_ahead(group)
         group_offset = self.times(group, 4)
@@ -81,18 +80,11 @@ class _BlockTile(VectorWriter):
         new = []
         for r in self.rows:
             address = self.at(self.at(self.x.scales, self.offsets[r]), group_offset)
-            row_scale = self.splat(self.load(address, FLOAT, 4), self.floats)
+            scale = self.splat(self.load(address, FLOAT, 4), self.floats)
             for p in self.panels:
-                scale, i = row_scale, r * len(self.panels) + p
-                if is_last:
-                    last_scales = self.of_panel(self.block.last_scales, p)
-                    scale = self.builder.fmul(row_scale, last_scales)
+                i = r * len(self.panels) + p
                 new.append(self.fma(self.builder.sitofp(products[i], self.floats), scale, sums[i]))
         return new
-
-    def add_last_group(self, step: Any, sums: list[Any]) -> list[Any]:
-        """Return the sums with those of the last group, which has scales of its own."""
-        return self.add_group(self.at(self.block.num_groups, step), sums, is_last=True)
 
     def fetch_ahead(self, group: Any) -> None:
         """Fetch this group's share of what the next blocks read."""

@@ -8,20 +8,19 @@ import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels.attention import layer_of, run_attention, write_kv
-from intarsia.engine.kernels.int8_matrix import matrix_of
 from intarsia.engine.kernels.int8_product import multiply
 from intarsia.engine.kernels.operands import (
-    Adapter,
     GateSource,
     HeadNorms,
+    Int8Matrix,
     Int8Rows,
     NormSource,
     Product,
 )
-from intarsia.engine.kernels.prepare_rows import finish_rows, prepare_rows
+from intarsia.engine.kernels.prepare_rows import copy_rows, finish_rows, prepare_rows
 from intarsia.engine.kernels.work_units import phase_of
 
-PHASES_PER_LAYER = 10
+PHASES_PER_LAYER = 11
 OUTPUT_PHASES = 2
 _FIRST = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
@@ -53,22 +52,28 @@ def run_layers(work, model, cache, whole, wanted):
 def run_output(work, output, hidden, rows, logits):
     """Write the logits (rows, padded vocab) of hidden states.
 
-    Takes Work, AdaptedInt8, float32 rows, memory for them as Int8Rows, and a float32 array.
+    Takes Work, Int8Matrices, float32 rows, memory for them as Int8Rows, and a float32 array.
     """
-    product = product_of(output, _FIRST, rows.num_rows, rows)
+    product = product_of(output, _FIRST, rows)
     run_product(work, _FIRST, hidden, product, logits)
 
 
 @njit(fastmath=True, error_model="numpy")
 def run_keys_values(work, model, cache, part, layer):
-    """Begin a layer: norm and qkv; keys and values are written into the cache."""
+    """Begin a layer: norm and qkv; keys and values are written into the cache.
+
+    The rows before the layer are copied if a drafter reads them there.
+    """
     rows, buffers = part.rows, part.buffers
     layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER
     source = NormSource(buffers.residual, buffers.added, layers.attn_norms[layer], shape.norm_eps)
-    qkv = product_of(layers.qkv, layer, rows.num_frozen, buffers.int8)
+    qkv = product_of(layers.qkv, layer, buffers.int8)
     run_product(work, first, source, qkv, buffers.qkv)
     norms = HeadNorms(layers.q_norms[layer], layers.k_norms[layer], shape.norm_eps)
     write_kv(phase_of(work, first + 2), buffers.qkv, rows, shape, norms, layer_of(cache, layer))
+    for tap in range(model.taps.shape[0]):
+        if model.taps[tap] == layer:
+            copy_rows(phase_of(work, first + 10), buffers.residual, buffers.taps[tap])
 
 
 @njit(fastmath=True, error_model="numpy")
@@ -78,31 +83,29 @@ def run_attention_block(work, model, cache, part, layer):
     layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER
     own = layer_of(cache, layer)
     run_attention(phase_of(work, first + 3), buffers.qkv, rows.visible, shape, own, buffers.mixed)
-    o = product_of(layers.o, layer, rows.num_frozen, buffers.int8)
+    o = product_of(layers.o, layer, buffers.int8)
     run_product(work, first + 4, buffers.mixed, o, buffers.added)
 
 
 @njit(fastmath=True, error_model="numpy")
 def run_feed_forward(work, model, part, layer):
     """Run the second half of a layer: norm, gate and up, and down."""
-    rows, buffers = part.rows, part.buffers
+    buffers = part.buffers
     layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER + 6
     source = NormSource(buffers.residual, buffers.added, layers.mlp_norms[layer], shape.norm_eps)
-    gate_up = product_of(layers.gate_up, layer, rows.num_frozen, buffers.int8)
+    gate_up = product_of(layers.gate_up, layer, buffers.int8)
     run_product(work, first, source, gate_up, buffers.gate_up)
     gated = GateSource(buffers.gate_up, shape.intermediate)
-    down = product_of(layers.down, layer, rows.num_frozen, buffers.int8)
+    down = product_of(layers.down, layer, buffers.int8)
     run_product(work, first + 2, gated, down, buffers.added)
 
 
 @njit(fastmath=True, error_model="numpy")
-def product_of(part, layer, num_frozen, room):
+def product_of(matrices, layer, room):
     """Return the operands of one layer's product; ``room`` is memory for int8 rows of any part."""
-    num_groups = part.matrices.num_groups
     return Product(
-        Int8Rows(room.quantized, room.scales, room.zeros, room.num_rows, num_groups),
-        Adapter(matrix_of(part.down, layer), num_frozen),
-        matrix_of(part.matrices, layer),
+        Int8Rows(room.quantized, room.scales, room.zeros, room.num_rows, matrices.num_groups),
+        Int8Matrix(matrices.panels[layer], matrices.column_scales[layer], matrices.biases[layer]),
     )
 
 
@@ -110,5 +113,5 @@ def product_of(part, layer, num_frozen, room):
 def run_product(work, first_phase, source, product, y):
     """Quantize rows and multiply them, in two phases."""
     phase = phase_of(work, first_phase)
-    prepare_rows(phase, source, product.adapter, product.rows)
+    prepare_rows(phase, source, product.rows)
     multiply(phase_of(work, first_phase + 1), product, y)

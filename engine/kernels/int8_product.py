@@ -5,7 +5,6 @@ after panel: these products are as fast as memory is read. A row's products are 
 in both.
 """
 
-import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels import microkernels
@@ -16,15 +15,13 @@ from intarsia.engine.kernels.block_tile import (
     block_tile_4,
     block_tile_6,
 )
-from intarsia.engine.kernels.operands import BlockAt, PanelAt, RowsAt, Strided
+from intarsia.engine.kernels.operands import BlockAt, RowsAt, Strided
 from intarsia.engine.kernels.vector_writer import CACHE_LINE, num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 _UNITS_PER_THREAD = 8
 FEW_ROWS = 16
 """Up to here, blocks were not faster."""
-
-_FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
 @njit(fastmath=True, error_model="numpy")
@@ -51,23 +48,17 @@ def multiply(phase, product, y):
 @njit(fastmath=True, error_model="numpy")
 def multiply_many(first_panel, product, y):
     """Write the products of all rows and one block; each tile fetches a share of the next one."""
-    rows, matrix, adapter = product.rows, product.matrix, product.adapter
+    rows, matrix = product.rows, product.matrix
     panel_bytes, column = matrix.panels.shape[1], first_panel * num_lanes()
     address = matrix.panels.ctypes.data + first_panel * panel_bytes
-    has_adapter = adapter.down.panels.shape[0] > 0
-    num_plain = rows.num_groups - 1 if has_adapter else rows.num_groups
     block_bytes = block_panels() * panel_bytes
-    num_shares = (rows.num_rows + BLOCK_ROWS - 1) // BLOCK_ROWS * num_plain
+    num_shares = (rows.num_rows + BLOCK_ROWS - 1) // BLOCK_ROWS * rows.num_groups
     lines_ahead = (block_bytes // CACHE_LINE + num_shares - 1) // num_shares
     for row in range(0, rows.num_rows, BLOCK_ROWS):
-        is_adapted = has_adapter and row + BLOCK_ROWS > adapter.num_frozen
-        share = row // BLOCK_ROWS * num_plain * lines_ahead
+        share = row // BLOCK_ROWS * rows.num_groups * lines_ahead
         block = BlockAt(
             address,
             panel_bytes,
-            num_plain,
-            1 if is_adapted else 0,
-            matrix.last_scales.ctypes.data + 4 * column,
             matrix.column_scales.ctypes.data + 4 * column,
             matrix.biases.ctypes.data + 4 * column,
             address + block_bytes + share * CACHE_LINE,
@@ -95,14 +86,8 @@ def multiply_few(first_panel, end_panel, product, y):
     for panel in range(first_panel, end_panel):
         column = panel * lanes
         multiply_panel(
-            PanelAt(
-                matrix.panels.ctypes.data + panel * matrix.panels.shape[1],
-                matrix.last_scales.ctypes.data + 4 * column,
-                rows.num_groups,
-            ),
+            matrix.panels.ctypes.data + panel * matrix.panels.shape[1],
             rows,
-            _FIRST_ROW,
-            rows.num_rows,
             Strided(y.ctypes.data + 4 * column, y.shape[1]),
         )
         for row in range(rows.num_rows):
@@ -114,16 +99,16 @@ def multiply_few(first_panel, end_panel, product, y):
 
 
 @njit(fastmath=True, error_model="numpy")
-def multiply_panel(panel, rows, first_row, num_rows, y):
-    """Write the products of some rows and one panel to the address ``y``, without their scales.
+def multiply_panel(panel, rows, y):
+    """Write the products of all rows and one panel, without their scales.
 
-    Up to seven rows that follow in ``y`` are overwritten with meaningless numbers.
+    ``panel`` is an address. Up to seven rows that follow in ``y`` are overwritten with meaningless
+    numbers.
     """
-    row = 0
-    while row < num_rows:
-        x = rows_from(rows, first_row + row)
+    for row in range(0, rows.num_rows, microkernels.MAX_TILE_ROWS):
+        x = rows_from(rows, row)
         target = Strided(y.address + 4 * row * y.stride, y.stride)
-        remaining = num_rows - row
+        remaining = rows.num_rows - row
         if remaining > 4:
             microkernels.int8_tile_8(panel, x, target)
         elif remaining > 2:
@@ -132,7 +117,6 @@ def multiply_panel(panel, rows, first_row, num_rows, y):
             microkernels.int8_tile_2(panel, x, target)
         else:
             microkernels.int8_tile_1(panel, x, target)
-        row += 8
 
 
 @njit(fastmath=True, error_model="numpy")

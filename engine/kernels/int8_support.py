@@ -9,7 +9,7 @@ from intarsia.engine.kernels.forward import OUTPUT_PHASES, run_output
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
-from intarsia.engine.kernels.operands import AdaptedInt8, Floats, Int8Rows
+from intarsia.engine.kernels.operands import Floats, Int8Matrices, Int8Rows
 from intarsia.engine.kernels.vector_writer import find_dot_product
 from intarsia.engine.kernels.work_units import ThreadTeam
 
@@ -29,13 +29,13 @@ def can_multiply_int8() -> bool:
     return run_compiled(lambda: _is_right(weight))
 
 
-def multiply_rows(part: AdaptedInt8, x: Floats, team: ThreadTeam) -> Floats:
-    """Return x (rows, in) times a part's only matrix: (rows, out)."""
-    num_rows, matrix = len(x), part.matrices
+def multiply_rows(matrix: Int8Matrices, x: Floats, team: ThreadTeam) -> Floats:
+    """Return x (rows, in) times the only matrix: (rows, out)."""
+    num_rows = len(x)
     y = np.empty((num_rows + MAX_TILE_ROWS, matrix.num_padded), np.float32)
     if num_rows:
         rows = empty_rows(num_rows, matrix.num_groups)
-        team.run(run_output, OUTPUT_PHASES, part, x, rows, y)
+        team.run(run_output, OUTPUT_PHASES, matrix, x, rows, y)
     return y[:num_rows, : matrix.num_out]
 
 
@@ -51,19 +51,18 @@ def empty_rows(num_rows: int, num_groups: int) -> Int8Rows:
     )
 
 
-def quantize_matrix(weight: Floats) -> AdaptedInt8:
-    """Return one matrix (out, in) without an adapter."""
-    num_out, num_in = weight.shape
-    matrices = empty_matrices(1, num_out, num_in, has_adapter=False)
-    write_rows(matrices, 0, 0, weight)
-    return AdaptedInt8(matrices=matrices, down=empty_matrices(1, 0, num_in, has_adapter=False))
+def quantize_matrix(weight: Floats) -> Int8Matrices:
+    """Return one matrix (out, in)."""
+    matrix = empty_matrices(1, *weight.shape)
+    write_rows(matrix, 0, 0, weight)
+    return matrix
 
 
 def _is_right(weight: Floats) -> bool:
-    part, team = quantize_matrix(weight), ThreadTeam(1)
+    matrix, team = quantize_matrix(weight), ThreadTeam(1)
     for num_rows in _NUM_ROWS:
         x = np.cos(np.arange(num_rows * _NUM_IN, dtype=np.float32)).reshape(num_rows, _NUM_IN)
-        products, exact = multiply_rows(part, x, team), x @ weight.T
+        products, exact = multiply_rows(matrix, x, team), x @ weight.T
         if not np.allclose(products, exact, atol=_TOLERANCE * float(np.abs(exact).max())):
             return False
     return True

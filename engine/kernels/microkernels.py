@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from intarsia.engine.kernels.operands import PanelAt, RowsAt, Strided
+from intarsia.engine.kernels.operands import RowsAt, Strided
 from intarsia.engine.kernels.vector_writer import (
     CACHE_LINE,
     FLOAT,
@@ -36,20 +36,18 @@ class _Int8Tile(VectorWriter):
 
     def __init__(self, builder: Any, num_rows: int, panel: Any, x: Any) -> None:
         super().__init__(builder, num_rows)
-        self.panel, self.x = self.fields(panel, PanelAt), self.fields(x, RowsAt)
+        self.panel, self.x = panel, self.fields(x, RowsAt)
         self.x_rows = [self.at(self.x.address, self.times(self.x.stride, r)) for r in self.rows]
         self.offsets = [self.times(self.x.num_groups, 4 * r) for r in self.rows]
 
     def write(self, y: Any) -> None:
-        """Write the sums of all groups to ``y``; the last group has scales of its own."""
+        """Write the sums of all groups to ``y``."""
         y = self.fields(y, Strided)
-        last = self.builder.sub(self.panel.num_groups, self.number(1))
-        sums = self.loop(last, self.add_group, self.zeros(len(self.rows)))
-        sums = self.add_group(last, sums, self.load(self.panel.last_scales, self.floats, 4))
+        sums = self.loop(self.x.num_groups, self.add_group, self.zeros(len(self.rows)))
         for r in self.rows:
             self.store(sums[r], self.at(y.address, self.times(y.stride, 4 * r)))
 
-    def add_group(self, group: Any, sums: list[Any], last_scales: Any = None) -> list[Any]:
+    def add_group(self, group: Any, sums: list[Any]) -> list[Any]:
         """Return the rows' sums with one more group's products added."""
         group_offset = self.times(group, 4)
         products = self.multiply_group(group, group_offset)
@@ -57,8 +55,6 @@ class _Int8Tile(VectorWriter):
         for r in self.rows:
             address = self.at(self.at(self.x.scales, self.offsets[r]), group_offset)
             scale = self.splat(self.load(address, FLOAT, 4), self.floats)
-            if last_scales is not None:
-                scale = self.builder.fmul(scale, last_scales)
             new.append(self.fma(self.builder.sitofp(products[r], self.floats), scale, sums[r]))
         return new
 
@@ -71,7 +67,7 @@ class _Int8Tile(VectorWriter):
             for offset in self.offsets
         ]
         step_bytes = 4 * self.lanes
-        first = self.at(self.panel.address, self.times(group, _STEPS * step_bytes))
+        first = self.at(self.panel, self.times(group, _STEPS * step_bytes))
         in_row = self.times(group, GROUP)
         steps_a_line = CACHE_LINE // step_bytes
 
@@ -128,11 +124,11 @@ class _FloatTile(VectorWriter):
 
 
 def _int8_tile(num_rows: int) -> Any:
-    """Return ``tile(panel, x, y)``: the product of int8 rows and one panel.
+    """Return ``tile(panel, x, y)``: the product of int8 rows and the panel at an address.
 
-    y[r, lane] = Σ over groups of scales[r, group] · (bytes of x[r] · bytes of the panel's lane),
-    the last group's share times last_scales[lane]. Each group's sum begins with zeros[r, group],
-    which takes off what ``zero_point`` adds to the panel's bytes.
+    y[r, lane] = Σ over groups of scales[r, group] · (bytes of x[r] · bytes of the panel's lane).
+    Each group's sum begins with zeros[r, group], which takes off what ``zero_point`` adds to the
+    panel's bytes.
     """
 
     @intrinsic

@@ -1,7 +1,7 @@
 """The values that kernels pass to each other: named tuples, because numba compiles them.
 
-Each describes one operand of a forward pass through int8 weights: the rows, a matrix, an adapter,
-the KV cache. ``GROUP``, panels and lanes are explained in ``microkernels.py``.
+Each describes one operand of a forward pass through int8 weights: the rows, a matrix, the KV
+cache. ``GROUP``, panels and lanes are explained in ``microkernels.py``.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -33,14 +33,10 @@ class Phase(NamedTuple):
 
 
 class Int8Matrices(NamedTuple):
-    """Matrices (out, in) of one size: the same part of every layer.
-
-    A matrix with an adapter has one more group of columns, which holds the adapter's up matrix.
-    """
+    """Matrices (out, in) of one size: the same part of every layer."""
 
     panels: Bytes  # (matrices, panels, bytes of a panel)
     column_scales: Floats  # (matrices, padded out)
-    last_scales: Floats  # (matrices, padded out): of the last group, relative to column_scales
     biases: Floats  # (matrices, padded out)
     num_out: int
     num_groups: int  # of one row that is multiplied
@@ -51,27 +47,12 @@ class Int8Matrices(NamedTuple):
         return int(self.column_scales.shape[1])
 
 
-class AdaptedInt8(NamedTuple):
-    """One part of all layers; ``down`` holds the adapter's down matrices (rank, in), or no rows."""
-
-    matrices: Int8Matrices
-    down: Int8Matrices
-
-
 class Int8Matrix(NamedTuple):
     """One of ``Int8Matrices``."""
 
     panels: Bytes  # (panels, bytes of a panel)
     column_scales: Floats  # (padded out,)
-    last_scales: Floats  # (padded out,)
     biases: Floats  # (padded out,)
-
-
-class Adapter(NamedTuple):
-    """The adapter's down matrix at one part of one layer; it acts on rows from ``num_frozen``."""
-
-    down: Int8Matrix
-    num_frozen: int
 
 
 class Int8Rows(NamedTuple):
@@ -88,7 +69,6 @@ class Product(NamedTuple):
     """The operands of one matrix product: part of a layer, or the output matrix."""
 
     rows: Int8Rows
-    adapter: Adapter
     matrix: Int8Matrix
 
 
@@ -103,10 +83,10 @@ class LayerStack(NamedTuple):
     q_norms: Floats  # (layers, head_dim)
     k_norms: Floats  # (layers, head_dim)
     last_norm: Floats  # (hidden,)
-    qkv: AdaptedInt8
-    o: AdaptedInt8
-    gate_up: AdaptedInt8
-    down: AdaptedInt8
+    qkv: Int8Matrices
+    o: Int8Matrices
+    gate_up: Int8Matrices
+    down: Int8Matrices
 
 
 class Shape(NamedTuple):
@@ -124,13 +104,13 @@ class Model(NamedTuple):
 
     layers: LayerStack
     shape: Shape
+    taps: Any  # (taps,) int64: after so many layers a drafter reads the rows
 
 
 class PassRows(NamedTuple):
     """The rows of a pass, which follow ``start`` tokens of context."""
 
     start: int
-    num_frozen: int
     visible: Any  # (rows, start + rows) bool
     cosine: Any  # (rows, head_dim / 2) float32
     sine: Any  # (rows, head_dim / 2) float32
@@ -170,6 +150,7 @@ class Buffers(NamedTuple):
     mixed: Any  # (rows, heads · head_dim): the output of attention
     gate_up: Any  # (rows and spare, padded)
     hidden: Any  # (rows, hidden): the result
+    taps: Any  # (taps, rows, hidden) float32: what a drafter reads
 
 
 class RowsAndBuffers(NamedTuple):
@@ -208,22 +189,11 @@ class Strided(NamedTuple):
     stride: int
 
 
-class PanelAt(NamedTuple):
-    """A panel of an int8 matrix in memory."""
-
-    address: int
-    last_scales: int  # address
-    num_groups: int
-
-
 class BlockAt(NamedTuple):
     """Adjacent panels of an int8 matrix in memory; all but the sizes are addresses."""
 
     address: int
     panel_bytes: int
-    num_groups: int  # without the last one, where that has scales of its own
-    num_last_groups: int  # 1 or, where the rows have no last group of its own kind, 0
-    last_scales: int
     column_scales: int
     biases: int
     ahead: int  # of what to fetch ahead
@@ -237,4 +207,4 @@ class RowsAt(NamedTuple):
     stride: int  # bytes
     scales: int  # address
     zeros: int  # address
-    num_groups: int  # stride of scales and of zeros
+    num_groups: int  # also the stride of scales and of zeros

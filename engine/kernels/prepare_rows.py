@@ -7,33 +7,24 @@ from numba import njit
 from numba.extending import overload
 
 from intarsia.engine.kernels.int8_matrix import quantize_row
-from intarsia.engine.kernels.int8_product import multiply_panel
 from intarsia.engine.kernels.intrinsics import exp
-from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
-from intarsia.engine.kernels.operands import GateSource, NormSource, PanelAt, Strided
-from intarsia.engine.kernels.vector_writer import num_lanes
+from intarsia.engine.kernels.microkernels import GROUP
+from intarsia.engine.kernels.operands import GateSource, NormSource
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 ROWS_PER_UNIT = 4
 _OPTIONS = {"fastmath": True, "error_model": "numpy"}
-_FIRST_GROUP = np.int64(0)  # with a bare 0, numba would compile the same function twice
 
 
 @njit(fastmath=True, error_model="numpy")
-def prepare_rows(phase, source, adapter, rows):
-    """Quantize all rows of a source, and apply the adapter's down matrix to those of the canvas."""
+def prepare_rows(phase, source, rows):
+    """Quantize all rows of a source."""
     num_units = (rows.num_rows + ROWS_PER_UNIT - 1) // ROWS_PER_UNIT
     scratch = np.empty(rows.num_groups * GROUP, np.float32)
-    inner = np.empty(
-        (ROWS_PER_UNIT + MAX_TILE_ROWS, adapter.down.column_scales.shape[0]), np.float32
-    )
     unit = claim(phase)
     while unit < num_units:
-        first, end = unit * ROWS_PER_UNIT, min((unit + 1) * ROWS_PER_UNIT, rows.num_rows)
-        for row in range(first, end):
-            quantize_row(read_row(source, row, scratch), row, _FIRST_GROUP, rows)
-        if adapter.down.panels.shape[0]:
-            apply_adapter(first, end, adapter, inner, rows)
+        for row in range(unit * ROWS_PER_UNIT, min((unit + 1) * ROWS_PER_UNIT, rows.num_rows)):
+            quantize_row(read_row(source, row, scratch), row, rows)
         done(phase)
         unit = claim(phase)
     wait_for(phase, num_units)
@@ -86,37 +77,6 @@ def norm(row, weight, eps, out):
 
 
 @njit(fastmath=True, error_model="numpy")
-def apply_adapter(first_row, end_row, adapter, inner, rows):
-    """Multiply quantized rows by the adapter's down matrix, and quantize the product into the rows'
-    last group. Frozen rows get zeros there. ``inner`` is memory for the products.
-    """
-    last, down = rows.num_groups - 1, adapter.down
-    start = min(max(first_row, adapter.num_frozen), end_row)
-    for row in range(first_row, start):
-        for k in range(last * GROUP, rows.num_groups * GROUP):
-            rows.quantized[row, k] = 0
-        rows.scales[row * rows.num_groups + last] = 0
-        rows.zeros[row * rows.num_groups + last] = 0
-    for panel in range(down.panels.shape[0]):
-        column = panel * num_lanes()
-        multiply_panel(
-            PanelAt(
-                down.panels.ctypes.data + panel * down.panels.shape[1],
-                down.last_scales.ctypes.data + 4 * column,
-                last,
-            ),
-            rows,
-            start,
-            end_row - start,
-            Strided(inner.ctypes.data + 4 * column, inner.shape[1]),
-        )
-    for row in range(start, end_row):
-        for k in range(inner.shape[1]):
-            inner[row - start, k] *= down.column_scales[k]
-        quantize_row(inner[row - start], row, last, rows)
-
-
-@njit(fastmath=True, error_model="numpy")
 def finish_rows(phase, source, hidden):
     """Write the last norm: hidden states (rows, hidden)."""
     num_rows = hidden.shape[0]
@@ -126,3 +86,15 @@ def finish_rows(phase, source, hidden):
         done(phase)
         row = claim(phase)
     wait_for(phase, num_rows)
+
+
+@njit(error_model="numpy")
+def copy_rows(phase, rows, copies):
+    """Copy rows (rows, hidden)."""
+    row = claim(phase)
+    while row < rows.shape[0]:
+        for k in range(rows.shape[1]):
+            copies[row, k] = rows[row, k]
+        done(phase)
+        row = claim(phase)
+    wait_for(phase, rows.shape[0])

@@ -55,13 +55,13 @@ class CatalogModel:
     sha256: str
     hub: HubFile
     wheels: WheelParts | None
-    adapter_file: str | None
+    drafter_file: str | None
     tuning_file: str | None
 
     @property
-    def adapter(self) -> Path | None:
-        """Return the path of the bundled adapter, None if this model has none."""
-        return _bundled(self.adapter_file)
+    def drafter(self) -> Path | None:
+        """Return the path of the bundled drafter, None if this model has none."""
+        return _bundled(self.drafter_file)
 
     @property
     def tuning(self) -> Path | None:
@@ -98,7 +98,7 @@ CATALOG: tuple[CatalogModel, ...] = (
                 "46b3b1b8840c80bb568a9b25c7f1c2e60c2db5c9d07c4a5f9c7c13e86649a58e",
             ),
         ),
-        adapter_file="qwen2.5-coder-0.5b.adapter.safetensors",
+        drafter_file="qwen2.5-coder-0.5b.drafter.safetensors",
         tuning_file="qwen2.5-coder-0.5b.tuning.safetensors",
     ),
     CatalogModel(
@@ -141,7 +141,7 @@ CATALOG: tuple[CatalogModel, ...] = (
                 "6190a4ffcb96fec023c8086464e7c9d0ec9c7061efc39fec19142bdef186768a",
             ),
         ),
-        adapter_file=None,
+        drafter_file=None,
         tuning_file=None,
     ),
 )

@@ -58,7 +58,7 @@ class ModelFolder:
     family: Family
     config: Mapping[str, Any]
     weights: tuple[Path, ...]
-    adapter: Path | None  # that drafts; bundled with a catalog model
+    drafter: Path | None  # bundled with a catalog model
     tuned_by: Path | None  # bundled with a catalog model; the weights have this tuning already
     tunings: tuple[Path, ...]  # to be added to the weights, one after the other
     is_fused: bool  # one file in our own layout, see gguf/read.py
@@ -70,7 +70,7 @@ def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedB
     ``model+/path/to/tuning.safetensors`` adds a tuning of the user's own to the bundled one, if
     there is one; ``model+none`` omits the bundled one, and may be followed by ``+/path`` too.
     ``rows_tuned_by`` is given by the caller, as only the model's family knows its weights
-    (``families/masked_causal/backbone/adapter.py``).
+    (``families/masked_causal/backbone/tuning.py``).
     """
     name, addition = split_tuning(model)
     if addition not in (None, NO_TUNING) and name.endswith(f"+{NO_TUNING}"):
@@ -97,11 +97,11 @@ def _with_own_tuning(folder: ModelFolder, path: str) -> ModelFolder:
 def _catalog_model(
     row: CatalogModel, tuning: Path | None, on_progress: Progress, rows_tuned_by: RowsTunedBy
 ) -> ModelFolder:
-    for bundled in (row.adapter, tuning):
+    for bundled in (row.drafter, tuning):
         if bundled is not None:
             read_safetensors_header(bundled)
     path = _converted(row, tuning, on_progress, rows_tuned_by)
-    return replace(_inspect(path, name=row.name), adapter=row.adapter, tuned_by=tuning)
+    return replace(_inspect(path, name=row.name), drafter=row.drafter, tuned_by=tuning)
 
 
 def catalog_folder(row: CatalogModel, tuning: Path | None) -> Path:
@@ -151,7 +151,7 @@ def _gguf_folder(path: Path, on_progress: Progress) -> Path:
 
 
 def _inspect(path: Path, *, name: str) -> ModelFolder:
-    """Return the model of a folder, without an adapter or tunings. Raises ModelError."""
+    """Return the model of a folder, without a drafter or tunings. Raises ModelError."""
     config = read_config(path)
     family = family_of(config, str(path))
     weights = weight_files(path)
@@ -162,7 +162,7 @@ def _inspect(path: Path, *, name: str) -> ModelFolder:
         family=family,
         config=config,
         weights=weights,
-        adapter=None,
+        drafter=None,
         tuned_by=None,
         tunings=(),
         is_fused=is_fused(weights, FUSED_FORMAT),

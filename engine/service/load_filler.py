@@ -1,6 +1,5 @@
 """Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -8,17 +7,15 @@ import torch
 from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.decoding.entropy import EntropyPolicy
-from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.filler import Filler, ModelInfo
@@ -55,18 +52,6 @@ def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None
         _read_shape_and_tokenizer(folder)
 
 
-def entropy_policy(config: EngineConfig) -> EntropyPolicy:
-    """Return how ``entropy`` decoding unmasks. Raises ModelError if its library is missing."""
-    if config.unmasking == "own":
-        return EntropyPolicy()
-    if find_spec("hackable_diffusion") is None or find_spec("jax") is None:
-        raise ModelError(
-            "`--unmasking hackable-diffusion` needs that library and JAX: install what "
-            "tests/live_engines/requirements/hackable-diffusion.txt lists"
-        )
-    return EntropyPolicy(schedule=HackableSchedule())
-
-
 def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:
     """Raise ModelError for settings of the other family."""
     if folder.family == "diffusion_gemma" and config.dtype == "int8":
@@ -84,14 +69,11 @@ def _load_masked_causal(
     device: torch.device,
     on_progress: Progress,
 ) -> MaskedCausalFiller:
-    entropy = entropy_policy(config)
     shape, tokenizer = _read_shape_and_tokenizer(folder)
-    # The configured adapter belongs to the configured model, not to another that a request names.
-    configured = config.adapter if model == config.model else None
-    adapter = configured or folder.adapter
-    loaded = load_backbone(
-        folder, shape, config.dtype, device, adapter=adapter, mask_id=tokenizer.mask_id
-    )
+    # The configured drafter belongs to the configured model, not to another that a request names.
+    configured = config.drafter if model == config.model else None
+    drafter = configured or folder.drafter
+    loaded = load_backbone(folder, shape, config.dtype, device, drafter=drafter)
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
@@ -102,10 +84,9 @@ def _load_masked_causal(
             family="masked block diffusion on a causal backbone",
             device=str(device),
             dtype=loaded.format_name,
-            notes=(*_notes(folder, adapter), *loaded.notes),
+            notes=(*_notes(folder, drafter), *loaded.notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
-        entropy=entropy,
     )
 
 
@@ -120,11 +101,11 @@ def _read_shape_and_tokenizer(folder: ModelFolder) -> tuple[BackboneShape, FimTo
     return shape, tokenizer
 
 
-def _notes(folder: ModelFolder, adapter: Path | None) -> tuple[str, ...]:
+def _notes(folder: ModelFolder, drafter: Path | None) -> tuple[str, ...]:
     """Return what the status says of the weights: which files changed the backbone."""
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
-    files = [*tunings, ("adapter", adapter)]
+    files = [*tunings, ("drafter", drafter)]
     notes = [f"{kind} {sha256_of(file)[:12]}" for kind, file in files if file is not None]
-    if adapter is None:
-        notes.append("no adapter for this model: one token a pass, left to right")
+    if drafter is None:
+        notes.append("no drafter for this model: one token a pass, left to right")
     return tuple(notes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 
-from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
+from intarsia.engine.ipc.messages import CanvasToken, Filled
 from intarsia.infill.calibration import (
     Calibration,
     MayEndHere,
@@ -54,12 +54,12 @@ def is_in_comment(text: str, offset: int, language: Language) -> bool:
     return prose_at(syntax, offset) in ("comment", "documentation")
 
 
-def calibration_of(filled: Filled, decoding: Decoding, *, in_comment: bool) -> Calibration | None:
+def calibration_of(filled: Filled, *, in_comment: bool) -> Calibration | None:
     """Return the calibration of the answer's model, None where it does not hold.
 
     It was fitted on confidences of verified tokens, and on texts that were written to their end.
     """
-    is_verified = decoding != "entropy" and all(token.is_settled for token in filled.tokens)
+    is_verified = all(token.is_settled for token in filled.tokens)
     return _calibration(filled.model, in_comment=in_comment) if is_verified else None
 
 
@@ -68,14 +68,12 @@ def _calibration(model: str | None, *, in_comment: bool) -> Calibration | None:
     return found.in_comments if found is not None and in_comment else found
 
 
-def probability_of(
-    filled: Filled, suggestion: Suggestion, decoding: Decoding, *, in_comment: bool
-) -> float | None:
+def probability_of(filled: Filled, suggestion: Suggestion, *, in_comment: bool) -> float | None:
     """Return the probability that a user keeps the whole suggestion, None where it is not known."""
     return keep_probability(
         tokens_of(filled, suggestion),
         end_confidence_of(filled, suggestion),
-        calibration_of(filled, decoding, in_comment=in_comment),
+        calibration_of(filled, in_comment=in_comment),
     )
 
 
@@ -104,16 +102,14 @@ class Judged:
     probability: float | None  # that the user keeps all of it, 0 to 1; None: not known
 
 
-def judge(
-    plan: FillPlan, filled: Filled, suggestion: Suggestion, decoding: Decoding, percent: int
-) -> Judged:
+def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) -> Judged:
     """Return how much of a suggestion at the cursor is at least this probable to be kept."""
     tokens = tokens_of(filled, suggestion)
     in_comment = is_in_comment(plan.text, plan.hole.start, plan.language)
     shown = shown_part(
         tokens,
         end_confidence_of(filled, suggestion),
-        calibration_of(filled, decoding, in_comment=in_comment),
+        calibration_of(filled, in_comment=in_comment),
         percent,
         end_rule(plan, in_comment=in_comment),
     )
@@ -125,9 +121,9 @@ def judge(
     )
 
 
-def may_hide(model: str | None, decoding: Decoding, percent: int) -> bool:
+def may_hide(model: str | None, percent: int) -> bool:
     """Whether an answer may be hidden for this threshold. ``model`` None: it is not known yet."""
-    return percent > 0 and decoding != "entropy" and (model is None or model in CALIBRATIONS)
+    return percent > 0 and (model is None or model in CALIBRATIONS)
 
 
 _UNKNOWN = ConfidentToken("x", 0.0)

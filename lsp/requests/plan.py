@@ -137,7 +137,7 @@ def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> Ghost
     if isinstance(suggestion, NoSuggestion):
         return suggestion
     percent = percent_of(settings.show_threshold)
-    judged = judge(plan, filled, suggestion, settings.decoding, percent)
+    judged = judge(plan, filled, suggestion, percent)
     is_whole = judged.shown_length == len(suggestion.text)
     return GhostText(
         suggestion.text,
@@ -165,7 +165,7 @@ class ShownDraft:
     def of(self, step: Step) -> Step | None:
         """Return a step as it is shown: what is kept as settled, all else as guesses."""
         model = self._session.status.model
-        if not may_hide(model, self._settings.decoding, self._percent):
+        if not may_hide(model, self._percent):
             return step
         if len(self._plan.text) <= MAX_CHARS_ON_LOOP:
             self._kept = certain_beginning(

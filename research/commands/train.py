@@ -12,7 +12,7 @@ from intarsia.cli.terminal import notices
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.process import spin_briefly
 
-TrainedPart: TypeAlias = Literal["adapter", "tuning"]
+TrainedPart: TypeAlias = Literal["drafter", "tuning"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WEIGHTS_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -50,9 +50,6 @@ _OPTIONS = (
         help="Train for N minutes.",
     ),
     click.option("--tokens", metavar="N", type=_NUMBER, help="Stop after N trained positions."),
-    click.option(
-        "--rank", type=click.IntRange(min=1, max=512), help="Rank of the low-rank matrices."
-    ),
     click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate."),
     click.option(
         "--holes-per-pass",
@@ -101,12 +98,12 @@ def _corpus_options(command: _F) -> _F:
     return command
 
 
-@click.command("adapter", short_help="The adapter that drafts tokens, from a corpus.")
+@click.command("drafter", short_help="The network that drafts tokens, from a corpus.")
 @click.option("--tuning", type=_WEIGHTS_FILE, help="A tuning of the backbone to train it on.")
 @_corpus_options
-def adapter(tuning: Path | None, **options: Any) -> ExitCode:
-    """Train the gated adapter, which drafts several tokens per forward pass."""
-    return _train("adapter", tuning=tuning, strength=1.0, **options)
+def drafter(tuning: Path | None, **options: Any) -> ExitCode:
+    """Train the small network that drafts what the backbone writes next."""
+    return _train("drafter", tuning=tuning, rank=None, strength=1.0, **options)
 
 
 @click.command("tuning", short_help="The backbone itself, from a corpus.")
@@ -116,6 +113,7 @@ def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     default=1.0,
     help="The share to write of what the run changes; run the command again to write another.",
 )
+@click.option("--rank", type=click.IntRange(min=1, max=512), help="Rank of the low-rank matrices.")
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:
     """Train low-rank changes to the backbone: it fills holes better and ends where they end."""
@@ -145,7 +143,7 @@ def command() -> None:
     """Train weights on this machine; nothing leaves it.
 
     \b
-    train adapter --corpus F --out R    the gated adapter of a model
+    train drafter --corpus F --out R    the drafter of a model
     train tuning --corpus F --out R     a model's backbone itself
 
     Ctrl-C ends a run cleanly; the same command continues it.
@@ -153,5 +151,5 @@ def command() -> None:
     spin_briefly()
 
 
-command.add_command(adapter)
+command.add_command(drafter)
 command.add_command(tuning)

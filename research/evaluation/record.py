@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A system of a run, and how it was set up."""
 
-    name: str  # unique in a run: "speculative", "entropy", "transformers"
+    name: str  # unique in a run: "speculative", "autoregressive", "transformers"
     way: str  # "language server", "direct", "transformers", "llama.cpp"
     model: str | None
     details: dict[str, str]  # settings, versions, digests

@@ -12,13 +12,12 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
-from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.locate import locate_model
 from intarsia_research.model_cost.pass_cost import PassFigures
 
@@ -54,9 +53,7 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
         raise ModelError(f"{folder.name} is not a causal backbone: name one with `--model`")
     device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
-    mask_id = read_fim_tokenizer(folder.path).mask_id
-    loaded = load_backbone(folder, shape, dtype, device, adapter=folder.adapter, mask_id=mask_id)
-    return loaded.backbone
+    return load_backbone(folder, shape, dtype, device, drafter=folder.drafter).backbone
 
 
 @torch.inference_mode()
@@ -74,7 +71,7 @@ def _read_context(backbone: CausalBackbone) -> KvCache:
     cache = backbone.new_cache()
     for start in range(0, NUM_CONTEXT, backbone.chunk_tokens):
         ids = list(range(start, min(start + backbone.chunk_tokens, NUM_CONTEXT)))
-        backbone.forward(canvas_rows(ids, [], start=start, device=backbone.device), cache)
+        backbone.forward(frozen_rows(ids, start=start, device=backbone.device), cache)
         cache.commit(ids)
     return cache
 
@@ -88,10 +85,9 @@ def _time_read(backbone: CausalBackbone) -> float:
 
 
 def _time_pass(backbone: CausalBackbone, cache: KvCache, num_rows: int) -> float:
-    """Return the milliseconds of a pass over one known token and the masks after it."""
+    """Return the milliseconds of a pass over this many tokens."""
     started = time.perf_counter()
-    masks = [backbone.mask_id] * (num_rows - 1)
-    rows = canvas_rows([0], masks, start=len(cache), device=backbone.device)
+    rows = frozen_rows([0] * num_rows, start=len(cache), device=backbone.device)
     predicted = backbone.logits(backbone.forward(rows, cache)).argmax(dim=-1)
     predicted.tolist()  # on a GPU, this waits for the work
     return (time.perf_counter() - started) * 1000

@@ -12,8 +12,8 @@ from intarsia.engine.families.project_text import NO_PROJECT
 from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia.training.packed_holes import HoleIds
 from intarsia.training.tuning_task import LowRankPairs, TuningTask, TuningTaskOptions, figures_of
-from intarsia_research.training.adapter_file import load_tensors, save_tuning
 from intarsia_research.training.low_rank_modules import LowRankModules
+from intarsia_research.training.weights_file import load_tensors, save_tuning
 
 
 class LowRankTask:

@@ -1,14 +1,14 @@
 """Runs one training on a corpus: draw holes, encode and pack them, train."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 import torch
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.checkpoint import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 from intarsia.training.batched_backbone import ReportProgress, UsedVocabulary, load_backbone
@@ -25,26 +25,26 @@ from intarsia.training.train_loop import (
     train,
 )
 from intarsia.training.tuning_task import TuningTaskOptions
-from intarsia_research.training.adapted_backbone import AdaptedBackbone
-from intarsia_research.training.canvas_batch import CanvasMix
-from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
+from intarsia_research.training.drafter_task import DrafterTask, DrafterTaskOptions
 from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
 from intarsia_research.training.low_rank_task import CorpusTuningTask
 
-_RATES = {"adapter": 5e-4, "tuning": 2e-4}
-_RANKS = {"adapter": 32, "tuning": 16}
+_RATES = {"drafter": 5e-4, "tuning": 2e-4}
+_RANK = 16
+_NUM_DRAFTED = 24_064
+"""Tokens that a drafter can draft: the commonest of the corpus."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingOptions:
     """What to train, on what, for how long.
 
-    ``rank`` and ``rate``: None is the default of the kind of weights. ``max_holes``: None draws in
-    all files. ``project_share``: how often a hole reads code of other files, if there is some.
-    ``window``: tokens of the file before and after the hole; None is the family's default.
+    ``rank`` (of a tuning) and ``rate``: None is the default of the kind of weights. ``max_holes``:
+    None draws in all files. ``project_share``: how often a hole reads code of other files, if there
+    is some. ``window``: tokens of the file before and after the hole; None is the family's default.
     """
 
-    what: Literal["adapter", "tuning"]
+    what: Literal["drafter", "tuning"]
     corpus: Path
     model: str
     start: Path | None
@@ -157,7 +157,7 @@ def _load_causal(
     options: TrainingOptions, located: ModelFolder, on_progress: ReportProgress
 ) -> _TrainableModel:
     model = load_backbone(options.model, on_progress, tuning=options.tuning)
-    fim, rank = model.tokenizer.mark_ids(), options.rank or _RANKS[options.what]
+    fim = model.tokenizer.mark_ids()
     window = options.window
     shown = {} if window is None else {"max_prefix": window[0], "max_suffix": window[1]}
 
@@ -165,13 +165,14 @@ def _load_causal(
         used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
         vocabulary = UsedVocabulary(model.backbone, used)
         if options.what == "tuning":
+            rank = options.rank or _RANK
             tuning_options = TuningTaskOptions(rank=rank, seed=options.seed, **shown)
             return CorpusTuningTask(
                 model.backbone, fim, vocabulary, tuning_options, strength=options.strength
             )
-        mix = replace(CanvasMix(), **shown)
-        canvas_options = CanvasTaskOptions(rank=rank, seed=options.seed, mix=mix)
-        return CanvasTask(AdaptedBackbone.of(model.backbone), fim, vocabulary, canvas_options)
+        drafted = torch.cat([holes.commonest_ids(_NUM_DRAFTED - 1), torch.tensor([fim.end])])
+        drafter_options = DrafterTaskOptions(seed=options.seed, **shown)
+        return DrafterTask(model.backbone, fim, vocabulary, drafted, drafter_options)
 
     return _TrainableModel(
         name=model.name,
@@ -183,8 +184,8 @@ def _load_causal(
 def _load_uniform(
     options: TrainingOptions, located: ModelFolder, on_progress: ReportProgress
 ) -> _TrainableModel:
-    if options.what == "adapter":
-        raise ModelError(f"{located.name} takes no adapter: train a tuning of it")
+    if options.what == "drafter":
+        raise ModelError(f"{located.name} takes no drafter: train a tuning of it")
     if options.project_share or options.window:
         raise ModelError(
             f"{located.name} is trained without code of other files and with a window of its own: "
@@ -200,7 +201,7 @@ def _load_uniform(
     task = UniformTask(
         loaded.model,
         loaded.text.special,
-        rank=options.rank or _RANKS[options.what],
+        rank=options.rank or _RANK,
         seed=options.seed,
         mix=mix,
         strength=options.strength,

@@ -93,7 +93,12 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
 def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(
     model: str, excludes: bool
 ) -> None:
-    own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
+    own = {
+        "model": "evil",
+        "maxCandidates": 9,
+        "decoding": "autoregressive",
+        "repositoryTuning": True,
+    }
     session = opened({"model": model}, {ONE: own, TWO: {"excludeSecrets": False}})
     assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings
     assert session.settings.model == model

@@ -1,1 +1,1 @@
-"""The default family: masked block diffusion on a causal backbone with a gated adapter."""
+"""The default family: a causal backbone, and a small block-diffusion network that drafts for it."""

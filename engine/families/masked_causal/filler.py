@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 
 from msgspec.structs import replace
 
-from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -57,10 +56,8 @@ class MaskedCausalFiller:
         info: ModelInfo,
         *,
         max_context_tokens: int,
-        entropy: EntropyPolicy | None = None,
     ) -> None:
         self.info = info
-        self._entropy = entropy or EntropyPolicy()
         self._text = text
         self._max_context_tokens = max_context_tokens
         self._context = context
@@ -70,7 +67,7 @@ class MaskedCausalFiller:
             max_context_tokens=max_context_tokens,
         )
         self._project = ProjectChoice(self._reader, context.num_missing, context.reading_speed)
-        self._writer = HoleWriter(context, text, self._entropy)
+        self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
         self._next_edits = NextEditFinder(
             context.backbone, text, context.find_held, max_tokens=max_context_tokens
@@ -126,7 +123,6 @@ class MaskedCausalFiller:
             self._text,
             self.info,
             max_context_tokens=self._max_context_tokens,
-            entropy=self._entropy,
         )
 
     def suspended(self) -> AbstractContextManager[None]:

@@ -1,20 +1,13 @@
-"""The forward passes of the three ways of decoding, over the hole that follows an open context."""
+"""The forward passes of both ways of decoding, over the hole that follows an open context."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.speculative import Verification
-from intarsia.engine.decoding.tokens import ScoredToken
-from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.masked_causal.backbone.rows import (
-    branch_rows,
-    canvas_rows,
-    outcome_rows,
-)
+from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
+from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.protocol import common_prefix_length
 
 
 class SpeculativePasses:
@@ -25,26 +18,23 @@ class SpeculativePasses:
         self._last_tokens: list[int] = []
         self._last_hidden = torch.empty(0)  # (tokens, hidden)
 
-    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
-        """Run the tokens on the frozen path, with ``masks[j]`` mask rows after token j."""
+    def verify(self, tokens: Sequence[int]) -> Tensor:
+        """Run tokens after those kept; return logits (tokens, vocab) of the token after each."""
         backbone, cache = self._context.backbone, self._context.cache
-        rows = outcome_rows(
-            tokens, masks, start=len(cache), mask_id=backbone.mask_id, device=backbone.device
-        )
+        rows = frozen_rows(tokens, start=len(cache), device=backbone.device)
         hidden = backbone.forward(rows, cache)
-        self._last_tokens, self._last_hidden = list(tokens), hidden[: len(tokens)].clone()
-        causal, drafted = torch.split(backbone.logits(hidden), [len(tokens), sum(masks)])
-        proposals = torch.split(drafted, list(masks))
-        hidden_of = torch.split(hidden[len(tokens) :], list(masks))
+        self._last_tokens, self._last_hidden = list(tokens), hidden.clone()
+        return backbone.logits(hidden)
 
-        def sample_serially(outcome: int, last_token: int) -> list[ScoredToken]:
-            return backbone.sample_serially(hidden_of[outcome], proposals[outcome], last_token)
+    def draft(self, newest: int, num_tokens: int, min_chance: float) -> Proposal:
+        """Return up to ``num_tokens`` that may follow the newest one, which is not kept yet.
 
-        return Verification(
-            causal=causal,
-            proposals=proposals,
-            sample_serially=sample_serially if backbone.has_head else None,
-        )
+        They end where all of them together are less probable than ``min_chance``.
+        """
+        drafting = self._context.backbone.drafting
+        if drafting is None:
+            return NO_PROPOSAL
+        return drafting.draft(newest, self._context.cache, num_tokens, min_chance=min_chance)
 
     def keep(self, num_tokens: int) -> None:
         """Keep the first tokens of the last pass; a context may end at any of these."""
@@ -70,52 +60,3 @@ class RewritePasses(SpeculativePasses):
 
     def rewind(self) -> None:
         self._context.rewind()
-
-
-class CanvasPasses:
-    """Passes after an open context (the ``CanvasPredictor`` of ``decoding/entropy.py``)."""
-
-    def __init__(self, context: OpenContext) -> None:
-        self.mask_id = context.backbone.mask_id
-        self._context = context
-        self._written: list[int] = []  # hole tokens before the open canvas
-        self._causal_logits: list[Tensor] = []  # (vocab,) after each hole token in the cache
-
-    def open_canvas(self, written: Sequence[int]) -> None:
-        """Set the hole tokens between the context and the next canvas."""
-        self._written = list(written)
-        if not written:
-            self._causal_logits = []
-
-    def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (length, vocab) of each canvas position; its first token must be known.
-
-        Leading known tokens take the frozen path, once. The backbone itself predicts these and the
-        first masked position; the canvas rows predict the positions after it. There is no
-        self-conditioning.
-        """
-        is_known = (canvas.is_fixed | canvas.is_accepted).tolist()
-        ids = canvas.ids.tolist()
-        num_leading = next((i for i, known in enumerate(is_known) if not known), len(ids))
-        frozen = self._not_held([*self._written, *ids[:num_leading]])
-        backbone, cache = self._context.backbone, self._context.cache
-        rows = canvas_rows(frozen, ids[num_leading:], start=len(cache), device=backbone.device)
-        logits = backbone.logits(backbone.forward(rows, cache))
-        logits[:, self.mask_id] = -torch.inf
-        cache.commit(frozen)
-        self._causal_logits += logits[: len(frozen)].unbind()
-        causal = self._causal_logits[len(self._written) :]
-        # The row at position p predicts the token at p + 1; the first token is known.
-        predictions = [torch.zeros_like(causal[0]), *causal, *logits[len(frozen) : -1].unbind()]
-        return torch.stack(predictions[: len(ids)])
-
-    def _not_held(self, leading: list[int]) -> list[int]:
-        """Forget held hole tokens that differ from the leading ones; return those not held."""
-        context = self._context
-        num_held = min(
-            common_prefix_length(context.cache.ids[context.length :], leading),
-            len(self._causal_logits),
-        )
-        context.cache.crop(context.length + num_held)
-        del self._causal_logits[num_held:]
-        return leading[num_held:]

@@ -83,10 +83,10 @@ class FillTask:
 
     @property
     def may_be_warm(self) -> bool:
-        """Whether it may start from an earlier answer: only greedy speculative decoding may."""
+        """Whether it may start from an earlier answer: only speculative decoding may."""
         request = self.request
-        is_greedy = request.decoding == "speculative" and not request.temperature
-        return is_greedy and not (request.alternative or request.fresh or request.draft)
+        is_other = bool(request.alternative or request.fresh or request.draft)
+        return request.decoding == "speculative" and not is_other
 
 
 class _SplitContext(NamedTuple):

@@ -129,7 +129,7 @@ class PastAnswers:
         is_same = [*past.context, *tokens.ids[:first]] == task.context
         confidences = [_COMMITTED if is_same else _COMMITTED_ELSEWHERE] * tokens.num_committed
         confidences += tokens.confidences[tokens.num_committed :]
-        draft = Proposal(ids=tokens.ids[first:], confidences=confidences[first:], is_draft=True)
+        draft = Proposal(ids=tokens.ids[first:], confidences=confidences[first:])
         if not is_same:
             return WarmStart(draft=draft)
         num_committed = _num_committed(past, task, num_typed)
@@ -141,7 +141,7 @@ class PastAnswers:
     def _encoded(self, text: bytes, end: Sequence[int], chance: float) -> Proposal:
         ids = [*self._text.encode(text.decode("utf-8", "ignore")), *end]
         confidences = [chance, *[_LIKELY] * (len(ids) - 1)]
-        return Proposal(ids=ids, confidences=confidences, is_draft=True)
+        return Proposal(ids=ids, confidences=confidences)
 
     def _end_of(self, ids: Sequence[int]) -> list[int]:
         """Return the last id if it ends a hole."""

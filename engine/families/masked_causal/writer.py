@@ -6,7 +6,6 @@ from statistics import fmean
 
 import torch
 
-from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
     AUTOREGRESSIVE,
@@ -26,11 +25,7 @@ from intarsia.engine.decoding.tokens import (
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.passes import (
-    CanvasPasses,
-    RewritePasses,
-    SpeculativePasses,
-)
+from intarsia.engine.families.masked_causal.passes import RewritePasses, SpeculativePasses
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.ipc.messages import CanvasToken
@@ -55,12 +50,11 @@ class Answer:
 
 
 class HoleWriter:
-    """Decodes holes after the open context; ``entropy`` is the policy of that decoding."""
+    """Decodes holes after the open context."""
 
-    def __init__(self, context: OpenContext, text: FimTokenizer, entropy: EntropyPolicy) -> None:
+    def __init__(self, context: OpenContext, text: FimTokenizer) -> None:
         self._context = context
         self._text = text
-        self._entropy = entropy
         self._past_answers = PastAnswers(text)
 
     def find_start(self, task: FillTask) -> WarmStart | None:
@@ -125,27 +119,18 @@ class HoleWriter:
         """Decode after the first tokens of a hole; the context holds all but the last of these."""
         request, backbone = task.request, self._context.backbone
         hole = self._hole_request(task, first)
-        if request.decoding == "entropy" and backbone.has_adapter:
-            return decode_by_entropy(
-                CanvasPasses(self._context),
-                hole,
-                replace(self._entropy, temperature=request.temperature or 0.0),
-                generator=torch.Generator(backbone.device).manual_seed(request.seed),
-                control=task.control,
-                on_round=on_round,
-            )
-        is_drafting = backbone.has_adapter and request.decoding != "autoregressive"
+        is_drafting = backbone.drafting is not None and request.decoding == "speculative"
         return decode_speculatively(
             SpeculativePasses(self._context),
             hole,
-            SpeculationPolicy() if is_drafting else AUTOREGRESSIVE,
+            SpeculationPolicy.for_row_cost(backbone.row_cost) if is_drafting else AUTOREGRESSIVE,
             sources=sources or DraftSources(context=task.context),
             control=task.control,
             on_round=on_round,
         )
 
     def rewrite(self, task: FillTask, on_round: OnRound | None) -> HoleTokens:
-        """Rewrite the task's draft. No adapter takes part, so ``decoding`` is ignored."""
+        """Rewrite the task's draft. Nothing is drafted, so ``decoding`` is ignored."""
         request = task.request
         seed = request.seed + request.alternative
         temperature = (1.0 if seed else 0.0) if request.temperature is None else request.temperature

@@ -50,7 +50,7 @@ def test_an_evaluation_that_its_engine_ended_has_the_engine_s_code():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
+        (("drafter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
         (("tuning", "--corpus", ".", "--out", "x", "--window", "250"), "'250' is no window"),
         (("tuning", "--corpus", ".", "--out", "x", "--window", "0+9"), "'0+9' is no window"),
         (("boat",), "no such command 'boat'"),

@@ -325,10 +325,10 @@ def test_the_same_id_in_another_set_is_another_hole():
 
 
 def test_a_system_is_chosen_by_name_or_is_the_first():
-    run = run_of(row("1", "speculative"), row("1", "entropy"))
+    run = run_of(row("1", "speculative"), row("1", "plain"))
     assert [one.system for one in rows_of(run, None)] == ["speculative"]
-    assert [one.system for one in rows_of(run, "entropy")] == ["entropy"]
-    with pytest.raises(EvaluationFault, match=r"'none'.*speculative, entropy"):
+    assert [one.system for one in rows_of(run, "plain")] == ["plain"]
+    with pytest.raises(EvaluationFault, match=r"'none'.*speculative, plain"):
         rows_of(run, "none")
     with pytest.raises(EvaluationFault, match="none"):
         rows_of(run_of(), None)

@@ -251,7 +251,7 @@ async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Ad
 
 @pytest.mark.model
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", 4), ("entropy", 2)])
+@pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", 4), ("autoregressive", 2)])
 async def test_the_real_model_writes_the_same(
     real_engine_runtime: Address, decoding: Decoding, num_cases: int
 ) -> None:

@@ -38,7 +38,7 @@ def options(toy: Path, tmp_path: Path) -> TrainingOptions:
     return training_options(tmp_path / "corpus", toy, project_share=1.0, window=(40, 20))
 
 
-@pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("adapter", 1_500)])
+@pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("drafter", 1_500)])
 def test_a_run_reads_other_files_and_is_resumed(
     options: TrainingOptions, tmp_path: Path, what: str, tokens: int
 ) -> None:
@@ -121,9 +121,9 @@ def test_the_family_of_the_model_says_what_is_trained(folder: Path, tmp_path: Pa
     assert tuned.info.name == f"{folder.name}+run"
 
 
-def test_there_is_no_adapter_for_a_diffusion_gemma(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="takes no adapter: train a tuning"):
-        run_training(order(tmp_path, folder, "adapter"), tmp_path, lambda stage, share: None)
+def test_there_is_no_drafter_for_a_diffusion_gemma(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="takes no drafter: train a tuning"):
+        run_training(order(tmp_path, folder, "drafter"), tmp_path, lambda stage, share: None)
 
 
 @pytest.mark.parametrize("change", [{"project_share": 0.5}, {"window": (250, 100)}])

@@ -10,7 +10,6 @@ from cancel_when import cancelling
 from torch import Tensor
 
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
-from intarsia.engine.decoding.speculative import Verification
 from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.diffusion.renewal import any_of, least_sure, num_noised
 from intarsia.engine.errors import Cancelled
@@ -42,11 +41,10 @@ class RuleVerifier:
     def next_logits(self) -> Tensor:
         return self._after(self.held[-1] if self.held else BEGIN)
 
-    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
-        assert not any(masks), "no canvas takes part"
+    def verify(self, tokens: Sequence[int]) -> Tensor:
         self._last = list(tokens)
         self.widest_pass = max(self.widest_pass, len(tokens))
-        return Verification(causal=torch.stack([self._after(t) for t in tokens]), proposals=())
+        return torch.stack([self._after(t) for t in tokens])
 
     def keep(self, num_tokens: int) -> None:
         self.held += self._last[:num_tokens]

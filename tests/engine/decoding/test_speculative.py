@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from itertools import count, pairwise
+from itertools import count
 from typing import Any
 
 import pytest
@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from intarsia.engine.decoding.speculation_policy import (
     DraftSources,
     PromptLookup,
+    Proposal,
+    Proposer,
     SpeculationPolicy,
-    share_masks,
 )
-from intarsia.engine.decoding.speculative import Verification, decode_speculatively
+from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import EndRule, HoleRequest, HoleTokens, ScoredToken
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -38,19 +39,21 @@ class RuleVerifier:
         self._last: list[int] = []
         self._drawn = count()
 
-    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
-        assert len(masks) == len(tokens)
+    def verify(self, tokens: Sequence[int]) -> torch.Tensor:
         assert tokens[0] == self.truth[self.num_held], "the first row is the last committed token"
         self.num_forwards += 1
-        self.most_rows = max(self.most_rows, len(tokens) + sum(masks))
+        self.most_rows = max(self.most_rows, len(tokens))
         self._last = list(tokens)
-        places = [self.num_held + 1 + j for j in range(len(tokens))]
-        return Verification(
-            causal=torch.stack([self._says(place) for place in places]),
-            proposals=tuple(
-                self._propose(place + 1, num) for place, num in zip(places, masks, strict=True)
-            ),
-        )
+        return torch.stack([self._says(self.num_held + 1 + j) for j in range(len(tokens))])
+
+    def draft(self, newest: int, num_tokens: int, min_chance: float) -> Proposal:
+        assert newest == self.truth[self.num_held], "it follows the last committed token"
+        ids = []
+        for place in range(self.num_held + 1, self.num_held + 1 + num_tokens):
+            is_right = self._is_right[next(self._drawn) % len(self._is_right)]
+            token = int(self._says(place).argmax())
+            ids.append(token if is_right else (token + 1) % _VOCAB)
+        return Proposal(ids=ids, confidences=[0.9] * len(ids))
 
     def keep(self, num_tokens: int) -> None:
         kept = self._last[:num_tokens]
@@ -60,14 +63,6 @@ class RuleVerifier:
     def _says(self, place: int) -> torch.Tensor:
         token = self.truth[place] if place < len(self.truth) else _END
         return torch.nn.functional.one_hot(torch.tensor(token), _VOCAB) * 5.0
-
-    def _propose(self, place: int, num: int) -> torch.Tensor:
-        rows = []
-        for i in range(num):
-            logits = self._says(place + i)
-            is_right = self._is_right[next(self._drawn) % len(self._is_right)]
-            rows.append(logits if is_right else logits.roll(1))
-        return torch.stack(rows) if rows else torch.empty(0, _VOCAB)
 
 
 def num_until_end(ids: Sequence[int]) -> int | None:
@@ -99,8 +94,8 @@ _truths = st.lists(st.integers(1, _VOCAB - 1), min_size=1, max_size=25)
 _draws = st.lists(st.booleans(), min_size=1, max_size=30)
 _policies = st.builds(
     SpeculationPolicy,
-    num_proposed=st.integers(0, 8),
-    num_rows=st.integers(1, 20),
+    num_drafted=st.integers(0, 8),
+    num_looked_up=st.integers(0, 8),
     min_chance=st.sampled_from([0.0, 0.1, 0.5]),
 )
 
@@ -114,7 +109,7 @@ def test_the_text_is_the_models_own(
     assert hole.ids == [*truth, _END]
     assert hole.num_committed == len(hole.confidences) == len(hole.entropies)
     assert hole.num_forwards == verifier.num_forwards <= len(truth)
-    assert verifier.most_rows <= max(policy.num_rows, 1)
+    assert verifier.most_rows <= 1 + max(policy.num_drafted, policy.num_looked_up)
     assert hole.finish_reason == "end"
 
 
@@ -154,7 +149,7 @@ def test_good_proposals_save_passes() -> None:
 
 def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
     hole, _ = decode(
-        RuleVerifier([1, 2, 3, 4, 5, 6], [True]),
+        RuleVerifier([1, 2, 3, 4, 5, 6] * 4, [True]),
         SpeculationPolicy(min_chance=0),
         control=FillControl(deadline=time.monotonic() - 1),
     )
@@ -174,7 +169,7 @@ def test_a_cancel_counts_between_two_passes() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"num_proposed": -1}, {"num_rows": 0}, {"min_chance": 1.0}, {"min_chance": -0.1}],
+    [{"num_drafted": -1}, {"num_from_answer": -1}, {"min_chance": 1.0}, {"min_chance": -0.1}],
 )
 def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="out of range"):
@@ -183,6 +178,9 @@ def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
 
 class HastyVerifier(RuleVerifier):
     """Would end after every token of the truth; predicts the next one where it may not."""
+
+    def keep(self, num_tokens: int) -> None:
+        self.num_held += num_tokens
 
     def _says(self, place: int) -> torch.Tensor:
         return super()._says(place) + torch.nn.functional.one_hot(torch.tensor(_END), _VOCAB) * 6.0
@@ -229,49 +227,35 @@ def test_what_is_found_did_follow_the_key(
     assert found == (followed[-1] if followed else [])
 
 
-_confidences = st.lists(st.floats(0, 1), max_size=20)
+@pytest.mark.parametrize("row_cost", [0.0, 0.05, 0.09, 0.3, 2.0])
+def test_the_dearer_a_row_the_less_is_verified(row_cost: float) -> None:
+    policy, cheaper = (SpeculationPolicy.for_row_cost(cost) for cost in (row_cost, row_cost / 2))
+    assert policy.min_chance >= cheaper.min_chance and policy.num_drafted <= cheaper.num_drafted
+    assert 0.1 <= policy.min_chance <= 0.5 and policy.num_drafted >= 3
+
+
+def proposed(own: list[int], context: list[int], **policy: Any) -> list[int]:
+    """Return what is proposed after [1, 2] from the drafter's tokens, each with 0.9."""
+    hole = HoleRequest(
+        first=[ScoredToken(id=1, confidence=0.9, entropy=0.1)],
+        num_until_end=num_until_end,
+        max_tokens=100,
+    )
+    proposer = Proposer(
+        DraftSources(context=context), hole, SpeculationPolicy(min_chance=0, **policy)
+    )
+    return list(proposer.next([1, 2], Proposal(ids=own, confidences=[0.9] * len(own))).ids)
 
 
 @pytest.mark.parametrize(
-    ("confidences", "num_rows", "masks"),
+    ("own", "context", "ids"),
     [
-        ([], 16, [4]),  # all behind the anchor
-        ([], 4, [3]),
-        ([1.0, 1.0], 7, [0, 0, 4]),  # a sure proposal has them behind its end
-        ([0.0, 1.0], 7, [4, 0, 0]),
-        ([0.5], 8, [3, 3]),  # doubt shares them out
-        ([0.9, 0.9, 0.9], 2, [0, 0, 0, 0]),
+        ([3, 4], [1, 2, 3, 4, 5, 6, 9], [3, 4, 5, 6]),  # earlier text goes on where it agrees
+        ([3, 5], [1, 2, 3, 4, 5, 6, 9], [3, 5]),
+        ([], [1, 2, 3, 4, 5], [3, 4, 5, 1]),
+        ([3, 4, 5, 6], [1, 2, 3, 9], [3, 4, 5, 6]),
+        ([3, _END, 4], [], [3, _END]),  # nothing is verified behind the end
     ],
 )
-def test_masks_stand_where_the_text_is_likely_to_go_on(
-    confidences: list[float], num_rows: int, masks: list[int]
-) -> None:
-    assert share_masks(confidences, num_rows=num_rows, max_masks=4) == masks
-
-
-@given(_confidences, st.integers(1, 40), st.integers(1, 8))
-def test_never_more_rows_than_the_budget(
-    confidences: list[float], num_rows: int, max_masks: int
-) -> None:
-    masks = share_masks(confidences, num_rows=num_rows, max_masks=max_masks)
-    num_outcomes = len(confidences) + 1
-    assert len(masks) == num_outcomes
-    assert all(0 <= count <= max_masks for count in masks)
-    if num_outcomes <= num_rows:
-        wanted = min(num_rows, num_outcomes * (1 + max_masks))
-        assert num_outcomes + sum(masks) == wanted, "no row is left unused"
-    else:
-        assert sum(masks) == 0
-
-
-@given(_confidences.filter(bool), st.integers(2, 40))
-def test_a_likelier_outcome_never_gets_fewer(confidences: list[float], num_rows: int) -> None:
-    masks = share_masks(confidences, num_rows=num_rows, max_masks=4)
-    kept, likelihoods = 1.0, []
-    for confidence in confidences:
-        likelihoods.append(kept * (1 - confidence))
-        kept *= confidence
-    likelihoods.append(kept)
-    ordered = sorted(zip(likelihoods, masks, strict=True))
-    for (less, few), (more, many) in pairwise(ordered):
-        assert few <= many or less == pytest.approx(more)
+def test_earlier_text_extends_a_draft(own: list[int], context: list[int], ids: list[int]) -> None:
+    assert proposed(own, context, num_drafted=4, num_looked_up=4) == ids

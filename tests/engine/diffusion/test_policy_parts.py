@@ -8,17 +8,12 @@ import torch
 from cancel_when import cancelling
 from rule_predict import VOCAB_SIZE, RulePredict
 
-from intarsia.engine.diffusion.acceptance import (
-    AcceptFromLeft,
-    StableAndConfident,
-    is_before_end,
-    no_end,
-)
+from intarsia.engine.diffusion.acceptance import StableAndConfident
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
-from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_canvas
+from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.length import choose_length, suffix_surprise
 from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, LinearTemperature
-from intarsia.engine.diffusion.prediction import Draft, Prediction
+from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
@@ -51,14 +46,11 @@ def test_values_out_of_range_are_refused(make: Callable[[], object]) -> None:
         make()
 
 
-def test_canvases_hold_given_ids_and_noise_or_masks() -> None:
-    masked = masked_canvas([None, 4, None], mask_id=9)
-    assert masked.ids.tolist() == [9, 4, 9]
+def test_a_canvas_holds_given_ids_and_noise() -> None:
     noisy = random_canvas([None, 4], vocab_size=5, generator=torch.Generator().manual_seed(0))
     assert noisy.ids[1] == 4 and 0 <= noisy.ids[0] < 5
-    for canvas in (masked, noisy):
-        assert canvas.is_free.tolist()[:2] == [True, False]
-        assert not canvas.is_accepted.any()
+    assert noisy.is_free.tolist() == [True, False]
+    assert not noisy.is_accepted.any()
 
 
 @pytest.mark.parametrize(
@@ -79,44 +71,8 @@ def test_stable_means_equal_to_so_many_drafts_before(
     stop = StableAndConfident(stability_threshold=threshold, confidence_threshold=0.1)
     zero = torch.zeros(1)
     drafts = [Draft(ids=torch.tensor(row), confidences=zero, entropies=zero) for row in rows]
-    canvas = masked_canvas([None], mask_id=9)
+    canvas = random_canvas([None], vocab_size=5, generator=torch.Generator())
     assert stop(canvas, drafts) is is_done
-
-
-def test_a_hole_ends_with_its_end_token() -> None:
-    ids = torch.tensor([4, 7, 5, 7])
-    assert is_before_end(ids, lambda ids: ids.tolist().index(7)).tolist() == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert is_before_end(ids, no_end).all()
-
-
-@pytest.mark.parametrize(
-    ("entropies", "bound", "accepted"),
-    [
-        ([0.1, 2.0, 0.1], 0.5, [True, False, False]),  # not past an unsure one
-        ([5.0, 0.1, 0.2], 0.35, [True, True, True]),  # the first is free of charge
-        ([5.0, 0.1, 0.3], 0.35, [True, True, False]),
-        ([], 1.0, []),
-    ],
-)
-def test_from_left_accepts_until_the_bound_is_spent(
-    entropies: list[float], bound: float, accepted: list[bool]
-) -> None:
-    canvas = masked_canvas([7, *[None] * len(entropies)], mask_id=31)
-    length = len(canvas)
-    prediction = Prediction(
-        logits=torch.zeros(length, 32),
-        probabilities=torch.full((length, 32), 1 / 32),
-        entropies=torch.tensor([9.0, *entropies]),  # given text's own plays no part
-        sampled=torch.ones(length, dtype=torch.long),
-        likeliest=torch.ones(length, dtype=torch.long),
-    )
-    found = AcceptFromLeft(entropy_bound=bound)(canvas, prediction)
-    assert found.tolist() == [False, *accepted]
 
 
 def test_a_schedule_entered_later_leaves_out_its_first_steps() -> None:

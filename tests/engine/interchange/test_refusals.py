@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from toy_causal import located, save_adapter, save_toy, toy_causal_model
+from toy_causal import located, save_drafter, save_toy, toy_causal_model
 from toy_lora import save_lora, save_tuning
 
 from intarsia.engine.errors import ModelError
@@ -190,8 +190,8 @@ def test_only_a_tuning_of_this_model_is_exported(
         assert not (tmp_path / "out").exists()
         return str(caught.value)
 
-    adapter = save_adapter(tmp_path / "adapter.safetensors", toy)
-    assert "is an adapter that drafts" in said(adapter)
+    drafter = save_drafter(tmp_path / "drafter.safetensors", toy)
+    assert "is a drafter" in said(drafter)
     tuning = save_tuning(tmp_path / "tuning.safetensors", toy)
     tensors = load_file(tuning)
     save_file(tensors | {"A.o9": tensors["A.o0"].clone()}, tuning)

@@ -239,10 +239,10 @@ def test_launch_options_are_the_engines_flags():
         "quantize": "fp8",
     }
     flags = LaunchOptions(**options, command=()).full_command()
-    others = ("--adapter", "/a.safetensors", "--cache-tokens", "10", "--max-context-tokens", "20")
-    adapter = Path("/a.safetensors")
+    others = ("--drafter", "/d.safetensors", "--cache-tokens", "10", "--max-context-tokens", "20")
+    drafter = Path("/d.safetensors")
     assert parse_arguments((*flags, *others)) == EngineConfig(
-        **options, adapter=adapter, cache_tokens=10, max_context_tokens=20
+        **options, drafter=drafter, cache_tokens=10, max_context_tokens=20
     )
     assert parse_arguments([]) == EngineConfig()
 

@@ -16,7 +16,7 @@ from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
-from intarsia.engine.kernels.operands import AdaptedInt8, Floats
+from intarsia.engine.kernels.operands import Floats, Int8Matrices
 from intarsia.engine.kernels.vector_writer import num_lanes
 from intarsia.engine.kernels.work_units import ThreadTeam
 
@@ -43,15 +43,15 @@ def test_a_product_is_near_the_exact_one_and_that_of_each_row_alone(num_rows: in
     """Whole blocks of panels and rows, and what is left of both."""
     weight, bias = numbers(num_out, _IN), numbers(num_out, seed=2)
     x = numbers(num_rows, _IN, seed=1)
-    part = quantize_matrix(weight)
-    bare = multiply_rows(part, x, _TEAM)
+    matrix = quantize_matrix(weight)
+    bare = multiply_rows(matrix, x, _TEAM)
     assert bare.shape == (num_rows, num_out)
     assert num_rows == 0 or 0 < error(bare, x @ weight.T) < 0.015
-    write_rows(part.matrices, 0, 0, weight, bias=bias)
-    together = multiply_rows(part, x, _TEAM)
+    write_rows(matrix, 0, 0, weight, bias=bias)
+    together = multiply_rows(matrix, x, _TEAM)
     np.testing.assert_allclose(together, bare + bias, rtol=1e-5, atol=1e-5)
     for i in range(num_rows):
-        assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
+        assert np.array_equal(together[i : i + 1], multiply_rows(matrix, x[i : i + 1], _TEAM))
 
 
 def test_the_check_of_this_processor_multiplies_blocks_too(
@@ -60,9 +60,9 @@ def test_the_check_of_this_processor_multiplies_blocks_too(
     """In tiles of every height."""
     checked: list[int] = []
 
-    def noted(part: AdaptedInt8, x: Floats, team: ThreadTeam) -> Floats:
+    def noted(matrix: Int8Matrices, x: Floats, team: ThreadTeam) -> Floats:
         checked.append(len(x))
-        return multiply_rows(part, x, team)
+        return multiply_rows(matrix, x, team)
 
     monkeypatch.setattr(int8_support, "multiply_rows", noted)
     can_multiply_int8.__wrapped__()
@@ -89,26 +89,20 @@ def test_zero_rows_and_zero_weights_give_zeros() -> None:
 
 def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     weight, x = numbers(200, _IN), numbers(2, _IN, seed=1)
-    part = AdaptedInt8(
-        matrices=empty_matrices(1, 200, _IN, has_adapter=False),
-        down=empty_matrices(1, 0, _IN, has_adapter=False),
-    )
+    matrix = empty_matrices(1, 200, _IN)
     for first in (0, 64, 128):
-        write_rows(part.matrices, 0, first, weight[first : first + 64])
-    write_rows(part.matrices, 0, 192, weight[192:])
+        write_rows(matrix, 0, first, weight[first : first + 64])
+    write_rows(matrix, 0, 192, weight[192:])
     whole = multiply_rows(quantize_matrix(weight), x, _TEAM)
-    assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
+    assert np.array_equal(multiply_rows(matrix, x, _TEAM), whole)
 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
-    room = empty_matrices(1, 32, _IN, has_adapter=False)
+    room = empty_matrices(1, 32, _IN)
     with pytest.raises(ValueError, match="no room"):
         write_rows(room, 0, 0, numbers(64, _IN))
     with pytest.raises(ValueError, match="no room"):
-        write_rows(room, 0, 0, numbers(32, _IN), up=numbers(32, 4))
-    gated = empty_matrices(1, 32, _IN, has_adapter=True)
-    with pytest.raises(ValueError, match="no room"):
-        write_rows(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
+        write_rows(room, 0, 0, numbers(32, _IN + GROUP))
 
 
 @pytest.mark.parametrize(

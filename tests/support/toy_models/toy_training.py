@@ -25,7 +25,7 @@ def toy_batched(folder: Path) -> BatchedBackbone:
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
     )
-    return BatchedBackbone(shape, weights, mask_id=toy_text(folder).mask_id)
+    return BatchedBackbone(shape, weights)
 
 
 def toy_lines(num_holes: int, *, seed: int = 0) -> list[tuple[str, str, str]]:

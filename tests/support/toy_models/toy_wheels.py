@@ -32,7 +32,7 @@ def toy_row(wheels: WheelParts | None, content: bytes = CONTENT) -> CatalogModel
         sha256=hashlib.sha256(content).hexdigest(),
         hub=HubFile(repo="owner/toy", revision="0" * 40, file="toy.gguf"),
         wheels=wheels,
-        adapter_file=None,
+        drafter_file=None,
         tuning_file=None,
     )
 

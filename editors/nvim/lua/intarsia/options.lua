@@ -16,7 +16,7 @@ local M = {}
 ---@field enabled? boolean
 ---@field preload? boolean
 ---@field model? string
----@field decoding? "speculative"|"autoregressive"|"entropy"
+---@field decoding? "speculative"|"autoregressive"
 ---@field readAhead? boolean
 ---@field projectContext? boolean
 ---@field addImports? boolean

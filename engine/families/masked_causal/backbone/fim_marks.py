@@ -10,7 +10,6 @@ class FimMarks:
     before_prefix: str
     before_suffix: str
     before_middle: str
-    mask: str  # its embedding is that of a masked canvas token, where the tokenizer has it
     end: str  # what the model writes at the end of its middle
     is_suffix_first: bool = False
     is_middle_marked: bool = True  # else the middle follows the prefix at once
@@ -21,42 +20,36 @@ KNOWN_MARKS = (
         before_prefix="<|fim_prefix|>",
         before_suffix="<|fim_suffix|>",
         before_middle="<|fim_middle|>",
-        mask="<|fim_pad|>",
         end="<|endoftext|>",
     ),
     FimMarks(  # CodeGemma (arXiv 2406.11409, section 2; ai.google.dev, CodeGemma's prompts)
         before_prefix="<|fim_prefix|>",
         before_suffix="<|fim_suffix|>",
         before_middle="<|fim_middle|>",
-        mask="<|fim_middle|>",
         end="<|file_separator|>",
     ),
     FimMarks(  # StarCoder2 (arXiv 2402.19173, section 5.3), Granite Code (arXiv 2405.04324)
         before_prefix="<fim_prefix>",
         before_suffix="<fim_suffix>",
         before_middle="<fim_middle>",
-        mask="<fim_pad>",
         end="<|endoftext|>",
     ),
     FimMarks(  # Granite 3 (the list of special tokens of its tokenizer)
         before_prefix="<fim_prefix>",
         before_suffix="<fim_suffix>",
         before_middle="<fim_middle>",
-        mask="<fim_pad>",
         end="<|end_of_text|>",
     ),
     FimMarks(  # DeepSeek-Coder (arXiv 2401.14196, section 3.1): the suffix follows the hole's mark
         before_prefix="<｜fim▁begin｜>",
         before_suffix="<｜fim▁hole｜>",
         before_middle="<｜fim▁end｜>",
-        mask="<｜fim▁hole｜>",
         end="<｜end▁of▁sentence｜>",
     ),
     FimMarks(  # Seed-Coder (arXiv 2506.03524, its format of fill-in-the-middle samples)
         before_prefix="<[fim-prefix]>",
         before_suffix="<[fim-suffix]>",
         before_middle="<[fim-middle]>",
-        mask="<[fim-middle]>",
         end="<[end▁of▁sentence]>",
         is_suffix_first=True,
     ),
@@ -64,7 +57,6 @@ KNOWN_MARKS = (
         before_prefix="[PREFIX]",
         before_suffix="[SUFFIX]",
         before_middle="[MIDDLE]",
-        mask="[MIDDLE]",
         end="</s>",
         is_suffix_first=True,
         is_middle_marked=False,

@@ -98,7 +98,6 @@ class FimIds:
     before_prefix: int
     before_suffix: int
     before_middle: int
-    mask: int
     end: int
 
 
@@ -129,9 +128,6 @@ class FimTokenizer:
         self._bytes = [bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
         added = tokenizer.get_added_tokens_decoder()
         self.end_ids = frozenset(i for i, token in added.items() if token.special)
-        # Only an adapter's canvas has masks. Where there is no such token, none is ever read.
-        has_mask = tokenizer.token_to_id(marks.mask) is not None
-        self.mask_id = self.mark_id(marks.mask if has_mask else marks.before_middle)
         for i, token in added.items():
             if token.special:
                 self._bytes[i] = b""
@@ -155,7 +151,6 @@ class FimTokenizer:
             before_prefix=self.mark_id(marks.before_prefix),
             before_suffix=self.mark_id(marks.before_suffix),
             before_middle=self.mark_id(marks.before_middle),
-            mask=self.mask_id,
             end=self.mark_id(marks.end),
         )
 

@@ -1,39 +1,44 @@
 """A causal backbone with int8 weights, run by compiled kernels (engine/kernels) on the CPU.
 
-Each row is multiplied by itself, so a frozen row's result does not depend on the other rows of the
-pass: speculative and autoregressive decoding give the same text to the bit. (Masks among the keys
-do change how the sums of other masks are rounded, but masks only propose.)
+Each row is multiplied by itself, so a row's result does not depend on the other rows of the pass:
+speculative and autoregressive decoding give the same text to the bit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    Embeddings,
-    GatedAdapter,
-    embeddings_of,
-)
+from intarsia.engine.families.masked_causal.backbone.drafter import Drafter, Drafting, unit_norm
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, PartName
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import (
+    BackboneWeights,
+    Embeddings,
+    LayerWeights,
+)
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
-from intarsia.engine.kernels.int8_support import can_multiply_int8, empty_rows, multiply_rows
-from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
+from intarsia.engine.kernels.int8_support import (
+    can_multiply_int8,
+    empty_rows,
+    multiply_rows,
+    quantize_matrix,
+)
+from intarsia.engine.kernels.microkernels import MAX_TILE_ROWS
 from intarsia.engine.kernels.operands import (
-    AdaptedInt8,
     Buffers,
     Floats,
+    Int8Matrices,
     KeysValues,
     LayerStack,
     Model,
@@ -41,7 +46,7 @@ from intarsia.engine.kernels.operands import (
     RowsAndBuffers,
     Shape,
 )
-from intarsia.engine.kernels.vector_writer import num_lanes
+from intarsia.engine.kernels.vector_writer import dot_product, num_lanes
 from intarsia.engine.kernels.work_units import ThreadTeam
 
 _ROWS_AT_ONCE = 1024  # a whole number of panels
@@ -52,7 +57,7 @@ class Int8Weights:
     """All layers, the output matrix, and the embeddings, which stay as they are."""
 
     embeddings: Embeddings
-    output: AdaptedInt8
+    output: Int8Matrices
     layers: LayerStack
 
 
@@ -62,83 +67,59 @@ def is_int8_supported() -> bool:
     return can_multiply_int8()
 
 
-def why_unfit_for_int8(shape: BackboneShape, adapter: GatedAdapter | None) -> str | None:
+def why_unfit_for_int8(shape: BackboneShape) -> str | None:
     """Return why this backbone cannot run in int8, None where it can."""
     if shape.head_dim % num_lanes():
         return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
-    if adapter is None:
-        return None
-    ranks = [[len(pair.down) for pair in layer.values()] for layer in adapter.layers]
-    if any(layer != ranks[0] for layer in ranks):
-        return "its adapter's rank differs between layers"
-    if not all(1 <= rank <= GROUP for rank in ranks[0]):
-        return f"its adapter's ranks are not between 1 and {GROUP}"
     return None
 
 
-def quantize_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> Int8Weights:
+def quantize_weights(weights: BackboneWeights) -> Int8Weights:
     """Return the weights in int8, with one scale for each row of a matrix.
 
-    The adapter's up matrices become one more group of columns of the matrix that they change. Only
-    the embeddings still refer to the given weights, so that a mapped file can be released.
+    Only the embeddings still refer to the given weights, so that a mapped file can be released.
     """
-    layers = weights.layers
-
-    def part(
-        name: PartName,
-        weight_of: Callable[[LayerWeights], Tensor],
-        bias_of: Callable[[LayerWeights], Tensor | None] = lambda _: None,
-    ) -> AdaptedInt8:
-        return _part(
-            [weight_of(layer) for layer in layers],
-            [bias_of(layer) for layer in layers],
-            [layer[name] for layer in adapter.layers] if adapter else [],
-        )
-
     return Int8Weights(
-        embeddings=embeddings_of(weights, adapter),
-        output=_part([weights.output], [None], []),
-        layers=LayerStack(
-            attn_norms=_stack([layer.attn_norm for layer in layers]),
-            mlp_norms=_stack([layer.mlp_norm for layer in layers]),
-            q_norms=_stack([layer.q_norm for layer in layers]),
-            k_norms=_stack([layer.k_norm for layer in layers]),
-            last_norm=_floats(weights.norm),
-            qkv=part("qkv", lambda x: x.qkv, lambda x: x.qkv_bias),
-            o=part("o", lambda x: x.o),
-            gate_up=part("gate_up", lambda x: x.gate_up),
-            down=part("down", lambda x: x.down),
-        ),
+        embeddings=weights.embeddings,
+        output=_part([weights.output]),
+        layers=_stack_of(weights.layers, weights.norm),
     )
 
 
-def _part(
-    weights: Sequence[Tensor], biases: Sequence[Tensor | None], changes: Sequence[LowRank]
-) -> AdaptedInt8:
-    """Quantize one part of all layers, as the adapter changes it; no changes: no adapter."""
+def _stack_of(layers: Sequence[LayerWeights], norm: Tensor) -> LayerStack:
+    return LayerStack(
+        attn_norms=_stack([layer.attn_norm for layer in layers]),
+        mlp_norms=_stack([layer.mlp_norm for layer in layers]),
+        q_norms=_stack([layer.q_norm for layer in layers]),
+        k_norms=_stack([layer.k_norm for layer in layers]),
+        last_norm=_floats(norm),
+        qkv=_part([layer.qkv for layer in layers], [layer.qkv_bias for layer in layers]),
+        o=_part([layer.o for layer in layers]),
+        gate_up=_part([layer.gate_up for layer in layers]),
+        down=_part([layer.down for layer in layers]),
+    )
+
+
+def _part(weights: Sequence[Tensor], biases: Sequence[Tensor | None] = ()) -> Int8Matrices:
+    """Quantize one part of all layers."""
     num_out, num_in = weights[0].shape
-    matrices = empty_matrices(len(weights), num_out, num_in, has_adapter=bool(changes))
+    matrices = empty_matrices(len(weights), num_out, num_in)
 
     def write(block: tuple[int, int]) -> None:
         i, first = block
-        rows, bias = slice(first, first + _ROWS_AT_ONCE), biases[i]
+        rows, bias = slice(first, first + _ROWS_AT_ONCE), biases[i] if biases else None
         write_rows(
             matrices,
             i,
             first,
             _floats(weights[i][rows]),  # block by block: an embedding in float32 is half a GB
             bias=None if bias is None else _floats(bias[rows]),
-            up=_floats(changes[i].up[rows]) if changes else None,
         )
 
     blocks = [(i, first) for i in range(len(weights)) for first in range(0, num_out, _ROWS_AT_ONCE)]
     with ThreadPoolExecutor(torch.get_num_threads()) as threads:
         list(threads.map(write, blocks))
-    rank = len(changes[0].down) if changes else 0
-    down = empty_matrices(len(weights), rank, num_in, has_adapter=False)
-    for i, change in enumerate(changes):
-        write_rows(down, i, 0, _floats(change.down))
-    return AdaptedInt8(matrices=matrices, down=down)
+    return matrices
 
 
 def _stack(tensors: Sequence[Tensor | None]) -> Floats:
@@ -159,11 +140,16 @@ class Int8Backbone(CausalBackbone):
     """Weights, and the threads that run passes over them."""
 
     def __init__(
-        self, shape: BackboneShape, weights: Int8Weights, *, mask_id: int, num_threads: int
+        self,
+        shape: BackboneShape,
+        weights: Int8Weights,
+        *,
+        num_threads: int,
+        drafter: Drafter | None = None,
     ) -> None:
-        super().__init__(shape, weights.embeddings, mask_id=mask_id)
+        super().__init__(shape, weights.embeddings)
         self._weights = weights
-        self._team = ThreadTeam(num_threads)
+        self.team = ThreadTeam(num_threads)
         self._frequencies = inverse_frequencies(shape)
         sizes = Shape(
             num_heads=shape.num_heads,
@@ -172,63 +158,131 @@ class Int8Backbone(CausalBackbone):
             intermediate=shape.intermediate,
             norm_eps=np.float32(shape.norm_eps),
         )
-        self._model = Model(layers=weights.layers, shape=sizes)
+        taps: tuple[int, ...] = ()
+        if drafter is not None:
+            products = _DraftProducts(self, drafter, sizes)
+            self.drafting = Drafting(drafter, weights.embeddings, shape, products)
+            taps = drafter.taps
+        self._model = Model(weights.layers, sizes, np.array(taps, np.int64))
 
     @property
     def chunk_tokens(self) -> int:
         return _CHUNK
 
+    @property
+    def row_cost(self) -> float:
+        # As measured on two cores: without dot products of bytes, products are the longer part.
+        return 0.09 if dot_product().intrinsic else 0.3
+
     def new_cache(self) -> KvCache:
-        return KvCache(self.shape, dtype=torch.bfloat16, device=self.device, key_lanes=num_lanes())
+        return KvCache(
+            self.shape,
+            dtype=torch.bfloat16,
+            device=self.device,
+            key_lanes=num_lanes(),
+            num_draft_layers=self.num_draft_layers,
+        )
 
     def prepare(self) -> None:
         """Compile the kernels, or load those that an earlier start compiled."""
         ids, visible = torch.zeros(1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool)
-        rows = Rows(ids=ids, positions=ids, num_frozen=1, visible=visible)
-        run_compiled(lambda: self.logits(self.forward(rows, self.new_cache())))
+        rows = Rows(ids=ids, positions=ids, visible=visible)
+
+        def run() -> None:
+            cache = self.new_cache()
+            self.logits(self.forward(rows, cache))
+            if self.drafting is not None:
+                cache.commit([0])
+                cache.keep_last_hidden(torch.zeros(self.shape.hidden))
+                self.drafting.draft(0, cache, 1)
+
+        run_compiled(run)
 
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
+        x = F.embedding(rows.ids, self.embeddings.embed).float()
+        wanted = self.run_model(self._model, x, rows, cache, first_layer=0)
+        if self.drafting is not None:
+            states = torch.from_numpy(wanted.taps).transpose(0, 1)
+            self.drafting.read(states, rows.positions, cache)
+        return torch.from_numpy(wanted.hidden)
+
+    def run_model(
+        self, model: Model, x: Tensor, rows: Rows, cache: KvCache, *, first_layer: int
+    ) -> Buffers:
+        """Run layers over rows (rows, hidden); theirs in the cache begin at ``first_layer``.
+
+        ``hidden`` of the result has the rows that need hidden states, ``taps`` all.
+        """
         cache.reserve(len(rows.ids))
         cosine, sine = rotation(rows.positions, self._frequencies, torch.float32)
         pass_rows = PassRows(
             start=len(cache),
-            num_frozen=rows.num_frozen,
             visible=rows.visible.numpy(),
             cosine=cosine.numpy(),
             sine=sine.numpy(),
         )
-        whole = RowsAndBuffers(pass_rows, self._buffers(rows))
+        whole = RowsAndBuffers(pass_rows, _buffers(model, x))
         wanted = _rows_from(whole, rows.first_hidden)
-        self._team.run(
+        self.team.run(
             run_layers,
-            self.shape.num_layers * PHASES_PER_LAYER + 1,
-            self._model,
-            KeysValues(keys=_bits(cache.keys), values=_bits(cache.values)),
+            len(model.layers.attn_norms) * PHASES_PER_LAYER + 1,
+            model,
+            KeysValues(_bits(cache.keys[first_layer:]), _bits(cache.values[first_layer:])),
             whole,
             wanted,
         )
-        return torch.from_numpy(wanted.buffers.hidden)
+        return wanted.buffers._replace(taps=whole.buffers.taps)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self._team)
+        products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self.team)
         return torch.from_numpy(products)
 
-    def _buffers(self, rows: Rows) -> Buffers:
-        shape, layers, num_rows = self.shape, self._weights.layers, len(rows.ids)
 
-        def products(part: AdaptedInt8) -> Floats:
-            return np.zeros((num_rows + MAX_TILE_ROWS, part.matrices.num_padded), np.float32)
+def _buffers(model: Model, x: Tensor) -> Buffers:
+    shape, layers, (num_rows, hidden) = model.shape, model.layers, x.shape
 
-        parts = (layers.qkv, layers.o, layers.gate_up, layers.down)
-        return Buffers(
-            residual=self._embed(rows).float().numpy(),
-            added=products(layers.o),
-            int8=empty_rows(num_rows, max(part.matrices.num_groups for part in parts)),
-            qkv=products(layers.qkv),
-            mixed=np.empty((num_rows, shape.num_heads * shape.head_dim), np.float32),
-            gate_up=products(layers.gate_up),
-            hidden=np.empty((num_rows, shape.hidden), np.float32),
+    def products(part: Int8Matrices) -> Floats:
+        return np.zeros((num_rows + MAX_TILE_ROWS, part.num_padded), np.float32)
+
+    parts = (layers.qkv, layers.o, layers.gate_up, layers.down)
+    return Buffers(
+        residual=x.numpy(),
+        added=products(layers.o),
+        int8=empty_rows(num_rows, max(part.num_groups for part in parts)),
+        qkv=products(layers.qkv),
+        mixed=np.empty((num_rows, shape.num_heads * shape.head_dim), np.float32),
+        gate_up=products(layers.gate_up),
+        hidden=np.empty((num_rows, hidden), np.float32),
+        taps=np.empty((len(model.taps), num_rows, hidden), np.float32),
+    )
+
+
+class _DraftProducts:
+    """A drafter's products in int8."""
+
+    def __init__(self, backbone: Int8Backbone, drafter: Drafter, sizes: Shape) -> None:
+        self._backbone = backbone
+        self._first_layer = backbone.shape.num_layers
+        self._context = quantize_matrix(_floats(drafter.context))
+        self._output = quantize_matrix(_floats(backbone.embeddings.output[drafter.vocabulary]))
+        stack = _stack_of(drafter.layers, drafter.norm)
+        sizes = sizes._replace(intermediate=drafter.layers[0].down.shape[1])
+        self._model = Model(stack, sizes, np.empty(0, np.int64))
+
+    def read(self, states: Tensor) -> Tensor:
+        x = unit_norm(states).flatten(-2).numpy()
+        return torch.from_numpy(multiply_rows(self._context, x, self._backbone.team))
+
+    def run(self, x: Tensor, cache: KvCache) -> Tensor:
+        rows = frozen_rows([0] * len(x), start=len(cache), device=x.device)
+        wanted = self._backbone.run_model(
+            self._model, x.float(), rows, cache, first_layer=self._first_layer
         )
+        return torch.from_numpy(wanted.hidden)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        x = hidden.contiguous().numpy()
+        return torch.from_numpy(multiply_rows(self._output, x, self._backbone.team))
 
 
 def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
@@ -236,7 +290,6 @@ def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
     rows, buffers = whole
     return RowsAndBuffers(
         rows._replace(
-            num_frozen=max(0, rows.num_frozen - first),
             visible=rows.visible[first:],
             cosine=rows.cosine[first:],
             sine=rows.sine[first:],
@@ -249,6 +302,7 @@ def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
             mixed=buffers.mixed[first:],
             gate_up=buffers.gate_up[first:],
             hidden=buffers.hidden[first:],
+            taps=buffers.taps[:, first:],
         ),
     )
 

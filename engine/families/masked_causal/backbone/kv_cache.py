@@ -13,15 +13,21 @@ class KvCache:
     heads, capacity, head_dim).
 
     The keys of ``key_lanes`` tokens are interleaved, so that one vector holds their scores; it is a
-    power of two up to 64.
+    power of two up to 64. The layers of a drafter follow those of the backbone.
     """
 
     def __init__(
-        self, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device, key_lanes: int = 1
+        self,
+        shape: BackboneShape,
+        *,
+        dtype: torch.dtype,
+        device: torch.device,
+        key_lanes: int = 1,
+        num_draft_layers: int = 0,
     ) -> None:
         self.ids: list[int] = []  # the tokens held, in order
         self._last_hidden: dict[int, Tensor] = {}  # by length of the context
-        heads = (shape.num_layers, shape.num_kv_heads)
+        heads = (shape.num_layers + num_draft_layers, shape.num_kv_heads)
         self._key_lanes = key_lanes
         self.keys = torch.empty((*heads, 0, shape.head_dim, key_lanes), dtype=dtype, device=device)
         self.values = torch.empty((*heads, 0, shape.head_dim), dtype=dtype, device=device)
@@ -59,6 +65,13 @@ class KvCache:
         self.keys[layer, :, start:end, :, 0] = keys
         self.values[layer, :, start:end] = values
         return self.keys[layer, :, :end, :, 0], self.values[layer, :, :end]
+
+    def write_layers(self, first_layer: int, keys: Tensor, values: Tensor) -> None:
+        """Write rows (layers, kv heads, rows, head_dim) of the last layers after the context."""
+        rows = torch.arange(len(self), len(self) + keys.shape[2], device=self.device)
+        panels, lanes = rows // self._key_lanes, rows % self._key_lanes
+        self.keys[first_layer:, :, panels, :, lanes] = keys.permute(2, 0, 1, 3).to(self.keys.dtype)
+        self.values[first_layer:, :, len(self) : len(self) + len(rows)] = values
 
     def commit(self, ids: list[int]) -> None:
         """Keep the first rows of the last pass, one for each of these tokens."""

@@ -1,4 +1,4 @@
-"""Load a causal backbone and its adapter, in the configured format or the fastest one here.
+"""Load a causal backbone and its drafter, in the configured format or the fastest one here.
 
 Without a configured format a short calibration decides: processors and libraries differ too much
 for a rule.
@@ -15,13 +15,7 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_dtype, free_bytes, name_of, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    Embeddings,
-    GatedAdapter,
-    embeddings_of,
-    read_adapter,
-    tune,
-)
+from intarsia.engine.families.masked_causal.backbone.drafter import Drafter, read_drafter
 from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
@@ -31,7 +25,12 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     pack,
     torch_weights,
 )
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.weights import (
+    BackboneWeights,
+    Embeddings,
+    read_weights,
+)
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
 
@@ -46,7 +45,6 @@ _WORTHWHILE = 0.9  # of the time: another format costs load time, memory or prec
 def choose_format(
     configured: Dtype,
     shape: BackboneShape,
-    adapter: GatedAdapter | None,
     *,
     dtype: torch.dtype,
     device: torch.device,
@@ -58,7 +56,7 @@ def choose_format(
     note says why int8 was not timed. Raises ModelError where it is configured and cannot run.
     """
     if configured == "int8":
-        reason = _why_not_int8(shape, adapter, device)
+        reason = _why_not_int8(shape, device)
         if reason is not None:
             raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
         return "int8", ()
@@ -68,7 +66,7 @@ def choose_format(
     notes: tuple[str, ...] = ()
     if configured == "auto" and device.type == "cpu":
         is_short = not has_room("int8")
-        reason = "memory is short" if is_short else _why_not_int8(shape, adapter, device)
+        reason = "memory is short" if is_short else _why_not_int8(shape, device)
         if reason is None:
             formats.append("int8")
         else:
@@ -100,16 +98,14 @@ def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> 
     return formats[best]
 
 
-def _why_not_int8(
-    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
-) -> str | None:
+def _why_not_int8(shape: BackboneShape, device: torch.device) -> str | None:
     """Return why int8 cannot run, None where it can."""
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
     try:
         from intarsia.engine.families.masked_causal.backbone import int8_backbone
 
-        if (reason := int8_backbone.why_unfit_for_int8(shape, adapter)) is not None:
+        if (reason := int8_backbone.why_unfit_for_int8(shape)) is not None:
             return reason
         is_supported = int8_backbone.is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
@@ -136,6 +132,8 @@ def _seconds(product: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+_NUM_THREADS = torch.get_num_threads()
+
 _RESERVED_BYTES = 2**30
 """A copy in another format leaves this much memory to contexts, passes and other programs."""
 
@@ -146,8 +144,7 @@ def load_backbone(
     configured: Dtype,
     device: torch.device,
     *,
-    adapter: Path | None,
-    mask_id: int,
+    drafter: Path | None = None,
 ) -> LoadedBackbone:
     """Read and tune a backbone, in the configured format or the fastest one.
 
@@ -160,39 +157,32 @@ def load_backbone(
             load_transformers_backbone,
         )
 
-        return load_transformers_backbone(
-            folder, shape, configured, device, adapter=adapter, mask_id=mask_id
-        )
+        return load_transformers_backbone(folder, shape, configured, device, drafter=drafter)
+    torch.set_num_threads(_NUM_THREADS)
     dtype = choose_dtype(configured, device)
-
-    def read_in(dtype: torch.dtype) -> GatedAdapter | None:
-        if adapter is None:
-            return None
-        return read_adapter(adapter, shape, dtype=dtype, device=device)
-
-    read = read_in(dtype)
 
     def has_room(format_: Format) -> bool:
         num_bytes = plan_memory(folder, format_, dtype, device).num_bytes
         return num_bytes + _RESERVED_BYTES <= free_bytes(device)
 
-    format_, notes = choose_format(
-        configured, shape, read, dtype=dtype, device=device, has_room=has_room
-    )
+    format_, notes = choose_format(configured, shape, dtype=dtype, device=device, has_room=has_room)
     plan = plan_memory(folder, format_, dtype, device)
     require_memory(plan.num_bytes, device, folder.name)
-    if plan.dtype != dtype:
-        read = read_in(plan.dtype)
     weights = _read(folder, shape, plan, device)
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
+    drafter_read = None
+    if drafter is not None:
+        in_int8 = plan.format == "int8"  # its few rows outside the products are in float32
+        drafter_dtype = torch.float32 if in_int8 else plan.dtype
+        drafter_read = read_drafter(drafter, shape, dtype=drafter_dtype, device=device)
     if plan.format == "plain":
-        backbone = TorchBackbone(shape, torch_weights(weights, read, "plain"), mask_id=mask_id)
+        backbone = TorchBackbone(shape, torch_weights(weights, "plain"), drafter=drafter_read)
         return LoadedBackbone(backbone=backbone, format_name=name_of(plan.dtype), notes=notes)
     # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
     # looked up come into memory; a tuning does not change the embeddings.
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
-    loaded = _convert(shape, weights, read, embeddings_of(source, read), plan, mask_id)
+    loaded = _convert(shape, weights, source.embeddings, plan, drafter_read)
     return replace(loaded, notes=(*notes, *loaded.notes))
 
 
@@ -236,16 +226,15 @@ def _read(
 def _convert(
     shape: BackboneShape,
     weights: BackboneWeights,
-    adapter: GatedAdapter | None,
     embeddings: Embeddings,
     plan: MemoryPlan,
-    mask_id: int,
+    drafter: Drafter | None,
 ) -> LoadedBackbone:
     """Return a backbone with its matrices copied into another format."""
     if plan.format == "packed":
-        packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
+        packed = replace(torch_weights(weights, "packed"), embeddings=embeddings)
         return LoadedBackbone(
-            backbone=TorchBackbone(shape, packed, mask_id=mask_id),
+            backbone=TorchBackbone(shape, packed, drafter=drafter),
             format_name=f"{name_of(plan.dtype)}, packed",
         )
     # numba takes half a second to import: only where it is used
@@ -255,11 +244,13 @@ def _convert(
     )
     from intarsia.engine.kernels.compile_cache import why_not_kept
 
-    quantized = replace(quantize_weights(weights, adapter), embeddings=embeddings)
-    num_threads = torch.get_num_threads()
+    quantized = replace(quantize_weights(weights), embeddings=embeddings)
+    # Torch has only small work left. Shared between threads, each piece of it would wait for the
+    # scheduler's next turn (4 ms) whenever another program computes.
+    torch.set_num_threads(1)
     reason = why_not_kept()
     return LoadedBackbone(
-        backbone=Int8Backbone(shape, quantized, mask_id=mask_id, num_threads=num_threads),
+        backbone=Int8Backbone(shape, quantized, num_threads=_NUM_THREADS, drafter=drafter),
         format_name="int8",
         notes=() if reason is None else (f"its code is compiled at each start: {reason}",),
     )

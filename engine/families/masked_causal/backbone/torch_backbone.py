@@ -1,6 +1,6 @@
 """A causal backbone that torch runs, on any device and in any number format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, Protocol, TypeAlias
@@ -9,13 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    Embeddings,
-    GatedAdapter,
-    LowRankLayer,
-    embeddings_of,
-)
+from intarsia.engine.families.masked_causal.backbone.drafter import Drafter, Drafting
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import (
@@ -23,8 +17,13 @@ from intarsia.engine.families.masked_causal.backbone.rotary import (
     rotate,
     rotation,
 )
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, PartName
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import (
+    BackboneWeights,
+    Embeddings,
+    LayerWeights,
+)
 
 _TYPICAL_ROWS = 8  # oneDNN packs a matrix for this number; others run nearly as fast
 
@@ -34,13 +33,6 @@ class Matrix(Protocol):
 
     def multiply(self, x: Tensor) -> Tensor:
         """Return (rows, out) of (rows, in), in the same number format."""
-
-
-class RowLinear(Protocol):
-    """A matrix of a layer, which may act on some rows in another way than on frozen rows."""
-
-    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
-        """Return (rows, out) of (rows, in); an adapter acts after the first ``num_frozen`` rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,48 +78,6 @@ def can_pack(dtype: torch.dtype) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnadaptedLinear:
-    """A matrix without an adapter: all rows are multiplied in the same way."""
-
-    matrix: Matrix
-
-    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
-        return self.matrix.multiply(x)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AdaptedLinear:
-    """A matrix and an adapter next to it. The weight stays as it is, perhaps mapped from a file."""
-
-    matrix: Matrix
-    down: Matrix  # (rank, in)
-    up: Matrix  # (out, rank)
-
-    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
-        y = self.matrix.multiply(x)
-        if num_frozen < len(x):
-            y[num_frozen:] += self.up.multiply(self.down.multiply(x[num_frozen:]))
-        return y
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FusedLinear:
-    """A copied matrix with the adapter's down matrix as last rows: one product is faster."""
-
-    matrix: Matrix  # (out + rank, in)
-    num_out: int
-    up: Matrix  # (out, rank)
-
-    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
-        both = self.matrix.multiply(x)
-        y = both[:, : self.num_out]
-        if num_frozen < len(x):
-            inner = both[num_frozen:, self.num_out :]
-            y[num_frozen:] += self.up.multiply(inner.contiguous())
-        return y
-
-
 MatrixFormat: TypeAlias = Literal["plain", "packed"]
 
 
@@ -142,16 +92,16 @@ _MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {"plain": Linear, "packed": pack}
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class TorchLayer:
-    """One layer; its matrices include the adapter's."""
+    """One layer."""
 
     attn_norm: Tensor
-    qkv: RowLinear
+    qkv: Matrix
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: RowLinear
+    o: Matrix
     mlp_norm: Tensor
-    gate_up: RowLinear
-    down: RowLinear
+    gate_up: Matrix
+    down: Matrix
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -164,57 +114,32 @@ class TorchWeights:
     layers: tuple[TorchLayer, ...]
 
 
-def torch_weights(
-    weights: BackboneWeights, adapter: GatedAdapter | None, format_: MatrixFormat
-) -> TorchWeights:
+def torch_weights(weights: BackboneWeights, format_: MatrixFormat) -> TorchWeights:
     """Return the weights with their matrices in a format.
 
     Packed layers refer to nothing of the given ones, so that a mapped file can be released. The
     small tensors are copied for that too: a view of the file would hold all of it.
     """
     return TorchWeights(
-        embeddings=embeddings_of(weights, adapter),
+        embeddings=weights.embeddings,
         output=_MATRIX_OF[format_](weights.output),
         norm=weights.norm.clone(),
-        layers=tuple(
-            _torch_layer(layer, None if adapter is None else adapter.layers[number], format_)
-            for number, layer in enumerate(weights.layers)
-        ),
+        layers=tuple(_torch_layer(layer, format_) for layer in weights.layers),
     )
 
 
-def _torch_layer(
-    layer: LayerWeights, change: LowRankLayer | None, format_: MatrixFormat
-) -> TorchLayer:
-    def of(part: PartName) -> LowRank | None:
-        return None if change is None else change[part]
-
+def _torch_layer(layer: LayerWeights, format_: MatrixFormat) -> TorchLayer:
+    matrix_of = _MATRIX_OF[format_]
     return TorchLayer(
         attn_norm=layer.attn_norm.clone(),
-        qkv=_linear(layer.qkv, layer.qkv_bias, of("qkv"), format_),
+        qkv=matrix_of(layer.qkv, _copy(layer.qkv_bias)),
         q_norm=_copy(layer.q_norm),
         k_norm=_copy(layer.k_norm),
-        o=_linear(layer.o, None, of("o"), format_),
+        o=matrix_of(layer.o),
         mlp_norm=layer.mlp_norm.clone(),
-        gate_up=_linear(layer.gate_up, None, of("gate_up"), format_),
-        down=_linear(layer.down, None, of("down"), format_),
+        gate_up=matrix_of(layer.gate_up),
+        down=matrix_of(layer.down),
     )
-
-
-def _linear(
-    weight: Tensor,
-    bias: Tensor | None,
-    change: LowRank | None,
-    format_: MatrixFormat,
-) -> RowLinear:
-    matrix_of = _MATRIX_OF[format_]
-    if change is None:
-        return UnadaptedLinear(matrix_of(weight, _copy(bias)))
-    if format_ == "plain":
-        return AdaptedLinear(matrix_of(weight, bias), Linear(change.down), Linear(change.up))
-    padded = None if bias is None else torch.cat([bias, bias.new_zeros(len(change.down))])
-    joined = matrix_of(torch.cat([weight, change.down]), padded)
-    return FusedLinear(joined, num_out=len(weight), up=matrix_of(change.up))
 
 
 def _copy(tensor: Tensor | None) -> Tensor | None:
@@ -230,7 +155,6 @@ _CPU_CHUNK = 256
 class _Pass:
     """What all layers of one pass share."""
 
-    num_frozen: int
     cache: KvCache
     bias: Tensor  # (query heads per key-value head · rows, context + rows): -inf where masked
     cosine: Tensor  # (rows, head_dim / 2)
@@ -240,36 +164,67 @@ class _Pass:
 class TorchBackbone(CausalBackbone):
     """A backbone's weights, and a pass over them in torch."""
 
-    def __init__(self, shape: BackboneShape, weights: TorchWeights, *, mask_id: int) -> None:
-        super().__init__(shape, weights.embeddings, mask_id=mask_id)
+    def __init__(
+        self,
+        shape: BackboneShape,
+        weights: TorchWeights,
+        *,
+        drafter: Drafter | None = None,
+    ) -> None:
+        super().__init__(shape, weights.embeddings)
         self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
+        if drafter is not None:
+            self.drafting = Drafting(
+                drafter, weights.embeddings, shape, _DraftProducts(self, drafter)
+            )
 
     @property
     def chunk_tokens(self) -> int:
         return _CPU_CHUNK if self.device.type == "cpu" else _CHUNK
 
     def new_cache(self) -> KvCache:
-        return KvCache(self.shape, dtype=self.dtype, device=self.device)
+        return KvCache(
+            self.shape,
+            dtype=self.dtype,
+            device=self.device,
+            num_draft_layers=self.num_draft_layers,
+        )
 
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
-        x = self._embed(rows)
+        cache.reserve(len(rows.ids))
+        states: list[Tensor] = []
+        x = F.embedding(rows.ids, self.embeddings.embed)
+        shared = self._shared(rows, cache)
+        for i, layer in enumerate(self._weights.layers):
+            if self.drafting is not None and i in self.drafting.taps:
+                states.append(x)
+            x = self._run_layer(x, i, layer, shared)
+        if self.drafting is not None:
+            self.drafting.read(torch.stack(states, dim=1), rows.positions, cache)
+        return self._norm(x[rows.first_hidden :], self._weights.norm)
+
+    def run_draft(
+        self, x: Tensor, layers: Sequence[TorchLayer], norm: Tensor, cache: KvCache
+    ) -> Tensor:
+        """Run a drafter's layers over a causal block (rows, hidden); return hidden states."""
+        cache.reserve(len(x))
+        rows = frozen_rows([0] * len(x), start=len(cache), device=self.device)
+        shared = self._shared(rows, cache)
+        for i, layer in enumerate(layers, start=self.shape.num_layers):
+            x = self._run_layer(x, i, layer, shared)
+        return self._norm(x, norm)
+
+    def _run_layer(self, x: Tensor, i: int, layer: TorchLayer, shared: _Pass) -> Tensor:
+        x = x + self._attend(x, i, layer, shared)
+        return x + self._feed_forward(x, layer)
+
+    def _shared(self, rows: Rows, cache: KvCache) -> _Pass:
         cosine, sine = rotation(rows.positions, self._frequencies, self.dtype)
         bias = torch.zeros(rows.visible.shape, dtype=self.dtype, device=self.device)
         bias = bias.masked_fill_(~rows.visible, -torch.inf).repeat(self.shape.num_groups, 1)
-        cache.reserve(len(rows.ids))
-        shared = _Pass(
-            num_frozen=rows.num_frozen,
-            cache=cache,
-            bias=bias,
-            cosine=cosine,
-            sine=sine,
-        )
-        for i, layer in enumerate(self._weights.layers):
-            x = x + self._attend(x, i, layer, shared)
-            x = x + self._feed_forward(x, layer, shared)
-        return self._norm(x[rows.first_hidden :], self._weights.norm)
+        return _Pass(cache=cache, bias=bias, cosine=cosine, sine=sine)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._weights.output.multiply(hidden)
@@ -277,7 +232,7 @@ class TorchBackbone(CausalBackbone):
     def _attend(self, x: Tensor, i: int, layer: TorchLayer, shared: _Pass) -> Tensor:
         """Return what the attention of layer ``i`` adds to x (rows, hidden)."""
         shape, num_rows = self.shape, x.shape[0]
-        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), shared.num_frozen)
+        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm))
         heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
         q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
         if layer.q_norm is not None and layer.k_norm is not None:
@@ -288,12 +243,30 @@ class TorchBackbone(CausalBackbone):
         q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
         mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=shared.bias)
         mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
-        return layer.o.multiply(mixed, shared.num_frozen)
+        return layer.o.multiply(mixed)
 
-    def _feed_forward(self, x: Tensor, layer: TorchLayer, shared: _Pass) -> Tensor:
-        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), shared.num_frozen)
-        gate, up = both.chunk(2, dim=-1)
-        return layer.down.multiply(F.silu(gate) * up, shared.num_frozen)
+    def _feed_forward(self, x: Tensor, layer: TorchLayer) -> Tensor:
+        gate, up = layer.gate_up.multiply(self._norm(x, layer.mlp_norm)).chunk(2, dim=-1)
+        return layer.down.multiply(F.silu(gate) * up)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
+
+
+class _DraftProducts:
+    """A drafter's products in torch."""
+
+    def __init__(self, backbone: TorchBackbone, drafter: Drafter) -> None:
+        self._backbone = backbone
+        self._drafter = drafter
+        self._output = backbone.embeddings.output[drafter.vocabulary]
+        self._layers = [_torch_layer(layer, "plain") for layer in drafter.layers]
+
+    def read(self, states: Tensor) -> Tensor:
+        return self._drafter.read(states)
+
+    def run(self, x: Tensor, cache: KvCache) -> Tensor:
+        return self._backbone.run_draft(x, self._layers, self._drafter.norm, cache)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return F.linear(hidden, self._output)

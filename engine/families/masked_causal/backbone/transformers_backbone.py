@@ -1,8 +1,8 @@
 """A causal backbone that transformers computes, for shapes that our own passes do not.
 
 StarCoder2, Gemma, Granite and mixtures of experts run this way. Contexts are kept, shortened and
-shared as with our own passes, because keys and values are in our KV cache. There is no adapter, so
-a hole is written one token a pass, and no format but that of the weights.
+shared as with our own passes, because keys and values are in our KV cache. There is no drafter,
+so a hole is written one token a pass, and no format but that of the weights.
 """
 
 from pathlib import Path
@@ -20,7 +20,6 @@ from intarsia.engine.families.device import (
     name_of,
     require_memory,
 )
-from intarsia.engine.families.masked_causal.backbone.adapter import Embeddings
 from intarsia.engine.families.masked_causal.backbone.interface import (
     CausalBackbone,
     LoadedBackbone,
@@ -28,6 +27,7 @@ from intarsia.engine.families.masked_causal.backbone.interface import (
 )
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import Embeddings
 from intarsia.engine.model_store.locate import ModelFolder
 
 _CHUNK_TOKENS = 256
@@ -36,14 +36,12 @@ _CHUNK_TOKENS = 256
 class TransformersBackbone(CausalBackbone):
     """A ``…ForCausalLM`` of transformers; ``model`` attends by a mask that it is given."""
 
-    def __init__(self, shape: BackboneShape, model: Any, *, mask_id: int) -> None:
+    def __init__(self, shape: BackboneShape, model: Any) -> None:
         embeddings = Embeddings(
             embed=model.get_input_embeddings().weight,
             output=model.get_output_embeddings().weight,
-            mask=None,
-            head=None,
         )
-        super().__init__(shape, embeddings, mask_id=mask_id)
+        super().__init__(shape, embeddings)
         self.dtype: torch.dtype = model.dtype
         self._model = model
 
@@ -115,28 +113,26 @@ def load_transformers_backbone(
     configured: Dtype,
     device: torch.device,
     *,
-    adapter: Path | None,
-    mask_id: int,
+    drafter: Path | None,
 ) -> LoadedBackbone:
     """Raises ModelError for options that such a shape does not have."""
-    _require_plain(folder, configured, adapter)
+    _require_plain(folder, configured, drafter)
     dtype = choose_dtype(configured, device)
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
     require_memory(2 * stored if dtype == torch.float32 else stored, device, folder.name)
     kind = transformers.AutoModelForCausalLM
     model = load_pretrained(kind, folder.path, dtype, attn_implementation="sdpa").to(device)
     name = f"{name_of(dtype)}, transformers {transformers.__version__}"
-    backbone = TransformersBackbone(shape, model, mask_id=mask_id)
-    return LoadedBackbone(backbone=backbone, format_name=name)
+    return LoadedBackbone(backbone=TransformersBackbone(shape, model), format_name=name)
 
 
-def _require_plain(folder: ModelFolder, configured: Dtype, adapter: Path | None) -> None:
+def _require_plain(folder: ModelFolder, configured: Dtype, drafter: Path | None) -> None:
     reason = None
     if configured == "int8":
         reason = "int8 is for the shapes of Llama and Qwen: leave `--dtype` out"
     elif folder.tunings:
         reason = "a tuning is for the shapes of Llama and Qwen: merge it before with other tools"
-    elif adapter is not None:
-        reason = "an adapter is for the shapes of Llama and Qwen: leave `--adapter` out"
+    elif drafter is not None:
+        reason = "a drafter is for the shapes of Llama and Qwen: leave `--drafter` out"
     if reason is not None:
         raise ModelError(f"{folder.name} is computed by transformers; {reason}")

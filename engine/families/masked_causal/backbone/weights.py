@@ -34,6 +34,14 @@ class LayerWeights:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Embeddings:
+    """Both matrices, perhaps mapped from a file."""
+
+    embed: Tensor  # (vocab, hidden)
+    output: Tensor  # (vocab, hidden)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class BackboneWeights:
     """All layers, the last norm and the embeddings; tied embeddings are one tensor."""
 
@@ -41,6 +49,10 @@ class BackboneWeights:
     output: Tensor  # (vocab, hidden)
     norm: Tensor  # (hidden,)
     layers: tuple[LayerWeights, ...]
+
+    @property
+    def embeddings(self) -> Embeddings:
+        return Embeddings(embed=self.embed, output=self.output)
 
 
 def read_weights(

@@ -207,12 +207,12 @@ def test_two_runs_are_paired_hole_by_hole(kept):
 
 
 def test_two_systems_of_one_run_are_paired(kept):
-    path = kept("run", row("1", "speculative"), exact("1", "entropy"))
-    words = ("--compare", path, path, "--system", "speculative", "--system", "entropy")
+    path = kept("run", row("1", "speculative"), exact("1", "autoregressive"))
+    words = ("--compare", path, path, "--system", "speculative", "--system", "autoregressive")
     told = json.loads(run("eval", *words, "--json").stdout)
     assert (told["first"]["system"]["name"], told["second"]["system"]["name"]) == (
         "speculative",
-        "entropy",
+        "autoregressive",
     )
     assert (told["shares"]["exact"]["only_first"], told["shares"]["exact"]["only_second"]) == (0, 1)
     assert told["discordant"][0]["case"] == "1"

@@ -171,7 +171,7 @@ def test_a_set_is_asked_saved_shown_and_compared(start_engine, edits: Path, tmp_
     ("words", "message"),
     [
         (("--set", "builtin"), "--set is for holes: leave it out with --edits"),
-        (("--decoding", "entropy"), "--decoding is for holes"),
+        (("--decoding", "autoregressive"), "--decoding is for holes"),
         (("--edits-of", "owner/c"), "no case of owner/c in this set"),
         (("--lang", "klingon"), "klingon is no known language"),
     ],

@@ -100,14 +100,16 @@ async def test_an_answer_holds_what_the_server_says_of_it(runtime: Address) -> N
 
 
 async def test_who_fills_and_how_is_told(runtime: Address) -> None:
-    options = FillOptions(decoding="entropy", deadline_ms=5_000, budget=Budget(hole_tokens=64))
+    options = FillOptions(
+        decoding="autoregressive", deadline_ms=5_000, budget=Budget(hole_tokens=64)
+    )
     server = LanguageServer(options, address=runtime, command=rule_server_command(text="1"))
     async with server.ready() as client:
         info = client.info
-    assert (server.name, info.name, info.way) == ("entropy", "entropy", "language server")
+    assert (server.name, info.name, info.way) == ("autoregressive",) * 2 + ("language server",)
     assert info.model is not None
     wanted = {
-        "decoding": "entropy",
+        "decoding": "autoregressive",
         "deadline_ms": "5000",
         "hole_tokens": "64",
         "trigger": "automatic",

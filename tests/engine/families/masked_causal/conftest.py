@@ -1,9 +1,9 @@
-"""A toy filler with an adapter for each module, and its tokenizer."""
+"""A toy filler with a drafter for each module, and its tokenizer."""
 
 from pathlib import Path
 
 import pytest
-from toy_causal import save_adapter, toy_backbone, toy_filler, toy_text
+from toy_causal import save_drafter, toy_backbone, toy_filler, toy_text
 
 from intarsia.engine.families.masked_causal.backbone import load
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -19,15 +19,15 @@ def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(scope="session")
-def adapter(tmp_path_factory: pytest.TempPathFactory, toy: Path) -> Path:
-    """A random adapter for ``toy``."""
-    return save_adapter(tmp_path_factory.mktemp("adapter") / "a.safetensors", toy)
+def drafter(tmp_path_factory: pytest.TempPathFactory, toy: Path) -> Path:
+    """A random drafter for ``toy``."""
+    return save_drafter(tmp_path_factory.mktemp("drafter") / "d.safetensors", toy)
 
 
 @pytest.fixture(scope="module")
-def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
-    """``toy`` with its adapter, loaded as the engine does."""
-    return toy_filler(toy, adapter)
+def filler(toy: Path, drafter: Path) -> MaskedCausalFiller:
+    """``toy`` with its drafter, loaded as the engine does."""
+    return toy_filler(toy, drafter)
 
 
 @pytest.fixture(scope="session")
@@ -38,5 +38,5 @@ def text(toy: Path) -> FimTokenizer:
 
 @pytest.fixture(scope="session")
 def backbone(toy: Path) -> CausalBackbone:
-    """``toy`` without an adapter."""
+    """``toy`` without a drafter."""
     return toy_backbone(toy)

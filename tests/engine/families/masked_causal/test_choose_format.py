@@ -1,6 +1,5 @@
 """The format of matrices is the configured one, else the one that multiplies fastest."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,7 @@ from toy_causal import CPU
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    GatedAdapter,
-    read_adapter,
-)
 from intarsia.engine.families.masked_causal.backbone.load import (
     Format,
     choose_format,
@@ -67,7 +61,7 @@ def choose(
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 
-    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)[0]
+    return choose_format(wanted, shape, dtype=dtype, device=device, has_room=room)[0]
 
 
 @in_int8
@@ -100,30 +94,8 @@ def test_the_fastest_of_the_allowed_formats_is_chosen(
 def test_nothing_is_copied_where_there_is_no_room(
     shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
-    found = choose_format(
-        "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: False
-    )
+    found = choose_format("auto", shape, dtype=torch.float32, device=CPU, has_room=lambda of: False)
     assert (found, offered) == (("plain", ("int8 is not used: memory is short",)), [])
-
-
-@in_int8
-def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adapter: Path) -> None:
-    gate = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
-    first = gate.layers[0]
-    own = first["o"]
-    wider = LowRank(down=torch.cat([own.down] * 2), up=torch.cat([own.up] * 2, dim=1))
-    uneven = replace(gate, layers=({**first, "o": wider}, *gate.layers[1:]))
-    even = replace(gate, layers=tuple({**it, "o": wider} for it in gate.layers))
-    wide = LowRank(down=torch.cat([own.down] * 32), up=torch.cat([own.up] * 32, dim=1))
-    too_wide = replace(gate, layers=tuple({**it, "o": wide} for it in gate.layers))
-
-    def why(adapter: GatedAdapter) -> str | None:
-        return int8_backbone.why_unfit_for_int8(shape, adapter)
-
-    assert why(gate) is None
-    assert why(even) is None
-    assert "differs between layers" in str(why(uneven))
-    assert "ranks are not between 1 and" in str(why(too_wide))
 
 
 @in_int8
@@ -212,48 +184,21 @@ def test_a_packed_matrix_makes_the_same_product(num_rows: int, dtype: torch.dtyp
 
 
 @pytest.mark.parametrize("matrices", FORMATS[1:])
-@pytest.mark.parametrize("adapter", [False, True])
-def test_packed_weights_do_not_hold_the_originals(matrices: MatrixFormat, adapter: bool) -> None:
+def test_packed_weights_do_not_hold_the_originals(matrices: MatrixFormat) -> None:
     weights = _weights()
     tensors = [weights.norm, *_tensors(weights.layers[0])]
     before = [tensor.clone() for tensor in tensors]
-    as_run = torch_weights(weights, _adapter() if adapter else None, matrices)
+    as_run = torch_weights(weights, matrices)
     assert all(map(torch.equal, tensors, before))
     x = numbers(3, 16)
-    qkv = as_run.layers[0].qkv.multiply(x, 1)
+    qkv = as_run.layers[0].qkv.multiply(x)
     for tensor in tensors:
         tensor.zero_()
     layer = as_run.layers[0]
     assert as_run.norm.all() and layer.attn_norm.all() and layer.mlp_norm.all()
     for copied in (layer.q_norm, layer.k_norm):
         assert copied is not None and copied.all()
-    assert torch.equal(layer.qkv.multiply(x, 1), qkv)  # its bias too
-
-
-@pytest.mark.parametrize("matrices", FORMATS)
-@pytest.mark.parametrize("num_frozen", [0, 2, 5])
-def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen: int) -> None:
-    weights, change = _weights(), _adapter()
-    bare, gated = (torch_weights(weights, it, matrices).layers[0] for it in (None, change))
-    exact = torch_weights(weights, change, "plain").layers[0]
-    for name, width in (("qkv", 16), ("o", 16), ("gate_up", 16), ("down", 32)):
-        x = numbers(5, width, seed=4)
-        found, plain, same = (
-            getattr(layer, name).multiply(x, num_frozen) for layer in (gated, bare, exact)
-        )
-        torch.testing.assert_close(found[:num_frozen], plain[:num_frozen])
-        if num_frozen < 5:
-            assert error(found[num_frozen:], plain[num_frozen:]) > 0.2
-        assert error(found, same) < 0.03
-
-
-def _adapter() -> GatedAdapter:
-    def pair(into: int, out: int, seed: int) -> LowRank:
-        return LowRank(down=numbers(4, into, seed=seed), up=numbers(out, 4, seed=seed + 1))
-
-    sizes = {"qkv": (16, 32, 10), "o": (16, 16, 12), "gate_up": (16, 64, 14), "down": (32, 16, 16)}
-    layer = {part: pair(*size) for part, size in sizes.items()}
-    return GatedAdapter(layers=(layer,), mask=torch.ones(16), head=None)
+    assert torch.equal(layer.qkv.multiply(x), qkv)  # its bias too
 
 
 def _tensors(layer: LayerWeights) -> list[Tensor]:

@@ -108,10 +108,10 @@ class TestFind:
 @settings(max_examples=25)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
 def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
-    toy: Path, adapter: Path, typed: str, decoding: Decoding
+    toy: Path, drafter: Path, typed: str, decoding: Decoding
 ) -> None:
     """What was read before changes nothing: only where the context ends does."""
-    warm, cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
+    warm, cold = toy_filler(toy, drafter), toy_filler(toy, drafter)
     run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, decoding=decoding))
     found = warm._reader._boundaries.find(HEAD + typed, SUFFIX)
     if found is not None:
@@ -180,10 +180,10 @@ def fill(typed: str = "", **fields: Any) -> Fill:
 
 
 @pytest.fixture
-def filler(toy: Path, adapter: Path, monkeypatch: pytest.MonkeyPatch) -> MaskedCausalFiller:
+def filler(toy: Path, drafter: Path, monkeypatch: pytest.MonkeyPatch) -> MaskedCausalFiller:
     """Reads six tokens within the time that a fill may wait."""
     monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100.0)
-    return toy_filler(toy, adapter, max_context_tokens=512)
+    return toy_filler(toy, drafter, max_context_tokens=512)
 
 
 def placed(**fields: Any) -> Prefetch:
@@ -192,9 +192,9 @@ def placed(**fields: Any) -> Prefetch:
 
 
 def test_the_prompt_does_not_depend_on_how_it_came_to_be_read(
-    filler: MaskedCausalFiller, toy: Path, adapter: Path
+    filler: MaskedCausalFiller, toy: Path, drafter: Path
 ) -> None:
-    cold = run_fill(toy_filler(toy, adapter, max_context_tokens=512), fill(project_use="always"))
+    cold = run_fill(toy_filler(toy, drafter, max_context_tokens=512), fill(project_use="always"))
     filler.prefetch(placed(), NO_CONTROL)
     warm = run_fill(filler, fill())
     assert (warm.text, warm.num_project) == (cold.text, cold.num_project)

@@ -62,14 +62,6 @@ def test_a_stop_text_ends_the_fill_before_it(
         assert filled.num_forwards <= long_fill.num_forwards or decoding == "autoregressive"
 
 
-def test_an_entropy_fill_stops_there_too(filler: MaskedCausalFiller) -> None:
-    whole = run_fill(filler, toy_fill(max_tokens=40, decoding="entropy")).text
-    stop = whole[2:4]
-    filled = run_fill(filler, toy_fill(max_tokens=40, decoding="entropy", stop=(stop,)))
-    assert stop not in filled.text
-    assert filled.finish_reason == "end_of_hole"
-
-
 def ended_fill(tmp_path: Path) -> tuple[MaskedCausalFiller, Filled]:
     """Return a toy that writes a few tokens and an end token, and what it writes."""
     model = toy_causal_model("qwen2", seed=1, is_tied=False)
@@ -256,10 +248,10 @@ def test_a_deadline_that_passes_while_the_context_is_read_ends_the_fill(filler: 
         {"alternative": -1},
         {"alternative": 10**6},
         {"min_indent": -1},
-        {"temperature": -1.0, "decoding": "entropy"},
-        {"temperature": math.nan, "decoding": "entropy"},
-        {"temperature": math.inf, "decoding": "entropy"},
-        {"temperature": 1e-30, "decoding": "entropy"},
+        {"temperature": -1.0},
+        {"temperature": math.nan},
+        {"temperature": math.inf},
+        {"temperature": 1e-30},
     ],
 )
 def test_a_field_out_of_range_is_refused(filler: MaskedCausalFiller, field: dict[str, int]) -> None:

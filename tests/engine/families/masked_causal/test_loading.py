@@ -15,13 +15,13 @@ from typing import Any
 import psutil
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from toy_causal import (
     CPU,
-    adapter_tensors,
     loaded,
     quiet,
-    save_adapter,
+    save_drafter,
     save_toy,
     toy_causal_model,
     toy_fill,
@@ -34,6 +34,7 @@ from toy_other_shapes import DEEPSEEK_CODER, OTHER_SHAPES, WINDOW, toy_other_mod
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
+from intarsia.engine.families.masked_causal.backbone.drafter import read_drafter
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
@@ -55,17 +56,19 @@ def folder(tmp_path: Path) -> Path:
     return save_toy(tmp_path / "damaged", toy_causal_model("qwen2"))
 
 
-def check_refused(folder: Path, match: str, adapter: Path | None = None) -> None:
+def check_refused(folder: Path, match: str, drafter: Path | None = None) -> None:
     with pytest.raises(ModelError, match=match) as error:
-        toy_filler(folder, adapter)
+        toy_filler(folder, drafter)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 1_000
 
 
 def change_tensors(path: Path, change: Callable[[Tensors], Any]) -> None:
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
     tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
     change(tensors)
-    save_file(tensors, path)
+    save_file(tensors, path, metadata=metadata)
 
 
 def change_config(folder: Path, **fields: Any) -> None:
@@ -73,20 +76,20 @@ def change_config(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-def test_an_adapter_or_that_there_is_none_is_noted(toy: Path, adapter: Path, toys) -> None:
+def test_a_drafter_or_that_there_is_none_is_noted(toy: Path, drafter: Path, toys) -> None:
     info = toy_filler(toy).info
     assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
-    assert info.notes == ("no adapter for this model: one token a pass, left to right",)
-    digest = hashlib.sha256(adapter.read_bytes()).hexdigest()
-    assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
-    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="float32")
+    assert info.notes == ("no drafter for this model: one token a pass, left to right",)
+    digest = hashlib.sha256(drafter.read_bytes()).hexdigest()
+    assert toy_filler(toy, drafter).info.notes == (f"drafter {digest[:12]}",)
+    config = EngineConfig(model=str(toy), drafter=drafter, device="cpu", dtype="float32")
     other = load_filler(config, str(toys["llama"]), quiet)
-    assert other.info.notes == info.notes, "the configured adapter is not another model's"
+    assert other.info.notes == info.notes, "the configured drafter is not another model's"
 
 
 @pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
-def test_a_model_in_int8_fills_and_names_its_format(toy: Path, adapter: Path) -> None:
-    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
+def test_a_model_in_int8_fills_and_names_its_format(toy: Path, drafter: Path) -> None:
+    config = EngineConfig(model=str(toy), drafter=drafter, device="cpu", dtype="int8")
     filler = load_filler(config, config.model, quiet)
     assert filler.info.dtype == "int8"
     assert run_fill(filler, toy_fill()).text
@@ -119,33 +122,57 @@ def test_a_context_leaves_room_for_the_hole(toy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "match"),
+    "config",
     [
-        ({"hidden_size": 32, "head_dim": 16}, "of another backbone: qkv of layer 0"),
-        ({"num_hidden_layers": 2}, "lacks the tensor 'A.qkv2': it is of another backbone"),
+        {"hidden_size": 32, "head_dim": 16},
+        {"num_hidden_layers": 2},  # it reads the rows after two layers
+        {"num_key_value_heads": 1},
+        {"vocab_size": 5},
     ],
 )
-def test_an_adapter_of_another_model(toy: Path, tmp_path, config: dict[str, int], match: str):
+def test_a_drafter_of_another_model(toy: Path, tmp_path, config: dict[str, int]) -> None:
+    path = save_drafter(tmp_path / "d", toy)
     shape = read_shape(read_config(toy) | config)
-    save_file(adapter_tensors(shape, seed=0), tmp_path / "a")
-    check_refused(toy, match, tmp_path / "a")
+    with pytest.raises(ModelError, match="the drafter d cannot be read, or is of another backbone"):
+        read_drafter(path, shape, dtype=torch.float32, device=CPU)
 
 
-@pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
-def test_an_adapter_with_a_missing_or_misshapen_tensor(toy: Path, tmp_path: Path, name: str):
-    path = save_adapter(tmp_path / "a", toy)
-    for size in ((), (3,), (3, 5), (4, 64, 1)):
+@pytest.mark.parametrize(
+    "name", ["context", "anchor", "masks", "1.qkv", "0.down", "norm", "head.down", "vocabulary"]
+)
+def test_a_drafter_with_a_missing_or_misshapen_tensor(toy: Path, tmp_path: Path, name: str):
+    path = save_drafter(tmp_path / "d", toy)
+    for size in ((), (0,), (3, 5), (4, 64, 1)):
         change_tensors(path, lambda tensors, size=size: tensors.update({name: torch.zeros(size)}))
         check_refused(toy, "of another backbone", path)
     change_tensors(path, lambda tensors: tensors.pop(name))
-    check_refused(toy, f"lacks the tensor '{name}'", path)
+    check_refused(toy, f"'{name}'", path)
 
 
-def test_a_damaged_or_missing_adapter(toy: Path, tmp_path: Path) -> None:
-    path = save_adapter(tmp_path / "a", toy)
+@pytest.mark.parametrize("taps", ["", "0,1", "2,1", "1,1", "one"])
+def test_a_drafter_must_name_the_layers_that_it_reads(taps: str, toy: Path, tmp_path: Path) -> None:
+    path = save_drafter(tmp_path / "d", toy)
+    save_file(load_file(path), path, metadata={"taps": taps})
+    check_refused(toy, "the drafter d cannot be read", path)
+
+
+def test_matrices_in_int8_are_read_with_the_scales_of_their_rows(toy: Path, tmp_path: Path) -> None:
+    shape = read_shape(read_config(toy))
+    path = save_drafter(tmp_path / "d", toy)
+    plain = read_drafter(path, shape, dtype=torch.float32, device=CPU)
+    tensors = load_file(path)
+    scale = tensors["anchor"].abs().amax(dim=1) / 127
+    tensors["anchor"] = (tensors["anchor"] / scale[:, None]).round().to(torch.int8)
+    save_file(tensors | {"anchor.scale": scale}, path, metadata={"taps": "1,2"})
+    stored = read_drafter(path, shape, dtype=torch.float32, device=CPU)
+    torch.testing.assert_close(stored.anchor, plain.anchor, atol=0.02, rtol=0)
+
+
+def test_a_damaged_or_missing_drafter(toy: Path, tmp_path: Path) -> None:
+    path = save_drafter(tmp_path / "d", toy)
     path.write_bytes(path.read_bytes()[:1000])
-    check_refused(toy, "the adapter a cannot be read", path)
-    check_refused(toy, "the adapter nowhere cannot be read", tmp_path / "nowhere")
+    check_refused(toy, "the drafter d cannot be read", path)
+    check_refused(toy, "the drafter nowhere cannot be read", tmp_path / "nowhere")
 
 
 _Q = "model.layers.1.self_attn.q_proj"
@@ -377,7 +404,7 @@ def test_what_such_a_model_lacks_is_said(folders: dict[str, Path], tmp_path: Pat
     for model, options, said in (
         (str(folder), {"dtype": "int8"}, "int8 is for the shapes of Llama and Qwen"),
         (f"{folder}+{tuning}", {}, "a tuning is for the shapes of Llama and Qwen"),
-        (str(folder), {"adapter": tuning}, "an adapter is for the shapes of Llama and Qwen"),
+        (str(folder), {"drafter": tuning}, "a drafter is for the shapes of Llama and Qwen"),
     ):
         config = EngineConfig(model=model, device="cpu", **options)  # type: ignore[arg-type]
         with pytest.raises(ModelError, match=said):

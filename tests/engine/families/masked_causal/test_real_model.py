@@ -1,4 +1,4 @@
-"""The default model itself, with its adapter, on holes of this project's own."""
+"""The default model itself, with its drafter, on holes of this project's own."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
     assert isinstance(filler, MaskedCausalFiller)
     assert filler.info.name == EngineConfig().model
     words = [note.split()[0] for note in filler.info.notes]
-    assert words[:2] == ["tuning", "adapter"]  # then, on some processors, why int8 is not used
+    assert words[:2] == ["tuning", "drafter"]  # then, on some processors, why int8 is not used
 
 
 def test_verified_is_left_to_right_in_fewer_passes(filler: Filler, verified: dict[str, Filled]):
@@ -50,7 +50,7 @@ def test_verified_is_left_to_right_in_fewer_passes(filler: Filler, verified: dic
     assert len(differing) <= 1, "no more than one near-tie of bfloat16"
     assert all(filled.num_prefilled == 0 for filled in slow.values())
     num_forwards = sum(filled.num_forwards for filled in verified.values())
-    assert num_forwards < 0.85 * sum(filled.num_forwards for filled in slow.values())
+    assert num_forwards < 0.7 * sum(filled.num_forwards for filled in slow.values())
 
 
 def test_what_is_written_fits(verified: dict[str, Filled]) -> None:
@@ -86,14 +86,6 @@ def test_a_line_goes_on_until_its_brackets_are_closed(filler: Filler) -> None:
     assert run_fill(filler, request).text == " {"
     whole = run_fill(filler, msgspec.structs.replace(request, max_open=0)).text
     assert whole.startswith(" {\n    ") and whole.endswith("\n}")
-
-
-@pytest.mark.parametrize("name", ["running mean", "clamp"])
-def test_entropy_writes_a_line(filler: Filler, name: str) -> None:
-    filled = run_fill(filler, line(name, decoding="entropy"))
-    assert filled.text.strip()
-    assert "<|" not in filled.text
-    assert filled.num_forwards <= len(filled.tokens) + 12
 
 
 def test_the_text_behind_the_hole_is_looked_at(filler: Filler) -> None:

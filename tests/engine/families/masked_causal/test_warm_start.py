@@ -31,8 +31,8 @@ _SUFFIX = "\n    return val\n"
 class Typist:
     """A user at one hole, and two engines: one remembers, one does not."""
 
-    def __init__(self, toy: Path, adapter: Path | None, request: Fill) -> None:
-        self.warm, self.cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
+    def __init__(self, toy: Path, drafter: Path | None, request: Fill) -> None:
+        self.warm, self.cold = toy_filler(toy, drafter), toy_filler(toy, drafter)
         self.request = request
         self.passes = {"warm": 0, "cold": 0}
         self.num_more = 0  # fills that took more passes than from nothing
@@ -79,8 +79,8 @@ def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int
 
 
 @pytest.fixture
-def typist(toy: Path, adapter: Path) -> Typist:
-    return Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX, given=_TYPED))
+def typist(toy: Path, drafter: Path) -> Typist:
+    return Typist(toy, drafter, toy_fill(_PREFIX, _SUFFIX, given=_TYPED))
 
 
 def first_sign(text: str) -> str:
@@ -109,7 +109,7 @@ def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_forwa
 
 @pytest.mark.parametrize(
     "changes",
-    [{"decoding": "autoregressive"}, {"decoding": "entropy"}, {"alternative": 1}, {"draft": "val"}],
+    [{"decoding": "autoregressive"}, {"alternative": 1}, {"draft": "val"}],
 )
 def test_nothing_else_starts_from_an_answer(typist: Typist, changes: dict[str, Any]) -> None:
     typist.fill()
@@ -158,9 +158,9 @@ def edit_anyhow(typist: Typist, answer: str, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_script_of_edits_gives_warm_what_it_gives_cold(seed: int, toy: Path, adapter: Path):
+def test_any_script_of_edits_gives_warm_what_it_gives_cold(seed: int, toy: Path, drafter: Path):
     chance = random.Random(seed)
-    typist = Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX))
+    typist = Typist(toy, drafter, toy_fill(_PREFIX, _SUFFIX))
     answer = ""
     for _ in range(60):
         answer = edit_anyhow(typist, answer, chance)
@@ -194,7 +194,7 @@ def test_where_a_bracket_is_typed_that_held_the_end_off_the_rest_is_open(toy: Pa
 FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
 OTHERS = [
     toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is suspended
-    toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, decoding="entropy"),
+    toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, decoding="autoregressive"),
     toy_fill("other " * 9, "", max_tokens=9),
     toy_fill(FILE, "\ny = 2\n", draft="a = b", noise=0.5, max_tokens=20),
     toy_fill(FILE, "\ny = 2\n", max_tokens=4, num_candidates=2),
@@ -245,13 +245,13 @@ def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cache_tokens", [4_096, 150])
 def test_a_suspended_fill_returns_what_it_returns_alone(
-    kind: str, cache_tokens: int, toy: Path, adapter: Path
+    kind: str, cache_tokens: int, toy: Path, drafter: Path
 ) -> None:
-    undisturbed = toy_filler(toy, adapter)
+    undisturbed = toy_filler(toy, drafter)
     alone = [said(run_fill(undisturbed, request)) for request in OTHERS]
     expected = run_fill(undisturbed, work(kind))
     for seed in range(2):
-        filler = toy_filler(toy, adapter, cache_tokens=cache_tokens)
+        filler = toy_filler(toy, drafter, cache_tokens=cache_tokens)
         others = at_random(filler, random.Random(seed))
         found = run_fill(filler, work(kind), checkpoint=others.checkpoint)
         assert others.done
@@ -272,30 +272,30 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(cache_tokens: 
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
 
 
-def test_an_inner_fill_may_write_the_same_hole(toy: Path, adapter: Path) -> None:
+def test_an_inner_fill_may_write_the_same_hole(toy: Path, drafter: Path) -> None:
     """Its answer ends, so it is written a line longer, then from a copied context again."""
-    filler = toy_filler(toy, adapter)
+    filler = toy_filler(toy, drafter)
     prefix = "".join(f"x{number} = {number}\n" for number in range(12))
     request = toy_fill(prefix, "\ny = 2\n", num_candidates=3)
-    expected = run_fill(toy_filler(toy, adapter), request)
+    expected = run_fill(toy_filler(toy, drafter), request)
     assert expected.others
     others = Interruption(filler, lambda asked: asked > 3, lambda: request)
     assert said(run_fill(filler, request, checkpoint=others.checkpoint)) == said(expected)
     assert [said(answer) for _, answer in others.done] == [said(expected)] * len(others.done)
 
 
-def test_suspended_fills_may_be_nested(toy: Path, adapter: Path) -> None:
-    filler = toy_filler(toy, adapter)
+def test_suspended_fills_may_be_nested(toy: Path, drafter: Path) -> None:
+    filler = toy_filler(toy, drafter)
     inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
 
     def outer() -> None:
         with filler.suspended():
-            found = run_fill(filler, work("entropy"), checkpoint=inner.checkpoint)
-            assert said(found) == said(run_fill(toy_filler(toy, adapter), work("entropy")))
+            found = run_fill(filler, work("autoregressive"), checkpoint=inner.checkpoint)
+            assert said(found) == said(run_fill(toy_filler(toy, drafter), work("autoregressive")))
 
     found = run_fill(filler, work("speculative"), checkpoint=outer)
     assert inner.done
-    assert said(found) == said(run_fill(toy_filler(toy, adapter), work("speculative")))
+    assert said(found) == said(run_fill(toy_filler(toy, drafter), work("speculative")))
 
 
 def test_a_cancelled_inner_fill_does_not_change_the_suspended_one(toy: Path) -> None:

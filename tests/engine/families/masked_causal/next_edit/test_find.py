@@ -116,10 +116,10 @@ def test_a_window_that_is_too_long_is_refused(finder: NextEditFinder) -> None:
         finder.find(request(parts=(above, edit, long)), NO_CONTROL)
 
 
-def test_contexts_and_fills_are_as_without_it(toy: Path, adapter: Path, monkeypatch):
+def test_contexts_and_fills_are_as_without_it(toy: Path, drafter: Path, monkeypatch):
     """A fill runs at each of the first checkpoints, as the worker lets it."""
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
-    filler, calm = (toy_filler(toy, adapter, max_context_tokens=512) for _ in range(2))
+    filler, calm = (toy_filler(toy, drafter, max_context_tokens=512) for _ in range(2))
     fill = toy_fill(prefix=ABOVE * 9 + "def f(")
     run_fill(filler, fill)
     texts: list[str] = []

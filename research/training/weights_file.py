@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.drafter import SCALE_SUFFIX
 from intarsia.training.tuning_task import save_tensors
 
 
@@ -35,27 +36,22 @@ def save_tuning(
     save_tensors(scaled, path, metadata={**metadata, "strength": str(strength)})
 
 
-def load_tensors(
-    tensors: Mapping[str, Tensor], path: Path, *, optional_prefixes: tuple[str, ...] = ()
-) -> None:
-    """Copy a file's tensors into those given.
+def load_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Copy a file's tensors, perhaps in int8, into those given.
 
-    A tensor that the file lacks keeps its values if its name starts with an optional prefix.
     Raises ModelError if the file is unreadable or belongs to another backbone or rank.
     """
     try:
         stored_tensors = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"the adapter {path} cannot be read ({error})") from error
+        raise ModelError(f"the weights {path} cannot be read ({error})") from error
     for name, tensor in tensors.items():
-        stored = stored_tensors.get(name)
-        if stored is None and name.startswith(optional_prefixes):
-            continue
+        stored, scale = stored_tensors.get(name), stored_tensors.get(name + SCALE_SUFFIX)
         if stored is None or stored.shape != tensor.shape:
             raise ModelError(
-                f"the adapter {path} is of another backbone or rank: {name} is "
+                f"the weights {path} are of another backbone or rank: {name} is "
                 f"{'missing' if stored is None else tuple(stored.shape)}, "
                 f"needed {tuple(tensor.shape)}"
             )
         with torch.no_grad():
-            tensor.copy_(stored)
+            tensor.copy_(stored if scale is None else stored.float() * scale[:, None])

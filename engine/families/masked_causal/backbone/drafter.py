@@ -1,0 +1,254 @@
+"""A small network that drafts the tokens which a causal backbone probably writes next.
+
+Its few layers read what the backbone has computed of the text anyway: the rows of some of its
+layers become keys and values of the drafter's (DFlash, arXiv 2602.06036). A block of masks after
+the newest token is denoised in one pass, from the backbone's last hidden state on; a serial head
+then corrects each token by the one before (arXiv 2507.11851). The block is causal, so that any
+beginning of it can be run. Only frequent tokens are drafted (FR-Spec, arXiv 2502.14856).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rotary import (
+    inverse_frequencies,
+    rotate,
+    rotation,
+)
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import Embeddings, LayerWeights
+
+LAYER_PARTS = ("attn_norm", "qkv", "o", "mlp_norm", "gate_up", "down")
+SCALE_SUFFIX = ".scale"
+"""The name of a matrix in int8 and this suffix name the scales of its rows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class SerialHead:
+    """A small network over a row's hidden state and the token that was drafted at its own position.
+
+    A row predicts the next token without knowing its own, so tokens that are drafted in parallel
+    may not fit together. Drafted one by one through this head they do, at little cost.
+    """
+
+    down: Tensor  # (rank, 2 × hidden)
+    up: Tensor  # (hidden, rank)
+
+    def __call__(self, hidden: Tensor, own: Tensor) -> Tensor:
+        """Return corrected hidden states (…, hidden), given the embeddings of their own tokens."""
+        both = torch.cat([unit_norm(hidden), unit_norm(own)], dim=-1)
+        return hidden + F.linear(F.silu(F.linear(both, self.down)), self.up)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Drafter:
+    """All weights of a drafter."""
+
+    taps: tuple[int, ...]  # after so many of the backbone's layers its rows are read
+    context: Tensor  # (layers · (key and value heads) · head_dim, taps · hidden)
+    anchor: Tensor  # (hidden, hidden): what the last hidden state adds to each row of a block
+    masks: Tensor  # (rows, hidden): what is added to the newest token, and the masks after it
+    layers: tuple[LayerWeights, ...]  # shaped as the backbone's, without biases
+    norm: Tensor  # (hidden,)
+    head: SerialHead
+    vocabulary: Tensor  # (drafted,) long: the tokens that can be drafted
+
+    @property
+    def max_drafted(self) -> int:
+        """Tokens of the longest draft: each row of a block drafts one."""
+        return len(self.masks)
+
+    def read(self, states: Tensor) -> Tensor:
+        """Return (…, layers · 2 · kv heads · head_dim) of the backbone's rows (…, taps, hidden)."""
+        return F.linear(unit_norm(states).flatten(-2), self.context)
+
+    def block(self, newest: Tensor, last_hidden: Tensor, num_rows: int) -> Tensor:
+        """Return the inputs (…, num_rows, hidden) of a block after its newest token.
+
+        ``newest`` (…, hidden) is the embedding of the newest token, ``last_hidden`` (…, hidden) the
+        hidden state that predicted it.
+        """
+        x = F.linear(unit_norm(last_hidden), self.anchor)[..., None, :] + self.masks[:num_rows]
+        return torch.cat([x[..., :1, :] + unit_norm(newest)[..., None, :], x[..., 1:, :]], dim=-2)
+
+
+def unit_norm(x: Tensor) -> Tensor:
+    """Return rows divided by their root mean square."""
+    return F.rms_norm(x, (x.shape[-1],))
+
+
+def read_drafter(
+    path: Path, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device
+) -> Drafter:
+    """Read a safetensors drafter. Raises ModelError if it is damaged or does not fit."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            taps = tuple(int(tap) for tap in (file.metadata() or {})["taps"].split(","))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return drafter_of(tensors, taps, dtype=dtype, device=device, shape=shape)
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"the drafter {path.name} cannot be read, or is of another backbone ({error}): fetch "
+            "or train it again"
+        ) from error
+
+
+def drafter_of(
+    tensors: Mapping[str, Tensor],
+    taps: tuple[int, ...],
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+    shape: BackboneShape,
+) -> Drafter:
+    """Return the drafter of a file's tensors. Raises KeyError, ValueError for others."""
+
+    def get(name: str, *size: int) -> Tensor:
+        tensor = tensors[name]
+        if tensor.shape != size:
+            raise ValueError(f"{name} is {tuple(tensor.shape)}, needed {size}")
+        scale = tensors.get(name + SCALE_SUFFIX)
+        if scale is not None:
+            tensor = tensor.float() * scale[:, None]
+        return tensor.to(device, dtype)
+
+    num_layers = sum(name.endswith(".attn_norm") for name in tensors)
+    hidden, heads = shape.hidden, shape.num_heads * shape.head_dim
+    kv = 2 * shape.num_kv_heads * shape.head_dim
+    is_in_order = taps == tuple(sorted(set(taps))) and all(0 < n < shape.num_layers for n in taps)
+    if not num_layers or not is_in_order or not taps:
+        raise ValueError(f"{num_layers} layers that read {taps} of {shape.num_layers}")
+    rank = tensors["head.down"].shape[0]
+    layers = []
+    for i in range(num_layers):
+        intermediate = tensors[f"{i}.down"].shape[1]
+        layers.append(
+            LayerWeights(
+                attn_norm=get(f"{i}.attn_norm", hidden),
+                qkv=get(f"{i}.qkv", heads + kv, hidden),
+                qkv_bias=None,
+                q_norm=None,
+                k_norm=None,
+                o=get(f"{i}.o", hidden, heads),
+                mlp_norm=get(f"{i}.mlp_norm", hidden),
+                gate_up=get(f"{i}.gate_up", 2 * intermediate, hidden),
+                down=get(f"{i}.down", hidden, intermediate),
+            )
+        )
+    vocabulary = tensors["vocabulary"].to(device, torch.long)
+    if vocabulary.dim() != 1 or not len(vocabulary) or int(vocabulary.max()) >= shape.vocab_size:
+        raise ValueError("its vocabulary is not the backbone's")
+    return Drafter(
+        taps=taps,
+        context=get("context", num_layers * kv, len(taps) * hidden),
+        anchor=get("anchor", hidden, hidden),
+        masks=get("masks", len(tensors["masks"]), hidden),
+        layers=tuple(layers),
+        norm=get("norm", hidden),
+        head=SerialHead(down=get("head.down", rank, 2 * hidden), up=get("head.up", hidden, rank)),
+        vocabulary=vocabulary,
+    )
+
+
+class DraftProducts(Protocol):
+    """The drafter's products, in the number format of its backbone."""
+
+    def read(self, states: Tensor) -> Tensor:
+        """Return (rows, layers · 2 · kv heads · head_dim) of rows (rows, taps, hidden)."""
+
+    def run(self, x: Tensor, cache: KvCache) -> Tensor:
+        """Run a causal block (rows, hidden) after the context; return hidden states."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return logits (rows, drafted) of hidden states (rows, hidden)."""
+
+
+_NUM_CANDIDATES = 32
+
+
+class Drafting:
+    """A drafter beside its backbone: it reads each pass's rows, and drafts after the newest token.
+
+    Its keys and values are the last layers of the context's cache, so that they are kept, copied
+    and forgotten with the others.
+    """
+
+    def __init__(
+        self,
+        drafter: Drafter,
+        embeddings: Embeddings,
+        shape: BackboneShape,
+        products: DraftProducts,
+    ) -> None:
+        self.taps = drafter.taps
+        self.num_layers = len(drafter.layers)
+        self._drafter = drafter
+        self._embeddings = embeddings
+        self._shape = shape
+        self._products = products
+        self._num_candidates = min(_NUM_CANDIDATES, len(drafter.vocabulary))
+        self._frequencies = inverse_frequencies(shape).to(drafter.norm.device)
+
+    def read(self, states: Tensor, positions: Tensor, cache: KvCache) -> None:
+        """Write keys and values of rows (rows, taps, hidden) at these positions (rows,)."""
+        shape = self._shape
+        read = self._products.read(states)
+        by_layer = read.view(len(read), self.num_layers, 2, shape.num_kv_heads, shape.head_dim)
+        keys, values = by_layer.permute(2, 1, 3, 0, 4)  # (layers, kv heads, rows, head_dim) each
+        cosine, sine = rotation(positions, self._frequencies, keys.dtype)
+        cache.write_layers(shape.num_layers, rotate(keys, cosine, sine), values)
+
+    def draft(
+        self, newest: int, cache: KvCache, num_tokens: int, *, min_chance: float = 0.0
+    ) -> Proposal:
+        """Return the tokens that probably follow the newest one, which the cache does not hold.
+
+        They end before the one where all of them together are less probable than ``min_chance``.
+        Nothing where the hidden state that predicted the newest token was not kept.
+        """
+        last_hidden = cache.last_hidden(len(cache))
+        num_rows = min(num_tokens, self._drafter.max_drafted)
+        if last_hidden is None or not num_rows:
+            return NO_PROPOSAL
+        dtype = self._drafter.norm.dtype
+        own = self._embeddings.embed[newest].to(dtype)
+        x = self._drafter.block(own, last_hidden.to(dtype), num_rows)
+        hidden = self._products.run(x, cache).to(dtype)
+        candidates = self._products.logits(hidden).topk(self._num_candidates).indices
+        return self._sample(hidden, self._drafter.vocabulary[candidates], own, min_chance)
+
+    def _sample(
+        self, hidden: Tensor, candidates: Tensor, own: Tensor, min_chance: float
+    ) -> Proposal:
+        """Return a token of each row, scored by the serial head given the token before.
+
+        Only each row's likeliest tokens (rows, candidates) are scored again.
+        """
+        head, embeddings = self._drafter.head, self._embeddings
+        output = embeddings.output[candidates].to(hidden.dtype)
+        plain = torch.einsum("rch,rh->rc", output, hidden)
+        of_hidden, of_own = head.down.chunk(2, dim=-1)
+        inner = F.linear(unit_norm(hidden), of_hidden)
+        drafted: list[int] = []
+        confidences: list[float] = []
+        chance = 1.0
+        for row, ids in enumerate(candidates):
+            change = head.up @ F.silu(inner[row] + of_own @ unit_norm(own))
+            best, at = (plain[row] + output[row] @ change).float().softmax(-1).max(-1)
+            chance *= float(best)
+            if chance < min_chance:
+                break
+            drafted.append(int(ids[at]))
+            confidences.append(float(best))
+            own = embeddings.embed[ids[at]].to(hidden.dtype)
+        return Proposal(ids=drafted, confidences=confidences)
