@@ -130,7 +130,7 @@ _LOOKUP_CHANCE = 0.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftSources:
-    """Where proposals come from, besides the canvas.
+    """Where proposals come from, besides the drafter.
 
     ``context`` is the prompt. ``draft`` probably follows the hole's first tokens. ``others`` are
     further rows of ids that the hole may repeat.

@@ -68,7 +68,9 @@ def decode_speculatively(
     while True:
         end = hole.num_until_end(text.ids[: hole.max_tokens])
         if end is not None or len(text.ids) >= hole.max_tokens:
-            text = text.cut(end or hole.max_tokens, "max_tokens" if end is None else "end")
+            text = text.cut(
+                hole.max_tokens if end is None else end, "max_tokens" if end is None else "end"
+            )
             if on_round:
                 on_round(text)
             return text

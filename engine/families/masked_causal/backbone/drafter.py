@@ -120,6 +120,8 @@ def drafter_of(
         scale = tensors.get(name + SCALE_SUFFIX)
         if scale is not None:
             tensor = tensor.float() * scale[:, None]
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name} has numbers that are not finite")
         return tensor.to(device, dtype)
 
     num_layers = sum(name.endswith(".attn_norm") for name in tensors)
@@ -128,32 +130,31 @@ def drafter_of(
     is_in_order = taps == tuple(sorted(set(taps))) and all(0 < n < shape.num_layers for n in taps)
     if not num_layers or not is_in_order or not taps:
         raise ValueError(f"{num_layers} layers that read {taps} of {shape.num_layers}")
-    rank = tensors["head.down"].shape[0]
-    layers = []
-    for i in range(num_layers):
-        intermediate = tensors[f"{i}.down"].shape[1]
-        layers.append(
-            LayerWeights(
-                attn_norm=get(f"{i}.attn_norm", hidden),
-                qkv=get(f"{i}.qkv", heads + kv, hidden),
-                qkv_bias=None,
-                q_norm=None,
-                k_norm=None,
-                o=get(f"{i}.o", hidden, heads),
-                mlp_norm=get(f"{i}.mlp_norm", hidden),
-                gate_up=get(f"{i}.gate_up", 2 * intermediate, hidden),
-                down=get(f"{i}.down", hidden, intermediate),
-            )
+    rank, intermediate = tensors["head.down"].shape[0], tensors["0.down"].shape[1]
+    layers = tuple(
+        LayerWeights(
+            attn_norm=get(f"{i}.attn_norm", hidden),
+            qkv=get(f"{i}.qkv", heads + kv, hidden),
+            qkv_bias=None,
+            q_norm=None,
+            k_norm=None,
+            o=get(f"{i}.o", hidden, heads),
+            mlp_norm=get(f"{i}.mlp_norm", hidden),
+            gate_up=get(f"{i}.gate_up", 2 * intermediate, hidden),
+            down=get(f"{i}.down", hidden, intermediate),
         )
+        for i in range(num_layers)
+    )
     vocabulary = tensors["vocabulary"].to(device, torch.long)
-    if vocabulary.dim() != 1 or not len(vocabulary) or int(vocabulary.max()) >= shape.vocab_size:
+    is_known = (vocabulary >= 0) & (vocabulary < shape.vocab_size)
+    if vocabulary.dim() != 1 or not len(vocabulary) or not is_known.all():
         raise ValueError("its vocabulary is not the backbone's")
     return Drafter(
         taps=taps,
         context=get("context", num_layers * kv, len(taps) * hidden),
         anchor=get("anchor", hidden, hidden),
         masks=get("masks", len(tensors["masks"]), hidden),
-        layers=tuple(layers),
+        layers=layers,
         norm=get("norm", hidden),
         head=SerialHead(down=get("head.down", rank, 2 * hidden), up=get("head.up", hidden, rank)),
         vocabulary=vocabulary,

@@ -156,6 +156,16 @@ def test_a_drafter_must_name_the_layers_that_it_reads(taps: str, toy: Path, tmp_
     check_refused(toy, "the drafter d cannot be read", path)
 
 
+@pytest.mark.parametrize("number", [-1, 10**6, math.nan, math.inf])
+def test_a_drafter_has_tokens_of_its_backbone_and_finite_numbers(
+    number: float, toy: Path, tmp_path: Path
+) -> None:
+    path = save_drafter(tmp_path / "d", toy)
+    name = "1.o" if not math.isfinite(number) else "vocabulary"
+    change_tensors(path, lambda tensors: tensors[name].view(-1)[3:4].fill_(number))
+    check_refused(toy, "vocabulary|not finite", path)
+
+
 def test_matrices_in_int8_are_read_with_the_scales_of_their_rows(toy: Path, tmp_path: Path) -> None:
     shape = read_shape(read_config(toy))
     path = save_drafter(tmp_path / "d", toy)
