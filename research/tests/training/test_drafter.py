@@ -38,7 +38,7 @@ def toy_drafter_task(
 
 
 def randomized(task: DrafterTask) -> DrafterTask:
-    """Move all weights, so that none of them is without effect."""
+    """Change every weight, so that each has an effect."""
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for number in task.module.parameters():

@@ -54,7 +54,7 @@ class SerialHead:
 class Drafter:
     """All weights of a drafter."""
 
-    taps: tuple[int, ...]  # after so many of the backbone's layers its rows are read
+    taps: tuple[int, ...]  # it reads the backbone's rows after these layers, counted from 1
     context: Tensor  # (layers · (key and value heads) · head_dim, taps · hidden)
     anchor: Tensor  # (hidden, hidden): what the last hidden state adds to each row of a block
     masks: Tensor  # (rows, hidden): what is added to the newest token, and the masks after it
