@@ -51,7 +51,7 @@ class BatchedBackbone:
         self.weights = weights
         self.device = weights.embed.device
         self.dtype = weights.embed.dtype
-        self._frequencies = inverse_frequencies(shape).to(self.device)
+        self.frequencies = inverse_frequencies(shape).to(self.device)
 
     def forward_tuned(
         self,
@@ -63,44 +63,47 @@ class BatchedBackbone:
         (holes, length, hidden). Each layer's rows are appended to ``states``, in the same shape."""
         x = F.embedding(ids, self.weights.embed)
         positions = torch.arange(ids.shape[1], device=self.device)
-        turns = rotation(positions, self._frequencies, self.dtype)
+        turns = rotation(positions, self.frequencies, self.dtype)
         groups = self.shape.num_groups
         for layer, lora in zip(self.weights.layers, tuning, strict=True):
-            q, k, v = self._qkv(x, layer, lora["qkv"] if lora else None, turns)
+            q, k, v = self.qkv(x, layer, lora["qkv"] if lora else None, turns)
             attended = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )
             x = x + linear(join_heads(attended), layer.o, None, lora["o"] if lora else None)
-            x = x + self._feed_forward(x, layer, lora)
+            x = x + self.feed_forward(x, layer, lora)
             if states is not None:
                 states.append(x)
-        return self._norm(x, self.weights.norm)
+        return self.norm(x, self.weights.norm)
 
-    def _qkv(
+    def qkv(
         self,
         x: Tensor,
         layer: LayerWeights,
         lora: LowRank | None,
         turns: tuple[Tensor, Tensor],
     ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return a layer's queries and keys, turned, and values: (holes, heads, rows, head_dim)."""
         shape = self.shape
-        qkv = linear(self._norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, lora)
+        qkv = linear(self.norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, lora)
         heads = qkv.view(*x.shape[:2], -1, shape.head_dim).transpose(1, 2)
         q, k, v = torch.split(
             heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads], dim=1
         )
         if layer.q_norm is not None and layer.k_norm is not None:
-            q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
+            q, k = self.norm(q, layer.q_norm), self.norm(k, layer.k_norm)
         return rotate(q, *turns), rotate(k, *turns), v
 
-    def _feed_forward(self, x: Tensor, layer: LayerWeights, lora: LowRankLayer | None) -> Tensor:
-        normed = self._norm(x, layer.mlp_norm)
+    def feed_forward(self, x: Tensor, layer: LayerWeights, lora: LowRankLayer | None) -> Tensor:
+        """Return what the second half of a layer adds to x (holes, rows, hidden)."""
+        normed = self.norm(x, layer.mlp_norm)
         gate, up = linear(normed, layer.gate_up, None, lora["gate_up"] if lora else None).chunk(
             2, dim=-1
         )
         return linear(F.silu(gate) * up, layer.down, None, lora["down"] if lora else None)
 
-    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+    def norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Return rows divided by their root mean square, times a weight."""
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
 
 

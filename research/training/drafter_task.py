@@ -235,8 +235,8 @@ class DrafterTask:
         holes = torch.arange(num_holes, device=own.device)[:, None]
         newest = F.embedding(blocks.ids[holes, blocks.starts], backbone.weights.embed)
         x = drafter.block(newest, last[holes, blocks.starts - 1], num_rows).flatten(1, 2)
-        text = rotation(torch.arange(length, device=own.device), backbone._frequencies, x.dtype)
-        turns = rotation(own.flatten(1)[:, None], backbone._frequencies, x.dtype)
+        text = rotation(torch.arange(length, device=own.device), backbone.frequencies, x.dtype)
+        turns = rotation(own.flatten(1)[:, None], backbone.frequencies, x.dtype)
         sees_text = (
             torch.arange(length, device=own.device)
             < blocks.starts.repeat_interleave(num_rows, 1)[..., None]
@@ -251,28 +251,19 @@ class DrafterTask:
         read = drafter.read(taps).view(num_holes, length, len(drafter.layers), 2, kv, dim)
         for i, layer in enumerate(drafter.layers):
             k_text, v_text = read[:, :, i].permute(2, 0, 3, 1, 4)  # (holes, kv, length, dim) each
-            qkv = F.linear(_norm(x, layer.attn_norm, shape.norm_eps), layer.qkv)
-            heads = qkv.view(num_holes, x.shape[1], -1, dim).transpose(1, 2)
-            q, k, v = torch.split(heads, [shape.num_heads, kv, kv], dim=1)
-            keys = torch.cat([rotate(k_text, *text), rotate(k, *turns)], dim=2)
+            q, k, v = backbone.qkv(x, layer, None, turns)
+            keys = torch.cat([rotate(k_text, *text), k], dim=2)
             values = torch.cat([v_text, v], dim=2)
             groups = shape.num_groups
             attended = F.scaled_dot_product_attention(
-                rotate(q, *turns),
+                q,
                 keys.repeat_interleave(groups, 1),
                 values.repeat_interleave(groups, 1),
                 attn_mask=bias,
             )
             x = x + F.linear(join_heads(attended), layer.o)
-            gate, up = F.linear(_norm(x, layer.mlp_norm, shape.norm_eps), layer.gate_up).chunk(
-                2, dim=-1
-            )
-            x = x + F.linear(F.silu(gate) * up, layer.down)
-        return _norm(x, drafter.norm, shape.norm_eps).view(num_holes, num_blocks, num_rows, -1)
-
-
-def _norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    return F.rms_norm(x, (x.shape[-1],), weight, eps)
+            x = x + backbone.feed_forward(x, layer, None)
+        return backbone.norm(x, drafter.norm).view(num_holes, num_blocks, num_rows, -1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
