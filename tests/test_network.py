@@ -125,9 +125,7 @@ def test_no_command_asks_the_network(environment: Mapping[str, str], folder: Pat
     assert not [line for line in log if line.startswith("asked")]
 
 
-async def test_the_language_server_asks_no_network(
-    environment: Mapping[str, str], folder: Path
-) -> None:
+async def test_the_language_server_asks_no_network(environment, folder):
     """From its start over a fill and an edit to its end, with the index of an opened folder."""
     config = ClientServerConfig(
         server_command=[*without_network(), *COMMAND, "serve"], server_env=dict(environment)

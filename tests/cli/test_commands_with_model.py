@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from api_desk import api_of_real_engine
@@ -81,9 +80,7 @@ def documented() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("command", "shown"), list(documented()), ids=lambda it: it.partition(" --")[0]
 )
-def test_a_document_shows_what_its_command_prints_today(
-    command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_document_shows_what_its_command_prints_today(command, shown, tmp_path, monkeypatch):
     words = shlex.split(command)
     shutil.copy(ROOT / "tests" / "data" / "documented" / words[1], tmp_path)
     monkeypatch.chdir(tmp_path)

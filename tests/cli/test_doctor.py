@@ -90,9 +90,7 @@ def test_a_conversion_that_was_not_made_here_is_noted(empty_cache: Path):
 
 
 @pytest.mark.parametrize("python_path", ["", ":/none"])
-def test_the_torch_probe_works_in_no_folder_of_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python_path: str
-):
+def test_the_torch_probe_works_in_no_folder_of_the_users(tmp_path, monkeypatch, python_path):
     """An empty part of PYTHONPATH is the working folder: -P does not take it away."""
     (tmp_path / "torch.py").write_text("raise SystemExit('hostile')\n")
     monkeypatch.chdir(tmp_path)

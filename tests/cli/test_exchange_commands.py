@@ -60,9 +60,7 @@ def test_a_model_is_exported_for_llama_cpp(tmp_path: Path, monkeypatch: pytest.M
     assert our_logits(str(out)).equal(our_logits(str(source)))
 
 
-def test_the_tuning_of_a_repository_is_exported(
-    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tuning_of_a_repository_is_exported(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "shop").mkdir()
     missing = run("export", "peft", tmp_path / "lora", "--repo", tmp_path / "shop")

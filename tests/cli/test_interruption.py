@@ -34,9 +34,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("options", [(), ("--watch", "--write")])
-def test_ctrl_c_cancels_the_fill_in_the_engine(
-    start_engine, address: Address, source: Path, options: tuple[str, ...]
-):
+def test_ctrl_c_cancels_the_fill_in_the_engine(start_engine, address, source, options):
     start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
     process = spawn("fill", source, "--at", "1:5", *options)
     asyncio.run(wait_for(address, "filling"))
@@ -50,7 +48,7 @@ def test_ctrl_c_cancels_the_fill_in_the_engine(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_api_with_open_requests_without_a_traceback(
-    start_engine, address: Address, number: signal.Signals
+    start_engine, address, number
 ):
     start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
     process = spawn("api", "--port", "0")

@@ -28,9 +28,7 @@ def hostile(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("path", ["", ":", ":/nonexistent", "/nonexistent:", ".:/nonexistent"])
 @pytest.mark.parametrize("words", [("--version",), ("serve",)])
-def test_nothing_of_the_working_folder_is_imported(
-    hostile: Path, path: str, words: tuple[str, ...]
-) -> None:
+def test_nothing_of_the_working_folder_is_imported(hostile, path, words):
     done = subprocess.run(
         [PROGRAM, *words],
         cwd=hostile,
@@ -43,9 +41,7 @@ def test_nothing_of_the_working_folder_is_imported(
     assert done.returncode in (0, 1), done.stderr  # serve: its client has gone
 
 
-def test_a_process_that_we_start_does_not_search_there_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_that_we_start_does_not_search_there_either(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), *sys.path])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "lib", str(tmp_path), "/elsewhere"]))
@@ -54,9 +50,7 @@ def test_a_process_that_we_start_does_not_search_there_either(
     assert not {"", str(tmp_path)} & set(sys.path)
 
 
-def test_in_the_folder_of_its_own_packages_it_still_finds_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_in_the_folder_of_its_own_packages_it_still_finds_them(monkeypatch):
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     monkeypatch.chdir(packages)
     before = list(sys.path)
@@ -65,9 +59,7 @@ def test_in_the_folder_of_its_own_packages_it_still_finds_them(
     assert sys.path == [path for path in before if path]
 
 
-def test_in_a_folder_that_was_deleted_it_starts_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_a_folder_that_was_deleted_it_starts_all_the_same(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

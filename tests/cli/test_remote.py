@@ -35,9 +35,7 @@ def tokenizer(tmp_path: Path) -> Path:
     return tmp_path / "tokenizer.json"
 
 
-def test_a_server_is_added_listed_tested_and_removed(
-    server: FaultyServer, tokenizer: Path, settings: Path
-) -> None:
+def test_a_server_is_added_listed_tested_and_removed(server, tokenizer, settings):
     added = run("remote", "add", "home", server.url, "--tokenizer", tokenizer)
     assert (added.exit_code, settings.is_file()) == (0, True)
     assert f"code goes to  {server.url.removeprefix('http://')}" in added.stdout

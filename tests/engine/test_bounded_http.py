@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -138,9 +138,7 @@ async def dripping(writer: asyncio.StreamWriter, data: bytes) -> AsyncIterator[N
 
 @pytest.mark.parametrize("begin", [b"", HEALTH], ids=["first", "second"])
 @pytest.mark.parametrize("rest", [b"", b"X-A: b\r\n"], ids=["silent", "drip"])
-async def test_a_head_that_never_ends_is_given_up(
-    pair: tuple[Path, Path] | None, begin: bytes, rest: bytes
-) -> None:
+async def test_a_head_that_never_ends_is_given_up(pair, begin, rest):
     async with serving(pair=pair) as served:
         reader, writer = await served.connect()
         if begin:
@@ -173,9 +171,7 @@ async def test_a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read(
 @pytest.mark.parametrize(
     "hello", [b"", b"\x16\x03\x01\x3f\xff", b"\x00"], ids=["silent", "drip", "junk"]
 )
-async def test_a_handshake_that_never_ends_is_given_up(
-    certificate: tuple[Path, Path], hello: bytes
-) -> None:
+async def test_a_handshake_that_never_ends_is_given_up(certificate, hello):
     async with serving(pair=certificate) as served:
         _, writer = await served.silent()
         async with dripping(writer, hello):
@@ -184,9 +180,7 @@ async def test_a_handshake_that_never_ends_is_given_up(
         writer.close()
 
 
-async def test_a_request_that_comes_with_the_end_of_the_handshake_is_read(
-    certificate: tuple[Path, Path],
-) -> None:
+async def test_a_request_that_comes_with_the_end_of_the_handshake_is_read(certificate):
     """In one packet with it, as a client of TLS 1.3 may send it."""
     async with serving(pair=certificate) as served:
         tls = ssl.create_default_context(cafile=str(certificate[0]))
@@ -238,11 +232,7 @@ async def ask_once(served: Served, address: str) -> Connection:
 
 @pytest.mark.parametrize("spread", [1, 40], ids=["one address", "many addresses"])
 @pytest.mark.parametrize("hold", [Served.silent, send_half_a_body, ask_once])
-async def test_however_many_wait_others_are_served(
-    pair: tuple[Path, Path] | None,
-    hold: Callable[[Served, str], Awaitable[Connection]],
-    spread: int,
-) -> None:
+async def test_however_many_wait_others_are_served(pair, hold, spread):
     async with serving(pair=pair, most=16, patience_s=WAIT_S) as served:
         reader, writer = await served.connect()
         writer.write(LONG)

@@ -53,8 +53,8 @@ UNKNOWN = b"".join(frame({"id": number, "method": "x/y"}) for number in range(3,
     ],
 )
 async def test_the_editor_goes_in_the_middle_of_a_fill_and_reads_nothing(
-    ground: Ground, last_words: bytes, keeps_input: bool, keeps_output: bool, codes: set[int]
-) -> None:
+    ground, last_words, keeps_input, keeps_output, codes
+):
     """However it goes, the server ends by itself, and what it cannot tell goes nowhere."""
     pipe = subprocess.PIPE
     environment = {**os.environ, **ground.environment()}

@@ -148,9 +148,7 @@ async def test_editor_and_engine_sleep_past_the_deadline(ground: Ground) -> None
         await editor.is_well()
 
 
-async def test_a_command_ends_it_and_is_answered_by_another_one(
-    ground: Ground, tmp_path: Path
-) -> None:
+async def test_a_command_ends_it_and_is_answered_by_another_one(ground, tmp_path):
     source = tmp_path / "source.py"
     source.write_text("x = \n")
     async with editor_on(ground, STUCK_SERVER):

@@ -11,9 +11,7 @@ from faults.toy_engine import model_options, serve, written
 from intarsia.engine.ipc.stop import stop_engine
 
 
-async def test_it_is_replaced_by_another_model(
-    ground: Ground, model: Path, toy_models: Path
-) -> None:
+async def test_it_is_replaced_by_another_model(ground, model, toy_models):
     """What is loaded stays as it is; an engine that starts later loads the new one."""
     async with editor_on(ground, PLAIN_SERVER, options=model_options(model)) as editor:
         await serve(editor)

@@ -20,9 +20,7 @@ async def soak(plan: Plan, ground: Ground) -> None:
     assert len(record.happened) == plan.seconds // plan.every_s
 
 
-async def test_all_requests_are_answered_no_text_differs_and_nothing_is_left(
-    ground: Ground,
-) -> None:
+async def test_all_requests_are_answered_no_text_differs_and_nothing_is_left(ground):
     plan = Plan(seconds=24, every_s=12, warm_up_s=4, num_clients=4, seed=197)
     assert plan.faults() == ["engine_killed", "server_killed"]
     await soak(plan, ground)

@@ -39,9 +39,7 @@ async def start(ground: Ground, command: tuple[str, ...]) -> int:
 
 
 @pytest.mark.parametrize("protocol", [-1, 1])
-async def test_the_engine_speaks_another_protocol(
-    ground: Ground, sources: Path, protocol: int
-) -> None:
+async def test_the_engine_speaks_another_protocol(ground, sources, protocol):
     await start(ground, skewed_engine_command(sources, protocol=protocol))
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.fill("x = ") is None
@@ -51,9 +49,7 @@ async def test_the_engine_speaks_another_protocol(
         await until(editor.is_in_step, PATIENCE_S)
 
 
-async def test_an_older_engine_of_another_protocol_makes_room(
-    ground: Ground, sources: Path
-) -> None:
+async def test_an_older_engine_of_another_protocol_makes_room(ground, sources):
     old = skewed_engine_command(sources, protocol=-1, version="0.0.9")
     pid = await start(ground, old)
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
@@ -62,9 +58,7 @@ async def test_an_older_engine_of_another_protocol_makes_room(
         assert (await ground.engine()).pid != pid
 
 
-async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
-    ground: Ground, sources: Path
-) -> None:
+async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(ground, sources):
     old = skewed_engine_command(sources, rules=[BY_DIGEST], text="one + two", step_seconds=1)
     pid = await start(ground, old)
     async with editor_on(ground, SERVER, options=PATIENT) as busy:
@@ -82,9 +76,7 @@ async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
             assert (await ground.engine()).pid != pid
 
 
-async def test_a_client_of_a_later_version_replaces_an_idle_engine(
-    ground: Ground, sources: Path
-) -> None:
+async def test_a_client_of_a_later_version_replaces_an_idle_engine(ground, sources):
     pid = await start(ground, skewed_engine_command(sources, version="0.0.9", rules=[BY_DIGEST]))
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.is_in_step()

@@ -57,9 +57,7 @@ Changes = Sequence[types.TextDocumentContentChangeEvent]
 
 @settings(max_examples=300)
 @given(encodings, texts, st.lists(positions, min_size=1, max_size=3))
-def test_positions_are_those_of_the_slow_reference(
-    encoding: PositionEncoding, text: str, asked: list[types.Position]
-) -> None:
+def test_positions_are_those_of_the_slow_reference(encoding, text, asked):
     starts = line_starts(text)
     for position in asked:
         offset = offset_at(text, starts, position, encoding)
@@ -114,9 +112,7 @@ options = st.dictionaries(
 
 
 @given(options, options)
-def test_any_settings_become_valid_ones(
-    window_options: dict[str, Any], folder_options: dict[str, Any]
-) -> None:
+def test_any_settings_become_valid_ones(window_options, folder_options):
     window, problems = resolve_settings(window_options)
     folder, more = resolve_folder_settings(window, folder_options)
     languages, most = resolve_language_settings(folder)
@@ -161,9 +157,7 @@ steps = (
 
 
 @given(encodings, st.lists(steps, max_size=24))
-def test_the_server_has_the_texts_of_its_client(
-    encoding: PositionEncoding, played: list[tuple[Any, ...]]
-) -> None:
+def test_the_server_has_the_texts_of_its_client(encoding, played):
     play = Play(encoding)
     try:
         for name, *arguments in played:

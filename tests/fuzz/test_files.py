@@ -117,9 +117,7 @@ def drafts(name: str) -> st.SearchStrategy[tuple[str, str, str, str]]:
 
 @settings(max_examples=30)
 @given(st.sampled_from(sorted(FRAGILE)).flatmap(drafts), st.integers(0), st.integers(0))
-def test_a_text_just_within_its_bounds_crashes_no_grammar(
-    draft: tuple[str, str, str, str], start: int, end: int
-) -> None:
+def test_a_text_just_within_its_bounds_crashes_no_grammar(draft, start, end):
     """What nests is built up to where it is refused, and then changed."""
     name, nested, added, inserted = draft
     language = language_for_id(name)
@@ -154,9 +152,7 @@ atexit.register(shutil.rmtree, ROOT, ignore_errors=True)
     st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join), max_size=3),
 )
 @example(".gitignore", "*a" * 14, "", ["a" * 60])
-def test_secrets_are_excluded_whatever_the_rules(
-    name: str, written: str, excluded: str, paths: list[str]
-) -> None:
+def test_secrets_are_excluded_whatever_the_rules(name, written, excluded, paths):
     for other in (".gitignore", ".intarsiaignore"):
         (ROOT / other).write_text(written if other == name else "")
     root = RootSettings(path=ROOT.as_posix(), exclude=(excluded,), exclude_secrets=True)

@@ -102,9 +102,7 @@ def test_good_frames_before_any_bytes_are_read(sent: list[Frame], rest: bytes) -
 @given(st.lists(st.sampled_from(MESSAGES), max_size=3), st.booleans(), st.binary(max_size=256))
 @example([MESSAGES[0]], False, b"\xff\xff\xff\xff")
 @example([], True, to_frame(MESSAGES[1])[4:])
-def test_good_messages_before_any_bytes_are_read(
-    sent: list[ClientMessage], is_framed: bool, rest: bytes
-) -> None:
+def test_good_messages_before_any_bytes_are_read(sent, is_framed, rest):
     end = struct.pack(">I", len(rest)) + rest if is_framed else rest
     stream = b"".join(map(to_frame, sent)) + end
     assert engine_messages(stream, decode_client_message)[: len(sent)] == sent

@@ -71,9 +71,7 @@ def read(parse: Callable[[bytes], Any], data: bytes) -> object:
 @example("vLLM", EVENTS[1], EVENTS[1].replace(b"-1.0", b"1e999"), 7)
 @example("vLLM", EVENTS[2], EVENTS[2].replace(b'"a"', b'"\\ud800"'), 7)
 @example("llama.cpp", EVENTS[0], b"\xff\xfe", 3)
-def test_an_answer_says_the_same_in_any_pieces(
-    kind: str, event: bytes, other: bytes, piece_bytes: int
-) -> None:
+def test_an_answer_says_the_same_in_any_pieces(kind, event, other, piece_bytes):
     mark = b"data: " if READERS[kind][0] == "events" else b""
     body = mark + event + b"\n\n" + mark + other + b"\n"
     cut = [body[at : at + piece_bytes] for at in range(0, len(body), piece_bytes)]

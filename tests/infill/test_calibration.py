@@ -79,9 +79,7 @@ def test_more_confidence_may_not_be_worse() -> None:
 
 
 @given(token_lists, st.floats(0, 1), calibrations)
-def test_typing_along_never_makes_the_rest_less_probable(
-    text: list[ConfidentToken], end: float, calibration: Calibration
-) -> None:
+def test_typing_along_never_makes_the_rest_less_probable(text, end, calibration):
     whole = keep_probability(text, end, calibration)
     num_chars = sum(len(token.text) for token in text)
     for typed in range(num_chars):
@@ -92,9 +90,7 @@ def test_typing_along_never_makes_the_rest_less_probable(
 
 
 @given(token_lists, st.floats(0, 1), calibrations)
-def test_a_beginning_is_never_less_probable_than_the_whole(
-    text: list[ConfidentToken], end: float, calibration: Calibration
-) -> None:
+def test_a_beginning_is_never_less_probable_than_the_whole(text, end, calibration):
     whole = keep_probability(text, end, calibration)
     assert whole is not None
     for length in range(1, len(text)):
@@ -144,9 +140,7 @@ SURE = (("total", 0.9), (" +=", 0.9), (" rates", 0.9), ("[i]", 0.9))
         (SURE, 70, "total"),
     ],
 )
-def test_the_part_with_the_most_to_win_is_shown(
-    parts: Sequence[tuple[str, float | None]], percent: int, text: str
-) -> None:
+def test_the_part_with_the_most_to_win_is_shown(parts, percent, text):
     assert shown(parts, percent) == text
 
 
@@ -195,9 +189,7 @@ def test_where_the_probability_is_not_known_all_is_shown(calibration: Calibratio
     st.integers(0, 100),
     st.integers(0, 100),
 )
-def test_a_higher_percentage_never_shows_more(
-    parts: list[tuple[str, float]], one: int, other: int
-) -> None:
+def test_a_higher_percentage_never_shows_more(parts, one, other):
     assert len(shown(parts, max(one, other))) <= len(shown(parts, min(one, other)))
 
 
@@ -238,25 +230,19 @@ def joined(tokens: object) -> str:
         ([], ""),
     ],
 )
-def test_a_text_is_sure_up_to_its_first_unsure_token(
-    parts: list[tuple[str, float | None]], sure: str
-) -> None:
+def test_a_text_is_sure_up_to_its_first_unsure_token(parts, sure):
     assert sure_start(spoken(*parts), 0.7) == sure
 
 
 @given(tokens_of_any_kind, st.floats(0, 1))
-def test_the_sure_start_ends_before_the_first_unsure_token_without_trailing_blanks(
-    tokens: list[ConfidentToken], least: float
-) -> None:
+def test_the_sure_start_ends_before_the_first_unsure_token_without_trailing_blanks(tokens, least):
     sure = sure_start(tokens, least)
     assert joined(tokens).startswith(sure)
     assert sure == joined(tokens) or sure == sure.rstrip()
 
 
 @given(tokens_of_any_kind, st.integers(0, 40))
-def test_taking_the_start_away_leaves_the_rest_and_each_confidence(
-    tokens: list[ConfidentToken], length: int
-) -> None:
+def test_taking_the_start_away_leaves_the_rest_and_each_confidence(tokens, length):
     left = without_start(tokens, length)
     assert joined(left) == joined(tokens)[length:]
     confidences = [token.confidence for token in tokens if token.text]
@@ -264,9 +250,7 @@ def test_taking_the_start_away_leaves_the_rest_and_each_confidence(
 
 
 @given(tokens_of_any_kind, st.integers(0, 20))
-def test_start_and_end_together_are_the_whole_text(
-    tokens: list[ConfidentToken], length: int
-) -> None:
+def test_start_and_end_together_are_the_whole_text(tokens, length):
     start, rest = without_end(tokens, length), without_start(tokens, length)
     assert joined(start) == joined(tokens)[:length]
     assert joined(start) + joined(rest) == joined(tokens)

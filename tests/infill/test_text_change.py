@@ -84,9 +84,7 @@ BETWEEN = "print(result, end=separator)  # forty characters and more\n" * 3
         ("pasted", "|\n", ("for item in items:\n    print(item)\n", "x")),
     ],
 )
-def test_the_kind_of_a_change_at_several_places(
-    kind: ChangeKind, drawing: str, texts: tuple[str, ...]
-) -> None:
+def test_the_kind_of_a_change_at_several_places(kind, drawing, texts):
     """Each place has its text at the mark; without one, the place loses what is before the mark."""
     head, tail = drawing.split("|")
     before = BETWEEN.join([head + tail] * len(texts))

@@ -390,9 +390,7 @@ def remotes(team: RayTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
     return [RemoteFiller(remote, max_context_tokens=2_048) for remote in found]
 
 
-def test_a_users_requests_go_to_one_replica_and_users_are_spread(
-    team: RayTeam, remotes: list[RemoteFiller]
-) -> None:
+def test_a_users_requests_go_to_one_replica_and_users_are_spread(team, remotes):
     for filler in remotes:
         filled = [filler.fill(small_hole(), FillControl()) for _ in range(3)]
         assert {one.text for one in filled} == {"a + b"}

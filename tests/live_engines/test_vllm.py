@@ -179,9 +179,7 @@ LORA_HOLES = ("count vowels", "clamp", "read pairs", "largest", "factorial")
 
 
 @pytest.fixture(scope="module")
-def lora_server(
-    plain_folder: Path, tuned_lora: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[VllmServer]:
+def lora_server(plain_folder, tuned_lora, tmp_path_factory) -> Iterator[VllmServer]:
     """The plain model and our tuning, as PEFT has it; ``model`` in remotes.toml chooses."""
     log = tmp_path_factory.mktemp("vllm-lora") / "server.log"
     flags = ("--served-model-name", "plain", "--max-num-seqs", "2", "--enable-lora")
@@ -199,9 +197,7 @@ def num_same(first: Sequence[Filled], second: Sequence[Filled]) -> int:
 
 
 @pytest.mark.timeout(1_800)
-def test_our_tuning_in_vllm_writes_what_the_merged_model_writes(
-    lora_server: VllmServer, settings: RemoteSettings
-) -> None:
+def test_our_tuning_in_vllm_writes_what_the_merged_model_writes(lora_server, settings):
     tuned, plain = (
         written(filler_of(with_key(settings, lora_server, KEYS[0], priority=False, model=model)))
         for model in ("tuned", "plain")

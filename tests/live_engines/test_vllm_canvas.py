@@ -91,9 +91,7 @@ def fill(server: WheelServer, settings: RemoteSettings, **fields: Any) -> str:
         return filled.text
 
 
-def test_the_pins_hold_at_each_step_and_we_put_them_back(
-    wheel: Ask, settings: RemoteSettings, folder: Path
-) -> None:
+def test_the_pins_hold_at_each_step_and_we_put_them_back(wheel, settings, folder):
     long_hole = ", ".join(f"x{i}" for i in range(20))
     for hole, fields in (
         (HOLE, {"max_tokens": 3}),
@@ -122,9 +120,7 @@ def test_the_pins_hold_at_each_step_and_we_put_them_back(
 
 
 @pytest.mark.parametrize("length", [4, 8, 14])
-def test_the_length_is_chosen_by_its_probabilities(
-    wheel: Ask, settings: RemoteSettings, folder: Path, length: int
-) -> None:
+def test_the_length_is_chosen_by_its_probabilities(wheel, settings, folder, length):
     writer = CanvasWriter(folder, HOLE * 5, canvas_length=CANVAS)
     hole = writer.tokenizer.decode(writer.hole[:length])
     server = WheelServer(folder, wheel, hole)

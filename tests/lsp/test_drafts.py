@@ -118,9 +118,7 @@ async def test_alternatives_are_not_drafted_nor_what_is_known_already(runtime: A
         assert notified(messages[num_messages:], DRAFT) == []
 
 
-async def test_with_a_word_of_the_menu_selected_or_drafts_off_there_is_none(
-    runtime: Address,
-) -> None:
+async def test_with_a_word_of_the_menu_selected_or_drafts_off_there_is_none(runtime):
     model = {"text": "(a)", "num_steps": 3, "step_seconds": 0.06}
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
@@ -152,9 +150,7 @@ URI = "file:///a.py"
         ("# \u202e\nx = ", ("1", "\u202e", "3"), ["1", "\u202e", "3"]),
     ],
 )
-async def test_a_draft_has_no_hidden_character(
-    text: str, written: tuple[str, ...], shown: list[str]
-) -> None:
+async def test_a_draft_has_no_hidden_character(text, written, shown):
     sent: list[Any] = []
     session = IntarsiaServer().session
     session.documents.open(types.TextDocumentItem(URI, "python", 1, text))

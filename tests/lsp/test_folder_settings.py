@@ -90,9 +90,7 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
 
 
 @pytest.mark.parametrize(("model", "excludes"), [("remote:far", True), ("near", False)])
-def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(
-    model: str, excludes: bool
-) -> None:
+def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(model, excludes):
     own = {
         "model": "evil",
         "maxCandidates": 9,
@@ -105,9 +103,7 @@ def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(
     assert session.settings_of(document(session, f"{TWO}/a.py")).exclude_secrets == excludes
 
 
-def test_an_unusable_option_of_a_folder_keeps_the_windows_value(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_unusable_option_of_a_folder_keeps_the_windows_value(caplog):
     session = opened({"exclude": ["*.sql"]}, {ONE: {"exclude": 3}})
     assert session.settings_of(document(session, f"{ONE}/a.py")).exclude == ("*.sql",)
     assert f"{ONE}: option 'exclude' keeps the window's value" in caplog.text
@@ -222,9 +218,7 @@ def test_a_folder_that_is_closed_leaves_no_settings() -> None:
     assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
 
 
-def test_each_folder_on_disk_is_indexed_under_its_own_settings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_folder_on_disk_is_indexed_under_its_own_settings(monkeypatch):
     session = opened({}, {ONE: {"exclude": ["*.sql"]}, TWO: {"projectContext": False}})
     told: list[Mapping[Path, Settings]] = []
     monkeypatch.setattr(
@@ -263,9 +257,7 @@ def test_opened_folders_are_read_from_what_clients_say(tmp_path: Path) -> None:
         ("file://", None),
     ],
 )
-def test_a_document_is_in_the_innermost_folder_of_its_own_file_system(
-    uri: str, expected: str | None
-) -> None:
+def test_a_document_is_in_the_innermost_folder_of_its_own_file_system(uri, expected):
     uris = (
         "file:///work/one",
         "file:///work/one/inner",

@@ -1,6 +1,5 @@
 """The state of the computer is read seldom; one that does not tell is on mains."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -31,9 +30,7 @@ def test_it_is_read_again_only_after_a_while() -> None:
         (Mock(side_effect=OSError("no such file")), False),
     ],
 )
-def test_what_the_system_says(
-    read: Callable[[], object], is_on_battery: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_system_says(read, is_on_battery, monkeypatch):
     monkeypatch.setattr(psutil, "sensors_battery", read, raising=False)
     assert runs_on_battery() is is_on_battery
 

@@ -32,9 +32,7 @@ async def test_a_server_that_has_served_has_mapped_no_torch(runtime: Address) ->
         assert [path for path in mapped if any(name in path for name in HEAVY)] == []
 
 
-async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_fault_of_our_own_is_a_reason_and_no_crash(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 

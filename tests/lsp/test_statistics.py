@@ -60,9 +60,7 @@ ACCEPTED = LanguageCounts(shown=1, accepted=1, kept=1, ended=1)
     "texts",
     [[SHOWN], ["first", " +", " second"], list(SHOWN), ["first"], ["fir", "st + second"]],
 )
-async def test_an_accept_is_counted_once_whole_in_words_or_typed_along(
-    runtime: Address, texts: list[str]
-) -> None:
+async def test_an_accept_is_counted_once_whole_in_words_or_typed_along(runtime, texts):
     async with suggested(runtime) as user:
         insert(user, texts)
     assert counts().languages == {"python": ACCEPTED}

@@ -174,9 +174,7 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
-async def test_why_nothing_was_shown_is_told(
-    runtime: Address, who: Callable[[], types.InitializeParams]
-) -> None:
+async def test_why_nothing_was_shown_is_told(runtime, who):
     async with told_page(runtime, "y = ", "status", who=who(), text="") as (user, messages):
         if who is vscode:
             assert await user.shown(0, 4) == []
@@ -202,9 +200,7 @@ async def test_off_is_told_and_ready_again(runtime: Address) -> None:
 @pytest.mark.parametrize(
     ("model", "said"), [("missing-model", "intarsia pull"), ("huge-model", "memory")]
 )
-async def test_a_model_that_cannot_be_loaded_has_failed(
-    runtime: Address, model: str, said: str
-) -> None:
+async def test_a_model_that_cannot_be_loaded_has_failed(runtime, model, said):
     how = {"options": {"model": model}, "text": "1"}
     async with told_page(runtime, "y = ", "status", **how) as (user, messages):
         status = await status_once(messages, lambda status: status["state"] == "failed")

@@ -208,9 +208,7 @@ def waits(*pauses_s: float, debounce_ms: int = 75) -> list[float]:
         ([0.1], 0, [0, 0]),
     ],
 )
-def test_only_keys_in_quick_succession_wait(
-    pauses_s: list[float], debounce_ms: int, waited_s: list[float]
-) -> None:
+def test_only_keys_in_quick_succession_wait(pauses_s, debounce_ms, waited_s):
     assert waits(*pauses_s, debounce_ms=debounce_ms) == waited_s
 
 

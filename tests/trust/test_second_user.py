@@ -103,9 +103,7 @@ def test_a_link_to_a_folder_of_kernels_of_another_user_is_not_followed(shared: P
         open_files(shared / "kernels")
 
 
-def test_a_file_of_kernels_that_another_user_sealed_is_dropped(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_kernels_that_another_user_sealed_is_dropped(shared, tmp_path, monkeypatch):
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data of another user"))
     open_files(tmp_path / "theirs").write("kernel", b"their code")
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
@@ -133,9 +131,7 @@ def test_a_model_that_another_user_planted_is_refused(shared: Path, gguf: Path) 
         convert(gguf, planted, quiet)
 
 
-def test_a_model_that_was_planted_before_its_folder_was_ours_is_converted_again(
-    shared: Path, gguf: Path
-) -> None:
+def test_a_model_that_was_planted_before_its_folder_was_ours_is_converted_again(shared, gguf):
     planted = shared / "converted" / "toy"
     (shared / "converted").mkdir()
     (shared / "converted").chmod(0o777)
@@ -157,9 +153,7 @@ def test_no_index_is_made_in_a_folder_of_another_user(shared: Path) -> None:
         open_database(database_path("/project", shared / "index"))
 
 
-def test_no_index_is_made_behind_a_link_that_another_user_planted(
-    shared: Path, open_folder: Path, tmp_path: Path
-) -> None:
+def test_no_index_is_made_behind_a_link_that_another_user_planted(shared, open_folder, tmp_path):
     tmp_path.chmod(0o755)
     as_second_user(lambda: (shared / "index").symlink_to(tmp_path))
     with pytest.raises(PermissionError, match="is a link"):
@@ -169,9 +163,7 @@ def test_no_index_is_made_behind_a_link_that_another_user_planted(
         open_database(database_path("/project", open_folder / "index"))
 
 
-def test_a_tuning_that_another_user_planted_is_not_used(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tuning_that_another_user_planted_is_not_used(shared, tmp_path, monkeypatch):
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(shared / "data"))
     folder = tuning_folder(tmp_path)
     as_second_user(lambda: folder.mkdir(parents=True))

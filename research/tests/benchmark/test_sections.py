@@ -41,9 +41,7 @@ async def test_engines_that_write_the_same_are_told_to(address: Address):
     assert all("2 lines" in it.method for it in figures)
 
 
-async def test_a_cancelled_fill_holds_the_next_one_up_for_a_step_and_not_for_all_of_them(
-    address: Address,
-):
+async def test_a_cancelled_fill_holds_the_next_one_up_for_a_step_and_not_for_all_of_them(address):
     step_s, num_steps = 0.04, 25
     launch = rule_engine_launch(text="value " * 40, step_seconds=step_s, num_steps=num_steps)
     async with EngineClient(name="test", launch=launch, address=address) as client:

@@ -42,9 +42,7 @@ def test_the_keys_write_the_lines_with_every_slip_taken_back(number: int):
 @pytest.mark.parametrize(
     ("step_seconds", "pace", "are_answered"), [(0.0, 0.5, True), (5.0, 2, False)]
 )
-async def test_a_key_is_answered_or_overtaken(
-    address: Address, step_seconds: float, pace: float, are_answered: bool
-):
+async def test_a_key_is_answered_or_overtaken(address, step_seconds, pace, are_answered):
     launch = rule_engine_launch(text="value", step_seconds=step_seconds)
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.preload()

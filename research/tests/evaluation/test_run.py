@@ -12,7 +12,6 @@ from scripted_system import ScriptedSystem
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.lsp.settings import Settings
@@ -252,9 +251,7 @@ async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Ad
 @pytest.mark.model
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", 4), ("autoregressive", 2)])
-async def test_the_real_model_writes_the_same(
-    real_engine_runtime: Address, decoding: Decoding, num_cases: int
-) -> None:
+async def test_the_real_model_writes_the_same(real_engine_runtime, decoding, num_cases):
     options = FillOptions(decoding=decoding, budget=Budget(hole_tokens=48))
     answers = await both(real_engine_runtime, options, list(SAMPLE[:num_cases]))
     for one, other in answers:

@@ -1,7 +1,6 @@
 """The programs that time passes measure every case, and say what they cannot measure."""
 
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -39,9 +38,7 @@ def test_a_model_that_is_none_is_one_line(capsys: pytest.CaptureFixture[str]):
     assert shown.out == "" and "no model 'none'" in shown.err and shown.err.count("\n") == 1
 
 
-def test_a_causal_model_is_measured_at_every_size(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
+def test_a_causal_model_is_measured_at_every_size(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(time_passes, "NUM_CONTEXT", 128)
     folder = save_toy(tmp_path, toy_causal_model("qwen2"))
     assert main(["--json", "--model", str(folder), "--dtype", "float32"]) == 0

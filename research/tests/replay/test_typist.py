@@ -16,9 +16,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("goal", "keys"), TEXTS)
-def test_the_document_is_what_the_changes_make_it_and_ends_with_the_goal(
-    goal: str, keys: int
-) -> None:
+def test_the_document_is_what_the_changes_make_it_and_ends_with_the_goal(goal, keys):
     typist, count = Typist(before="x\n", goal=goal, after="\ny\n"), 0
     document = typist.document
     while typist.goal:

@@ -124,9 +124,7 @@ def test_minuet_takes_an_old_request_back(open_client: OpenClient, address: Addr
     [(LLAMA_VIM, "LLAMA_VIM"), (MINUET, "MINUET")],
     ids=["llama.vim", "minuet"],
 )
-def test_the_real_model_s_fill_is_shown(
-    open_client: OpenClient, real_engine_runtime: Address, init: str, variable: str
-):
+def test_the_real_model_s_fill_is_shown(open_client, real_engine_runtime, init, variable):
     if variable not in os.environ:
         pytest.skip(f"{variable} names no folder with the plugin")
     with api_of_real_engine(real_engine_runtime) as desk:

@@ -71,9 +71,7 @@ async def fill_of(desk: Desk, name: str) -> Fill:
 
 
 @pytest.mark.parametrize("name", [path.stem for path in FILES])
-async def test_each_request_is_answered_in_the_form_that_its_client_reads(
-    start_api: StartApi, name: str
-):
+async def test_each_request_is_answered_in_the_form_that_its_client_reads(start_api, name):
     requests = load(REQUESTS / f"{name}.json")
     assert any(is_for_text(request) for request in requests)
     async with start_api(lambda fill: BLOCK if fill.min_indent else ANSWER) as desk:
@@ -106,9 +104,7 @@ async def test_both_sides_of_the_hole_reach_the_engine(desk: Desk, name: str):
         ("twinny_ollama", "untitled", "me/shop/main.py", "untitled"),
     ],
 )
-async def test_the_other_files_reach_the_engine(
-    desk: Desk, name: str, repository: str, path: str, other: str
-):
+async def test_the_other_files_reach_the_engine(desk, name, repository, path, other):
     project = (await fill_of(desk, name)).project
     assert project is not None
     assert (project.repository, project.path) == (repository, path)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_desk import StartApi
 
 
 @pytest.fixture
@@ -67,9 +66,7 @@ HOLE = {"input_prefix": "return ", "input_suffix": ""}
         ("/api/generate", {"prompt": "return "}),
     ],
 )
-async def test_closing_the_connection_cancels_the_fill(
-    start_api: StartApi, path: str, fields: dict[str, Any], is_half_closed: bool
-):
+async def test_closing_the_connection_cancels_the_fill(start_api, path, fields, is_half_closed):
     loop, begun, released = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
     steps: list[int] = []
 

@@ -41,9 +41,7 @@ def refusal(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"])
-def test_plain_http_beyond_loopback_is_refused(
-    host: str, key_file: Path, certificate: tuple[Path, Path]
-):
+def test_plain_http_beyond_loopback_is_refused(host, key_file, certificate):
     cert, key = map(str, certificate)
     with_key, with_tls = ("--key-file", str(key_file)), ("--tls-cert", cert, "--tls-key", key)
     for options in ((), with_key, with_tls):
@@ -92,9 +90,7 @@ def test_wrong_options_are_named(key_file: Path, certificate: tuple[Path, Path],
     assert "has no key" in refusal("--key-file", str(key_file))
 
 
-def test_an_encrypted_key_is_refused_without_a_question(
-    certificate: tuple[Path, Path], tmp_path: Path
-):
+def test_an_encrypted_key_is_refused_without_a_question(certificate, tmp_path):
     cert, key = certificate
     encrypted = tmp_path / "encrypted.pem"
     encrypt = ["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", encrypted]
@@ -111,9 +107,7 @@ def test_a_port_that_is_taken_is_named():
     assert result.exception.code == ExitCode.BAD_INPUT
 
 
-async def test_beyond_loopback_a_key_and_tls_are_served(
-    address: Address, key_file: Path, certificate: tuple[Path, Path]
-):
+async def test_beyond_loopback_a_key_and_tls_are_served(address, key_file, certificate):
     cert, key = certificate
     where = dict(host="0.0.0.0", port=0, key_file=key_file, tls_cert=cert, tls_key=key)
     trusted = ssl.create_default_context(cafile=cert)

@@ -64,9 +64,7 @@ def test_write_keeps_byte_order_mark_and_line_ends(start_engine, tmp_path: Path)
     assert path.read_bytes() == b"\xef\xbb\xbfone\r\ntwo a +\r\nb\r\nthree\r\n"
 
 
-def test_several_holes_are_filled_in_file_order_each_seeing_the_ones_before(
-    start_engine, tmp_path: Path
-):
+def test_several_holes_are_filled_in_file_order_each_seeing_the_ones_before(start_engine, tmp_path):
     rules = [("x =", "1 + 2"), ("x = 1 + 2\ny =", "x"), ("y = x\nz =", "y")]
     start_engine(rules=rules, text="wrong")
     path = tmp_path / "three.py"

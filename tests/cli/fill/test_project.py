@@ -53,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Fill]:
     ],
 )
 def test_every_fill_carries_the_chunks_that_the_context_command_shows(
-    start_engine, file: Path, asked: list[Fill], words: tuple[str, ...]
+    start_engine, file, asked, words
 ):
     start_engine(text="return 1", likely=())
     run("fill", file, *words)
@@ -76,9 +76,7 @@ def test_the_project_can_be_left_out(start_engine, file: Path, asked: list[Fill]
     assert not list(cache.iterdir())
 
 
-def test_the_users_home_is_no_project(
-    start_engine, file: Path, asked: list[Fill], monkeypatch: pytest.MonkeyPatch
-):
+def test_the_users_home_is_no_project(start_engine, file, asked, monkeypatch):
     monkeypatch.setenv("HOME", str(file.parent))
     start_engine(text="return 1")
     run("fill", file, "--at", "5:5")

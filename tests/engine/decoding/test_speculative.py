@@ -101,9 +101,7 @@ _policies = st.builds(
 
 
 @given(_truths, _draws, _policies)
-def test_the_text_is_the_models_own(
-    truth: list[int], is_right: list[bool], policy: SpeculationPolicy
-) -> None:
+def test_the_text_is_the_models_own(truth, is_right, policy):
     verifier = RuleVerifier(truth, is_right)
     hole, _ = decode(verifier, policy)
     assert hole.ids == [*truth, _END]
@@ -114,9 +112,7 @@ def test_the_text_is_the_models_own(
 
 
 @given(_truths, _draws, _policies, st.integers(1, 25))
-def test_no_more_tokens_than_asked_for(
-    truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_tokens: int
-) -> None:
+def test_no_more_tokens_than_asked_for(truth, is_right, policy, max_tokens):
     hole, shown = decode(RuleVerifier(truth, is_right), policy, max_tokens=max_tokens)
     assert hole.ids == [*truth, _END][:max_tokens]
     assert all(len(text.ids) <= max_tokens for text in shown)
@@ -126,9 +122,7 @@ def test_no_more_tokens_than_asked_for(
 
 
 @given(_truths, _draws, _policies, st.integers(1, 6))
-def test_too_few_passes_return_the_proposal_too(
-    truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_forwards: int
-) -> None:
+def test_too_few_passes_return_the_proposal_too(truth, is_right, policy, max_forwards):
     hole, _ = decode(RuleVerifier(truth, is_right), policy, max_forwards=max_forwards)
     assert hole.num_forwards <= max_forwards
     own = hole.ids[: hole.num_committed]
@@ -210,16 +204,12 @@ _ANSWERS = [[1, 2, 3, 4], [1, 2, 5], [2, 9]]
         ([4, 5], [], None, []),  # no answer continues another
     ],
 )
-def test_an_answer_from_before_goes_before_the_context(
-    context: list[int], written: list[int], first: int | None, found: list[int]
-) -> None:
+def test_an_answer_from_before_goes_before_the_context(context, written, first, found):
     assert PromptLookup(context, _ANSWERS).continue_from(written, 3, first) == found
 
 
 @given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3), st.integers(0, 30))
-def test_what_is_found_did_follow_the_key(
-    ids: list[int], num: int, first: int | None, at: int
-) -> None:
+def test_what_is_found_did_follow_the_key(ids, num, first, at):
     found = PromptLookup(ids[:at]).continue_from(ids[at:], num, first)
     key, places = ids[-2:], range(len(ids) - 2)
     followed = [ids[i + 2 : i + 2 + num] for i in places if ids[i : i + 2] == key]

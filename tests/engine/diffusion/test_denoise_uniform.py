@@ -48,9 +48,7 @@ def run(
 
 @settings(max_examples=40)
 @given(ids=some_canvas, sureness=st.floats(0, 20), seed=st.integers(0, 2**32))
-def test_given_tokens_never_change_and_the_budget_of_steps_holds(
-    ids: list[int | None], sureness: float, seed: int
-) -> None:
+def test_given_tokens_never_change_and_the_budget_of_steps_holds(ids, sureness, seed):
     predict = wants([1] * len(ids), sureness)
     denoised, canvases, drafts = run(predict, ids, seed=seed)
     for row in [*(c.ids for c in (*predict.canvases, *canvases)), *(d.ids for d in drafts)]:
@@ -66,9 +64,7 @@ def test_given_tokens_never_change_and_the_budget_of_steps_holds(
     num_given=st.integers(0, 12),
     bound=st.floats(0, 5),
 )
-def test_the_entropy_budget_does_not_feel_the_given_tokens(
-    sureness: list[float], num_given: int, bound: float
-) -> None:
+def test_the_entropy_budget_does_not_feel_the_given_tokens(sureness, num_given, bound):
     def accepted(ids: list[int | None], sure: list[float]) -> list[bool]:
         canvas = random_canvas(ids, vocab_size=VOCAB_SIZE, generator=rng())
         # an unsure model at the given positions: only the one-hot keeps them out

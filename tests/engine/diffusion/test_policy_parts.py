@@ -65,9 +65,7 @@ def test_a_canvas_holds_given_ids_and_noise() -> None:
         (2, [[1], [1], [1]], True),
     ],
 )
-def test_stable_means_equal_to_so_many_drafts_before(
-    threshold: int, rows: list[list[int]], is_done: bool
-) -> None:
+def test_stable_means_equal_to_so_many_drafts_before(threshold, rows, is_done):
     stop = StableAndConfident(stability_threshold=threshold, confidence_threshold=0.1)
     zero = torch.zeros(1)
     drafts = [Draft(ids=torch.tensor(row), confidences=zero, entropies=zero) for row in rows]
@@ -117,9 +115,7 @@ def canvas_of(length: int) -> TokenCanvas:
         ([7], 4, 7, 0),
     ],
 )
-def test_the_length_at_which_the_suffix_is_expected_wins(
-    candidates: list[int], liked: int, chosen: int, num_forwards: int
-) -> None:
+def test_the_length_at_which_the_suffix_is_expected_wins(candidates, liked, chosen, num_forwards):
     predict = likes(liked)
     choice = choose_length(predict, candidates, canvas_of, control=NO_CONTROL)
     assert choice == (chosen, num_forwards)

@@ -115,9 +115,7 @@ def check(drawing: str, **options: Any) -> None:
         ("[)\n]¶\n", {"stop": ("\n",), "max_open": 0}),
     ],
 )
-def test_a_text_ends_at_stop_texts_and_at_lines_too_far_left(
-    drawing: str, options: dict[str, Any]
-) -> None:
+def test_a_text_ends_at_stop_texts_and_at_lines_too_far_left(drawing, options):
     check(drawing, **options)
 
 
@@ -132,9 +130,7 @@ def test_a_text_ends_at_stop_texts_and_at_lines_too_far_left(
         ("", 0, True),
     ],
 )
-def test_a_model_may_end_where_its_brackets_are_closed(
-    text: str, max_open: int | None, may_end: bool
-) -> None:
+def test_a_model_may_end_where_its_brackets_are_closed(text, max_open, may_end):
     assert may_end_here(text, max_open=max_open) is may_end
 
 

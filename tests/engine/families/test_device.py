@@ -68,9 +68,7 @@ def test_no_machine_has_all_memory() -> None:
         ([(1_000, seconds) for seconds in [1.0] * 50 + [2.0] * 5], 500),
     ],
 )
-def test_the_speed_is_that_of_long_prefills_of_late(
-    read: list[tuple[int, float]], tokens_per_s: float | None
-) -> None:
+def test_the_speed_is_that_of_long_prefills_of_late(read, tokens_per_s):
     speed = ReadingSpeed()
     for num_tokens, seconds in read:
         speed.add(num_tokens, seconds)
@@ -81,9 +79,7 @@ def test_the_speed_is_that_of_long_prefills_of_late(
     ("num_missing", "num_missing_without", "is_worth"),
     [(60, 0, True), (61, 0, False), (560, 500, True), (561, 500, False), (0, 0, True)],
 )
-def test_sixty_milliseconds_of_reading_may_be_added(
-    num_missing: int, num_missing_without: int, is_worth: bool
-) -> None:
+def test_sixty_milliseconds_of_reading_may_be_added(num_missing, num_missing_without, is_worth):
     speed = ReadingSpeed()
     speed.add(1_000, 1.0)
     assert speed.is_worth_reading(num_missing, num_missing_without) == is_worth

@@ -43,8 +43,8 @@ def stored(tensor: Tensor, kind: gguf.GGMLQuantizationType) -> Tensor:
 @pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
 @pytest.mark.parametrize("is_tied", [True, False])
 def test_a_converted_model_has_the_weights_as_stored_and_the_same_logits_in_transformers(
-    cache: Path, tmp_path: Path, architecture: Any, is_tied: bool
-) -> None:
+    cache, tmp_path, architecture, is_tied
+):
     """Of a tied matrix that was stored twice, the finer form is kept."""
     file = toy_file(tmp_path / "toy.gguf", architecture, is_tied=is_tied)
     assert located(str(file)).is_fused
@@ -116,9 +116,7 @@ def exported_gguf(model: str, out: Path) -> Path:
 
 @pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
 @pytest.mark.parametrize("is_tied", [True, False])
-def test_transformers_reads_the_tuned_weights(
-    cache: Path, tmp_path: Path, architecture: Any, is_tied: bool
-) -> None:
+def test_transformers_reads_the_tuned_weights(cache, tmp_path, architecture, is_tied):
     source = toy_file(tmp_path / "toy.gguf", architecture, is_tied=is_tied)
     tuning = save_tuning(tmp_path / "own" / "t.safetensors", located(str(source)).path)
     model = f"{source}+{tuning}"
@@ -145,9 +143,7 @@ def test_transformers_reads_the_tuned_weights(
 
 
 @pytest.mark.parametrize("architecture", ["qwen2", "llama"])
-def test_a_file_comes_back_as_the_same_model(
-    cache: Path, tmp_path: Path, architecture: Any
-) -> None:
+def test_a_file_comes_back_as_the_same_model(cache, tmp_path, architecture):
     source = toy_file(tmp_path / "toy.gguf", architecture)
     out = exported_gguf(str(source), tmp_path / "again.gguf")
     assert our_logits(str(out)).equal(our_logits(str(source)))

@@ -4,7 +4,6 @@ Of DiffusionGemma: a tiny random checkpoint, the LoRA of its decoder, and merged
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import load_toy, save_toy_checkpoint
-from toy_causal import Kind, located
+from toy_causal import located
 from toy_lora import CLOSE, our_logits, peft_logits, plain_logits, save_lora, save_tuning
 
 from intarsia.engine.errors import ModelError
@@ -40,9 +39,7 @@ def assert_same_numbers(first: Path, second: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
-def test_an_exported_tuning_is_computed_by_peft_as_by_us(
-    toys: dict[Kind, Path], kind: Kind, tmp_path: Path
-) -> None:
+def test_an_exported_tuning_is_computed_by_peft_as_by_us(toys, kind, tmp_path):
     toy = toys[kind]
     tuning = save_tuning(tmp_path / "tuning.safetensors", toy)
     lora = exported(toy, [tuning], tmp_path / "lora")
@@ -118,9 +115,7 @@ def as_unsloth(config: dict[str, Any], modules: list[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("written_by", [as_nemo_automodel, as_unsloth])
-def test_the_configs_of_other_programs_are_read(
-    toy: Path, tmp_path: Path, written_by: Callable[..., dict[str, Any]]
-) -> None:
+def test_the_configs_of_other_programs_are_read(toy, tmp_path, written_by):
     targets = ["q_proj", "k_proj", "v_proj", "o_proj", "down_proj"]
     lora = save_lora(tmp_path / "lora", toy, target_modules=targets)
     path = lora / "adapter_config.json"
@@ -181,9 +176,7 @@ def test_merged_by_peft_it_gives_the_weights_of_ours(gemma: Path, tuning: Path, 
             assert torch.equal(own.weight, plain.weight) == name.endswith("k_proj")
 
 
-def test_a_tuning_of_its_decoder_comes_back_as_it_was(
-    gemma: Path, tuning: Path, lora: Path, tmp_path: Path
-) -> None:
+def test_a_tuning_of_its_decoder_comes_back_as_it_was(gemma, tuning, lora, tmp_path):
     back = tmp_path / "back" / "tuning.safetensors"
     import_peft(lora, located(str(gemma)), back)
     first, second = load_file(tuning), load_file(back)

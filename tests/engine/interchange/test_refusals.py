@@ -75,17 +75,13 @@ def change_tensors(lora: Path, change: Callable[[dict[str, torch.Tensor]], objec
         ({"rank_pattern": {"v_proj": 3}}, "v_proj.lora_A.weight is [4, 64], needed [3, 64]"),
     ],
 )
-def test_a_config_that_is_no_plain_lora(
-    lora: Path, toy: Path, changes: dict[str, Any], said: str
-) -> None:
+def test_a_config_that_is_no_plain_lora(lora, toy, changes, said):
     change_config(lora, **changes)
     assert said in refusal(lora, toy)
 
 
 @pytest.mark.parametrize("value", [None, False, [], {}, ""])
-def test_an_unknown_option_that_is_switched_off_is_ignored(
-    lora: Path, toy: Path, value: object, tmp_path: Path
-) -> None:
+def test_an_unknown_option_that_is_switched_off_is_ignored(lora, toy, value, tmp_path):
     change_config(lora, something_new=value)
     assert import_peft(lora, located(str(toy)), tmp_path / "t.safetensors").num_modules == 21
 
@@ -105,9 +101,7 @@ def test_a_damaged_config(lora: Path, toy: Path, text: str, said: str) -> None:
     assert said in refusal(lora, toy)
 
 
-def test_a_folder_without_a_lora_or_with_one_cut_off_or_pickled(
-    lora: Path, toy: Path, tmp_path: Path
-) -> None:
+def test_a_folder_without_a_lora_or_with_one_cut_off_or_pickled(lora, toy, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "has no adapter_config.json" in refusal(tmp_path / "empty", toy)
     assert "has no adapter_config.json" in refusal(tmp_path / "missing", toy)
@@ -158,9 +152,7 @@ def test_numbers_too_large_to_compute_with(lora: Path, toy: Path) -> None:
         (lambda t: [t[name].zero_() for name in t if "lora_B" in name], "changes nothing"),
     ],
 )
-def test_tensors_that_do_not_fit(
-    lora: Path, toy: Path, change: Callable[[dict[str, torch.Tensor]], object], said: str
-) -> None:
+def test_tensors_that_do_not_fit(lora, toy, change, said):
     change_tensors(lora, change)
     assert said in refusal(lora, toy)
 
@@ -174,16 +166,12 @@ def test_tensors_that_do_not_fit(
         ({"target_modules": ["q_proj", "embed_tokens"]}, "embed_tokens"),
     ],
 )
-def test_what_peft_itself_writes_beside_a_plain_lora(
-    tmp_path: Path, options: dict[str, Any], said: str
-) -> None:
+def test_what_peft_itself_writes_beside_a_plain_lora(tmp_path, options, said):
     toy = save_toy(tmp_path / "toy", toy_causal_model("qwen2", is_tied=False))
     assert said in refusal(save_lora(tmp_path / "lora", toy, **options), toy)
 
 
-def test_only_a_tuning_of_this_model_is_exported(
-    toys: dict[str, Path], toy: Path, tmp_path: Path
-) -> None:
+def test_only_a_tuning_of_this_model_is_exported(toys, toy, tmp_path):
     def said(file: Path) -> str:
         with pytest.raises(ModelError) as caught:
             export_peft(located(str(toy)), [file], tmp_path / "out", base_model="toy")

@@ -107,9 +107,7 @@ async def test_a_deadline_gives_the_best_answer_so_far(address: Address):
         ({"prefix": "\udc80"}, "cannot be encoded"),
     ],
 )
-async def test_what_cannot_be_filled_is_a_bad_request(
-    address: Address, fields: dict[str, object], message: str
-):
+async def test_what_cannot_be_filled_is_a_bad_request(address, fields, message):
     async with engine_client(address, RuleFiller(lambda _: "fine")) as client:
         with pytest.raises(FillFailed, match=message) as caught:
             await client.fill(hole(**fields))
@@ -167,9 +165,7 @@ async def test_a_closed_client_fails_requests_in_flight_and_refuses_more(address
         ("model_store.locate", {"huggingface_hub"}),
     ],
 )
-def test_neither_a_client_nor_an_idle_engine_nor_a_pull_imports_torch(
-    module: str, others: set[str]
-) -> None:
+def test_neither_a_client_nor_an_idle_engine_nor_a_pull_imports_torch(module, others):
     heavy = {"torch", "transformers", *others}
     code = f"import sys, intarsia.engine.{module}; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

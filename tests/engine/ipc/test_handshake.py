@@ -19,7 +19,6 @@ from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     Cancel,
-    EngineMessage,
     Failed,
     Fill,
     Hello,
@@ -87,9 +86,7 @@ async def test_the_engine_refuses_another_protocol_and_names_both(address: Addre
         Welcome(protocol=99, build="9.0+abc", pid=1),
     ],
 )
-async def test_the_client_names_both_protocols_and_the_remedy(
-    address: Address, answer: EngineMessage
-):
+async def test_the_client_names_both_protocols_and_the_remedy(address, answer):
     async with stranger(address, to_frame(answer)):
         client = EngineClient(name="test", start=False, address=address)
         with pytest.raises(EngineUnavailable) as caught:
@@ -130,9 +127,7 @@ async def test_without_hello_or_with_a_second_one_nothing_is_answered(address: A
         (None, "does not answer"),
     ],
 )
-async def test_a_program_that_is_not_an_engine_is_named_as_such(
-    address: Address, answer: bytes | None, match: str
-):
+async def test_a_program_that_is_not_an_engine_is_named_as_such(address, answer, match):
     async with stranger(address, answer):
         with pytest.raises(EngineUnavailable, match=match):
             await connect(address, name="test", timeout_s=20 if answer else 0.1)

@@ -106,9 +106,7 @@ async def test_a_stale_socket_is_replaced(address: Address):
         assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_stale_port_file_that_leads_to_another_program_is_replaced(
-    monkeypatch: pytest.MonkeyPatch,
-):
+async def test_a_stale_port_file_that_leads_to_another_program_is_replaced(monkeypatch):
     was_stale = []
 
     def start(command: tuple[str, ...], address: Address) -> object:
@@ -211,7 +209,7 @@ def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
 
 @pytest.mark.parametrize("folder", ["cache", "~/cache", None])
 def test_the_engine_uses_the_cache_folder_that_its_client_means(
-    folder: str | None, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder, address, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -256,9 +254,7 @@ def test_a_wrong_flag_ends_the_engine_with_a_usage_line(flags, capsys: pytest.Ca
     assert "usage: python -m intarsia.engine" in capsys.readouterr().err
 
 
-def test_a_log_that_cannot_be_in_its_own_folder_is_beside_the_socket(
-    address: Address, tmp_path: Path
-) -> None:
+def test_a_log_that_cannot_be_in_its_own_folder_is_beside_the_socket(address, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "taken" / "engine.log").mkdir(parents=True)
     (tmp_path / "shared").mkdir()

@@ -33,7 +33,7 @@ def a_client(address: Address, launch: LaunchOptions) -> EngineClient:
 
 
 async def test_an_engine_killed_in_mid_request_fails_all_open_requests_and_is_restarted(
-    any_address: Address,
+    any_address,
 ):
     launch = rule_engine_launch(text="text", num_steps=FOREVER, step_seconds=0.001)
     async with a_client(any_address, launch) as client:

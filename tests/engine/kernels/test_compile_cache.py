@@ -101,9 +101,7 @@ with first_run(Path(sys.argv[1])):
 
 
 @pytest.mark.parametrize("content", ["disable_jit: 1\n", "{bad", "cache_dir: /tmp/planted\n"])
-def test_no_file_of_the_current_folder_configures_the_compiler(
-    tmp_path: Path, content: str
-) -> None:
+def test_no_file_of_the_current_folder_configures_the_compiler(tmp_path, content):
     (tmp_path / ".numba_config.yaml").write_text(content)
     program = """
 import intarsia.engine.kernels

@@ -54,9 +54,7 @@ def test_a_product_is_near_the_exact_one_and_that_of_each_row_alone(num_rows: in
         assert np.array_equal(together[i : i + 1], multiply_rows(matrix, x[i : i + 1], _TEAM))
 
 
-def test_the_check_of_this_processor_multiplies_blocks_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_check_of_this_processor_multiplies_blocks_too(monkeypatch):
     """In tiles of every height."""
     checked: list[int] = []
 

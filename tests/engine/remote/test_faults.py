@@ -66,9 +66,7 @@ def test_a_name_server_that_does_not_answer(ask: Ask, monkeypatch: pytest.Monkey
     is_over.set()
 
 
-def test_no_name_server_is_asked_where_localhost_is(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_name_server_is_asked_where_localhost_is(ask, monkeypatch):
     asked: list[object] = []
     look_up = socket.getaddrinfo
 
@@ -154,9 +152,7 @@ FULL = b'data: {"error": {"code": 503, "message": "no slot"}}\n\n'
         (owned_by("openai"), "model", "use llama.cpp"),
     ],
 )
-def test_what_is_no_answer_has_its_reason(
-    ask: Ask, respond: Respond, code: str, words: str
-) -> None:
+def test_what_is_no_answer_has_its_reason(ask, respond, code, words):
     with serving(respond) as server:
         error = refusal(lambda: ask(server.url))
     assert error.code == code
@@ -216,9 +212,7 @@ def test_a_certificate_of_the_users_authority_is_accepted(ask: Ask) -> None:
         ("expired", {"ca": CERTIFICATES / "authority.pem"}, "certificate has expired"),
     ],
 )
-def test_a_certificate_that_is_refused(
-    ask: Ask, certificate: str, options: dict[str, Path], words: str
-) -> None:
+def test_a_certificate_that_is_refused(ask, certificate, options, words):
     with serving(saying(200), tls(certificate)) as server:
         error = refusal(lambda: ask(server.url, **options))
         assert server.heads == []
@@ -299,9 +293,7 @@ def endless(kind: str) -> Respond:
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_what_comes_without_end_is_left(
-    ask: Ask, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_without_end_is_left(ask, kind, monkeypatch):
     """When the fill is cancelled, at its deadline, and after the time of an exchange."""
     cancels_at = time.monotonic() + 0.3
 

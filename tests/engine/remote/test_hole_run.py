@@ -1,13 +1,12 @@
 """Where a hole ends, and what is asked of the server for it."""
 
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
 from http_server import Respond, Script, serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
-from remote_settings import FillBy, RemoteSettings
+from remote_settings import FillBy
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import RemoteError
@@ -143,9 +142,7 @@ def test_a_grammar_holds_any_text(text: str, literal: str) -> None:
     assert grammar_beginning(text) == f'root ::= "{literal}" [^\\x00]*'
 
 
-def test_idle_time_reads_up_to_a_nearer_boundary(
-    settings: RemoteSettings, toy_folder: Path
-) -> None:
+def test_idle_time_reads_up_to_a_nearer_boundary(settings, toy_folder):
     """Where the user has typed on for long, each key would reread what came since."""
     above = "def f():\n" * 3
     requests: list[dict[str, Any]] = []

@@ -270,9 +270,7 @@ def test_a_model_that_is_loading_is_busy(settings: RemoteSettings, toy_folder: P
     ("family", "owner"),
     [("vLLM", "vllm"), ("SGLang", "sglang"), ("NIM", "system"), ("NIM", "vllm")],
 )
-def test_a_hole_is_filled(
-    settings: RemoteSettings, toy_folder: Path, family: str, owner: str
-) -> None:
+def test_a_hole_is_filled(settings, toy_folder, family, owner):
     asked: list[dict[str, Any]] = []
     respond = (
         nim(owner=owner, asked=asked)
@@ -291,9 +289,7 @@ def test_a_hole_is_filled(
     assert filler.info.family == family
 
 
-def test_reading_ahead_is_less_urgent_than_a_fill(
-    settings: RemoteSettings, toy_folder: Path
-) -> None:
+def test_reading_ahead_is_less_urgent_than_a_fill(settings, toy_folder):
     events, asked = [token(5, "length"), USAGE, b"[DONE]"], list[dict[str, Any]]()
     with serving(vllm_answers(*events, asked=asked)) as server:
         filler = settings.filler(server.url, tokenizer=toy_folder, priority=True)

@@ -101,9 +101,7 @@ async def client(address: Address, loads: Loads) -> AsyncIterator[EngineClient]:
         yield client
 
 
-async def test_it_takes_no_ones_model_away(
-    client: EngineClient, server: Server, loads: Loads
-) -> None:
+async def test_it_takes_no_ones_model_away(client, server, loads):
     """Code goes to a server only where the request names it."""
     texts = [(await client.fill(hole(model))).text for model in (None, REMOTE, None, REMOTE)]
     assert texts == ["from here", "val", "from here", "val"]
@@ -111,9 +109,7 @@ async def test_it_takes_no_ones_model_away(
     assert len(server.bodies) == 2
 
 
-async def test_the_answer_and_the_status_say_where_code_goes(
-    client: EngineClient, server: Server
-) -> None:
+async def test_the_answer_and_the_status_say_where_code_goes(client, server):
     filled = await client.fill(hole(REMOTE))
     assert filled.model.startswith("remote:there at 127.0.0.1:")
     status = await client.status()
@@ -122,9 +118,7 @@ async def test_the_answer_and_the_status_say_where_code_goes(
     assert "lost: next edits, and rewriting of present text" in status.notes
 
 
-async def test_a_short_fill_runs_while_a_long_one_is_written(
-    client: EngineClient, server: Server
-) -> None:
+async def test_a_short_fill_runs_while_a_long_one_is_written(client, server):
     server.may_end.clear()
     steps: asyncio.Queue[Step] = asyncio.Queue()
     request = hole(REMOTE, max_tokens=200, is_background=True, watch=True)
@@ -146,9 +140,7 @@ async def test_a_fault_is_the_clients_answer(client: EngineClient, server: Serve
     assert (await client.fill(hole())).text == "from here"
 
 
-async def test_a_busy_server_is_not_asked_again_what_it_is(
-    client: EngineClient, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_busy_server_is_not_asked_again_what_it_is(client, server, monkeypatch):
     """Where its contexts end is remembered, so that it need not read all again."""
     monkeypatch.setattr(link, "PAUSE_S", 0.0)
     first = await client.fill(hole(REMOTE))
@@ -161,9 +153,7 @@ async def test_a_busy_server_is_not_asked_again_what_it_is(
     assert server.paths[num_asked:] == ["/completion"]
 
 
-async def test_the_local_model_answers_where_the_user_wants_it(
-    client: EngineClient, server: Server, settings: RemoteSettings
-) -> None:
+async def test_the_local_model_answers_where_the_user_wants_it(client, server, settings):
     settings.write(
         server.url, tokenizer=settings.path.parent.parent / "tokenizer.json", fallback=True
     )
@@ -173,9 +163,7 @@ async def test_the_local_model_answers_where_the_user_wants_it(
     assert (filled.text, filled.model) == ("from here", "rules")
 
 
-async def test_the_local_model_answers_where_the_server_was_never_up(
-    client: EngineClient, settings: RemoteSettings
-) -> None:
+async def test_the_local_model_answers_where_the_server_was_never_up(client, settings):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     settings.write(f"http://127.0.0.1:{port}", fallback=True)

@@ -89,9 +89,7 @@ def first_piece(remote: Remote, kept: KeptConnections, *, has_said_all: bool) ->
         return next(answer.body)
 
 
-def test_a_stream_left_after_its_last_piece_keeps_the_connection(
-    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_left_after_its_last_piece_keeps_the_connection(settings, monkeypatch):
     monkeypatch.setattr(connections, "END_LIMIT_S", 20)
     was_taken = threading.Event()
 
@@ -113,9 +111,7 @@ def test_a_stream_left_after_its_last_piece_keeps_the_connection(
 
 
 @pytest.mark.parametrize("rest", [b"", b"8\r\ndata: 2\n\r\n" * 40_000])
-def test_a_stream_that_goes_on_after_its_last_piece_is_closed(
-    settings: RemoteSettings, rest: bytes
-) -> None:
+def test_a_stream_that_goes_on_after_its_last_piece_is_closed(settings, rest):
     is_closed = threading.Event()
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
@@ -192,9 +188,7 @@ def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSet
         assert (server.num_connections, len(server.heads)) == (2, 3)
 
 
-def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
-    settings: RemoteSettings,
-) -> None:
+def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(settings):
     with serving(
         ending_the_second(first_bytes=b"HTTP/1.1 200"),
         keeps_open=True,
@@ -209,9 +203,7 @@ def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
 
 @pytest.mark.parametrize("is_tls", [False, True])
 @pytest.mark.parametrize("num_sends", [1, 2])
-def test_bytes_that_were_not_asked_for_are_no_answer(
-    settings: RemoteSettings, is_tls: bool, num_sends: int
-) -> None:
+def test_bytes_that_were_not_asked_for_are_no_answer(settings, is_tls, num_sends):
     """A second answer in advance would be taken for that of the next request."""
     answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + it for it in (b"1", b"9")]
     were_sent = threading.Event()
@@ -232,9 +224,7 @@ def test_bytes_that_were_not_asked_for_are_no_answer(
             were_sent.clear()
 
 
-def test_a_connection_that_was_idle_for_long_is_closed(
-    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_was_idle_for_long_is_closed(settings, monkeypatch):
     monkeypatch.setattr(connections, "MAX_IDLE_S", 0)
     with serving(one, keeps_open=True) as server:
         ask = asking(settings, server.url)

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 from engine_watch import until
-from llama_cpp import LlamaCppServer
 from real_holes import REAL_HOLES
-from remote_settings import RemoteSettings
 
-from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill, Prefetch, Step
@@ -27,9 +24,7 @@ FILE = inspect.getsource(statistics)[3_000:5_000]
 
 
 @pytest.fixture
-async def client(
-    llama_cpp: LlamaCppServer, settings: RemoteSettings, address: Address
-) -> AsyncIterator[EngineClient]:
+async def client(llama_cpp, settings, address) -> AsyncIterator[EngineClient]:
     """A client of an engine process that fills through the server."""
     settings.write(llama_cpp.url, timeout_s=300)
     launch = LaunchOptions(model="remote:there")
@@ -46,9 +41,7 @@ def line(prefix: str, suffix: str, **fields: object) -> Fill:
     return Fill(id=1, prefix=prefix, suffix=suffix, **options)  # type: ignore[arg-type]
 
 
-async def test_lines_are_those_of_our_own_engine(
-    client: EngineClient, real_engine_runtime: Address
-) -> None:
+async def test_lines_are_those_of_our_own_engine(client, real_engine_runtime):
     """Its weights have another number format and no tuning: some lines may differ."""
     same = 0
     async with EngineClient(name="test", start=False, address=real_engine_runtime) as own:
@@ -77,9 +70,7 @@ async def test_a_half_typed_word_is_continued(client: EngineClient) -> None:
     assert other.text != filled.text
 
 
-async def test_typing_on_rereads_almost_nothing(
-    client: EngineClient, llama_cpp: LlamaCppServer
-) -> None:
+async def test_typing_on_rereads_almost_nothing(client, llama_cpp):
     at = FILE.index("\n\n", 1_200)
     above, below = FILE[:at], FILE[at:]
     typed = "\n    total = sum(value * "
@@ -101,9 +92,7 @@ async def test_typing_on_rereads_almost_nothing(
     assert llama_cpp.num_tokens_read() - num_before <= 0.05 * num_keys * num_naive
 
 
-async def test_reading_ahead_is_done_on_the_server(
-    client: EngineClient, llama_cpp: LlamaCppServer
-) -> None:
+async def test_reading_ahead_is_done_on_the_server(client, llama_cpp):
     prefix, suffix = REAL_HOLES["group by"]
     hole = line("// read ahead\n" * 8 + prefix, suffix, max_tokens=2)
     await client.fill(line("x = ", "\n", max_tokens=1))
@@ -116,9 +105,7 @@ async def test_reading_ahead_is_done_on_the_server(
     assert filled.num_reused > 50
 
 
-async def test_cancelling_frees_the_servers_slot(
-    client: EngineClient, llama_cpp: LlamaCppServer
-) -> None:
+async def test_cancelling_frees_the_servers_slot(client, llama_cpp):
     began = asyncio.Event()
     steps: list[Step] = []
 

@@ -126,9 +126,7 @@ def test_settings_that_others_may_write_are_refused(settings: RemoteSettings, mo
 
 @posix
 @pytest.mark.parametrize("clock_ns", [0, 60_000_000_000])
-def test_a_file_that_is_known_counts_as_it_is_now(
-    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch, clock_ns: int
-) -> None:
+def test_a_file_that_is_known_counts_as_it_is_now(settings, monkeypatch, clock_ns):
     """What it said is kept while it does not change: in a state that can be told apart."""
     reads: list[Path] = []
 
@@ -160,9 +158,7 @@ def test_a_pipe_is_no_settings_file(settings: RemoteSettings) -> None:
 
 @posix
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
-def test_a_key_that_others_may_read_is_refused(
-    settings: RemoteSettings, tmp_path: Path, mode: int
-) -> None:
+def test_a_key_that_others_may_read_is_refused(settings, tmp_path, mode):
     key = tmp_path / "key"
     remote = settings.write(URL, key_file=key)
     with pytest.raises(ModelError, match="is missing"):

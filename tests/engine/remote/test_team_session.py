@@ -48,9 +48,7 @@ def hole(**fields: object) -> Fill:
     return Fill(id=5, prefix="x = ", suffix="\n", **fields)  # type: ignore[arg-type]
 
 
-def test_a_fill_goes_there_as_it_is(
-    server: TeamServer, settings: RemoteSettings, seen: list[Fill]
-) -> None:
+def test_a_fill_goes_there_as_it_is(server, settings, seen):
     project = ProjectContext(
         repository="r", path="a.py", chunks=(ContextChunk(path="b.py", text="b = 1\n"),)
     )
@@ -93,9 +91,7 @@ def test_steps_arrive_while_it_is_written(server: TeamServer, settings: RemoteSe
     assert "".join(token.text for token in steps[-1].tokens) == filled.text == WORDS
 
 
-def test_the_deadline_counts_from_the_users_request(
-    server: TeamServer, settings: RemoteSettings, seen: list[Fill]
-) -> None:
+def test_the_deadline_counts_from_the_users_request(server, settings, seen):
     filler = remote_to(server, settings)
     filler.open()
     run_fill(filler, hole(deadline_ms=60_000))
@@ -124,9 +120,7 @@ def test_a_cancelled_fill_ends_there_too(tmp_path: Path, settings: RemoteSetting
         server.wait_until_idle()
 
 
-def test_a_place_is_read_ahead_there_for_the_user_of_the_key(
-    tmp_path: Path, settings: RemoteSettings
-) -> None:
+def test_a_place_is_read_ahead_there_for_the_user_of_the_key(tmp_path, settings):
     places: list[Prefetch] = []
     read = threading.Event()
 
@@ -169,18 +163,14 @@ def test_a_bad_field_is_the_clients_own_fault(server: TeamServer, settings: Remo
             run_fill(filler, hole(max_tokens=-1, watch=watches), on_step=lambda _: None)
 
 
-def test_another_protocol_is_told(
-    server: TeamServer, settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_protocol_is_told(server, settings, monkeypatch):
     monkeypatch.setattr(team, "PROTOCOL_VERSION", 10_000)
     error = refusal(remote_to(server, settings))
     assert error.code == "model"
     assert "update the older one" in str(error)
 
 
-def test_status_says_where_code_goes_and_what_is_lost(
-    server: TeamServer, settings: RemoteSettings
-) -> None:
+def test_status_says_where_code_goes_and_what_is_lost(server, settings):
     filler = remote_to(server, settings)
     filler.open()
     assert filler.info.family == "intarsia"

@@ -130,9 +130,7 @@ def test_a_model_of_ollamas_cloud_is_refused(ask: Ask) -> None:
         ([ROW], {"model": "other"}, "has no model 'other' (it has: toy:latest)"),
     ],
 )
-def test_one_model_is_to_be_chosen(
-    ask: Ask, models: list[Any], options: dict[str, str], problem: str
-) -> None:
+def test_one_model_is_to_be_chosen(ask, models, options, problem):
     found, _ = ask(ollama_answers(lambda _: [], v1_models={"data": models}), **options)
     assert problem in str(found.problem)
 
@@ -166,9 +164,7 @@ def test_a_line_of_something_else(data: bytes, error: type[Exception], problem: 
         (None, "4,096 tokens", "qwen2.5-coder-0.5b"),
     ],
 )
-def test_lm_studio_fills_and_says_what_is_lost(
-    ask: Ask, details: bytes | None, context: str, model: str
-) -> None:
+def test_lm_studio_fills_and_says_what_is_lost(ask, details, context, model):
     asked: list[dict[str, Any]] = []
     found, filled = ask(lm_studio(details, asked))
     assert filled is not None and filled.text == " val"

@@ -70,9 +70,7 @@ def fill(filler: RemoteFiller, control: FillControl | None = None, **fields: Any
     return run_fill(filler, request) if control is None else filler.fill(request, control)
 
 
-def test_the_model_is_recognized_before_anything_is_sent(
-    settings: RemoteSettings, folder: Path
-) -> None:
+def test_the_model_is_recognized_before_anything_is_sent(settings, folder):
     canvases = server_of(folder)
     with serving(canvases.respond) as server:
         filler = settings.filler(server.url, tokenizer=folder)
@@ -88,9 +86,7 @@ def test_the_model_is_recognized_before_anything_is_sent(
     assert "lost: drafts" in " ".join(filler.info.notes)
 
 
-def test_without_its_tokenizer_it_is_refused(
-    settings: RemoteSettings, folder: Path, tmp_path: Path
-) -> None:
+def test_without_its_tokenizer_it_is_refused(settings, folder, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -167,9 +163,7 @@ def test_only_the_hole_is_taken(opened: Opened, folder: Path, errs: bool) -> Non
 
 
 @pytest.mark.parametrize("length", [4, 8, 14])
-def test_the_length_is_that_which_the_suffix_fits(
-    opened: Opened, folder: Path, length: int
-) -> None:
+def test_the_length_is_that_which_the_suffix_fits(opened, folder, length):
     hole = writer_of(folder).tokenizer.decode(writer_of(folder).encode(HOLE * 5)[:length])
     writer = writer_of(folder, hole)
     assert len(writer.hole) == length
@@ -206,9 +200,7 @@ def test_a_long_hole_is_several_canvases(opened: Opened, folder: Path) -> None:
     assert steps[-1].tokens == filled.tokens
 
 
-def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(
-    opened: Opened, folder: Path
-) -> None:
+def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(opened, folder):
     canvases = server_of(folder)
     with opened(canvases) as filler:
         with pytest.raises(ValueError, match="cannot rewrite a draft"):
@@ -279,9 +271,7 @@ def test_a_refusal_in_the_stream_is_one_line(opened: Opened, folder: Path) -> No
 
 
 @pytest.mark.parametrize("num_lost", [1, 5])
-def test_a_canvas_that_is_too_short_is_unusable(
-    opened: Opened, folder: Path, num_lost: int
-) -> None:
+def test_a_canvas_that_is_too_short_is_unusable(opened, folder, num_lost):
     writer = writer_of(folder)
 
     def denoise(body: Body) -> Sequence[Position] | str:
@@ -320,9 +310,7 @@ def stuck(folder: Path, *, from_request: int) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("from_request", [2, 5])
-def test_cancelling_closes_all_connections(
-    settings: RemoteSettings, folder: Path, from_request: int
-) -> None:
+def test_cancelling_closes_all_connections(settings, folder, from_request):
     """Of the requests for its length, which are sent at once, and of the hole's own."""
     num_open = 3 if from_request == 2 else 1
     with serving(stuck(folder, from_request=from_request)) as server:
@@ -341,9 +329,7 @@ def test_cancelling_closes_all_connections(
         server.until_closed_early(num_open)
 
 
-def test_at_the_deadline_there_is_no_text_without_a_canvas(
-    settings: RemoteSettings, folder: Path
-) -> None:
+def test_at_the_deadline_there_is_no_text_without_a_canvas(settings, folder):
     with serving(stuck(folder, from_request=4)) as server:
         filler = settings.filler(server.url, tokenizer=folder)
         filled = fill(filler, FillControl(deadline=time.monotonic() + 1))

@@ -150,9 +150,7 @@ async def test_a_fill_in_the_background_only_delays_a_place(address: Address, is
     assert seen == ["1"] * (1 + is_running)
 
 
-async def test_a_cancelled_job_of_idle_time_leaves_idle_time_to_places(
-    address: Address, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_cancelled_job_of_idle_time_leaves_idle_time_to_places(address, monkeypatch):
     """The job is gone by the time that the thread takes a job, and a place is sent after it."""
     read, is_over = threading.Event(), threading.Event()
     filler = RuleFiller(lambda _: "1", prefetch=lambda *_: read.set())

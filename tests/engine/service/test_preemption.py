@@ -121,9 +121,7 @@ def test_a_background_fill_is_suspended_and_makes_a_pass_between_any_two_fills(e
         ("no_time_slice", ["a", "b", "b", "b", "b.", "a", "a", "a."]),
     ],
 )
-def test_a_fill_is_suspended_after_its_time_slice_and_not_within(
-    engine: Engine, time_slice: str, log: list[str], request: pytest.FixtureRequest
-):
+def test_a_fill_is_suspended_after_its_time_slice_and_not_within(engine, time_slice, log, request):
     request.getfixturevalue(time_slice)
     engine.at_pass["a", 1] = lambda: engine.ask("b")
     engine.ask("a")
@@ -142,9 +140,7 @@ class Minutes:
 
 
 @pytest.fixture
-def short_and_long(
-    engine: Engine, long_time_slice: None, monkeypatch: pytest.MonkeyPatch
-) -> Engine:
+def short_and_long(engine, long_time_slice, monkeypatch) -> Engine:
     """An engine that has answered Ann quickly, and Bob slowly. "b…" are Bob's fills."""
     monkeypatch.setattr(scheduler, "time", Minutes(engine))
     engine.ask("b0", "bob")
@@ -170,9 +166,7 @@ def test_a_long_fill_waits_for_a_short_one_and_for_a_long_one(short_and_long: En
     ]
 
 
-def test_a_fill_of_a_quick_client_is_not_suspended_for_a_slow_one(
-    short_and_long: Engine, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_fill_of_a_quick_client_is_not_suspended_for_a_slow_one(short_and_long, monkeypatch):
     """Not even after its time slice, as where it has to read a new place."""
     engine = short_and_long
 

@@ -159,9 +159,7 @@ def times() -> UsualTimes:
         ("ann", "new", 0.3, True),
     ],
 )
-def test_a_short_fill_goes_before_the_rest_of_a_long_one(
-    times: UsualTimes, one: str, other: str, run_s: float, is_shorter: bool
-):
+def test_a_short_fill_goes_before_the_rest_of_a_long_one(times, one, other, run_s, is_shorter):
     assert times.is_shorter(one, other, run_s=run_s) is is_shorter
 
 
@@ -177,9 +175,7 @@ def test_a_short_fill_goes_before_the_rest_of_a_long_one(
         ("bob", "dan", True),
     ],
 )
-def test_much_longer_is_told_of_clients_that_are_known(
-    times: UsualTimes, one: str, other: str, is_much_longer: bool
-):
+def test_much_longer_is_told_of_clients_that_are_known(times, one, other, is_much_longer):
     assert times.is_much_longer(one, other) is is_much_longer
 
 

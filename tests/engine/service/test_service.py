@@ -156,9 +156,7 @@ def frame(body: object) -> bytes:
         frame({"type": "preload", "id": 2**64 - 1, "model": ["x"]}),
     ],
 )
-async def test_a_bad_frame_is_answered_and_ends_that_connection_only(
-    any_address: Address, data: bytes
-):
+async def test_a_bad_frame_is_answered_and_ends_that_connection_only(any_address, data):
     filler = RuleFiller(lambda _: "fine")
     async with in_process_engine(any_address, always(filler)), a_client(any_address) as other:
         await other.status()
@@ -212,7 +210,7 @@ TOO_BIG = r"loading big: close .* smaller model"
     ],
 )
 async def test_a_load_that_fails_says_what_to_do_and_the_engine_lives(
-    address: Address, error: BaseException, code: str, message: str
+    address, error, code, message
 ):
     errors = [error]
 
@@ -233,7 +231,7 @@ async def test_a_load_that_fails_says_what_to_do_and_the_engine_lives(
 
 @pytest.mark.parametrize("error", [KeyError("two\nlines"), PanicException("retry-limit over")])
 async def test_an_unexpected_error_of_the_model_is_one_line_and_the_engine_lives(
-    address: Address, caplog: pytest.LogCaptureFixture, error: BaseException
+    address, caplog, error
 ):
     def rules(request: Fill) -> str:
         if request.prefix == "bad":

@@ -127,9 +127,7 @@ TUNED = "base+/home/me/boxes-1/tuning.safetensors"
         (TUNED, (None, None), [TUNED]),  # that an engine was started with is for every request
     ],
 )
-def test_a_request_without_a_model_gets_the_last_one_without_its_tuning(
-    default: str, asked: tuple[str | None, ...], loaded: list[str]
-) -> None:
+def test_a_request_without_a_model_gets_the_last_one_without_its_tuning(default, asked, loaded):
     models = Models(default=default)
     for model in asked:
         models.slot.take(model)

@@ -47,9 +47,7 @@ def body_of(**fields: object) -> str:
 @pytest.mark.parametrize(
     "path", ["/v1/fill", "/v1/read-ahead", "/v1/status", "/v1/models", "/metrics"]
 )
-def test_without_a_key_of_this_engine_nothing_is_answered(
-    server: TeamServer, seen: list[Fill], path: str, header: str
-) -> None:
+def test_without_a_key_of_this_engine_nothing_is_answered(server, seen, path, header):
     value = header.replace("KEY", server.key_of["ann"]).encode("latin-1").decode("latin-1")
     method = "POST" if path in ("/v1/fill", "/v1/read-ahead") else "GET"
     answer = server.request(method, path, body_of(), Authorization=value)
@@ -65,9 +63,7 @@ def test_nobody_is_redirected_to_a_host_of_their_request(server: TeamServer) -> 
     assert "location" not in answer.headers
 
 
-def test_the_key_decides_the_owner_and_the_client_chooses_no_model(
-    server: TeamServer, seen: list[Fill]
-) -> None:
+def test_the_key_decides_the_owner_and_the_client_chooses_no_model(server, seen):
     server.fill("ben", owner="ann", model="rules")
     (request,) = seen
     assert (request.owner, request.model) == ("ben", None)
@@ -94,9 +90,7 @@ def test_another_model_is_refused_and_not_loaded(server: TeamServer, seen: list[
         (b'{"id": 1, "prefix": "\xff", "suffix": ""}', "malformed"),
     ],
 )
-def test_a_malformed_body_is_told_where(
-    server: TeamServer, body: str | bytes, message: str
-) -> None:
+def test_a_malformed_body_is_told_where(server, body, message):
     answer = server.request("POST", "/v1/fill", body, **server.bearer("ann"))
     assert answer.status == 400
     assert message in json.loads(answer.read())["message"]
@@ -142,9 +136,7 @@ def test_status_tells_a_user_of_the_engine_and_not_of_the_others(server: TeamSer
     assert "ben" not in json.dumps(status)
 
 
-def test_silent_connections_without_a_key_lock_nobody_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_connections_without_a_key_lock_nobody_out(tmp_path, monkeypatch):
     monkeypatch.setattr(serve, "MAX_CONNECTIONS", 20)
     with ExitStack() as held, team_server(RuleFiller(lambda _: WORDS), tmp_path, "ann") as server:
         for _ in range(60):
@@ -215,9 +207,7 @@ def begin(server: TeamServer, user: str, **fields: object) -> http.client.HTTPCo
 
 
 @pytest.mark.parametrize("watches", [False, True])
-def test_a_client_that_goes_cancels_its_fill_within_a_pass(
-    gated: TeamServer, gate: Gate, watches: bool
-) -> None:
+def test_a_client_that_goes_cancels_its_fill_within_a_pass(gated, gate, watches):
     connection = begin(gated, "ann", watch=watches)
     assert gate.begun.wait(20)
     connection.close()
@@ -234,9 +224,7 @@ def test_a_client_that_goes_cancels_its_fill_within_a_pass(
     assert gated.fill("ann")[0] == 200
 
 
-def test_a_user_with_too_many_fills_is_refused_and_others_are_not(
-    gated: TeamServer, gate: Gate
-) -> None:
+def test_a_user_with_too_many_fills_is_refused_and_others_are_not(gated, gate):
     first = begin(gated, "ann")
     assert gate.begun.wait(20)
     answer = gated.request("POST", "/v1/fill", body_of(), **gated.bearer("ann"))
@@ -254,9 +242,7 @@ def test_a_user_with_too_many_fills_is_refused_and_others_are_not(
     assert gated.fill("cid")[0] == 200
 
 
-def test_what_is_read_ahead_has_a_quota_and_costs_no_fill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_ahead_has_a_quota_and_costs_no_fill(tmp_path, monkeypatch):
     limits = TeamLimits(per_minute=1, burst=2)
     with team_server(RuleFiller(lambda _: WORDS), tmp_path, "ann", "ben", limits=limits) as server:
         read: list[str] = []

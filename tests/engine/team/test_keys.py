@@ -123,9 +123,7 @@ ANN = line_of("ann", "a").rstrip("\n").encode()
         ANN + "\u2028".encode(),
     ],
 )
-def test_whatever_is_at_the_end_a_new_key_and_all_others_are_accepted(
-    path: Path, before: bytes
-) -> None:
+def test_whatever_is_at_the_end_a_new_key_and_all_others_are_accepted(path, before):
     path.write_bytes(before)
     path.chmod(0o600)
     others = TeamKeys(path)
@@ -146,9 +144,7 @@ def test_whatever_is_at_the_end_a_new_key_and_all_others_are_accepted(
         (b"#" * 4_000_000, "more than"),
     ],
 )
-def test_a_file_that_cannot_be_added_to_stays_as_it_is(
-    path: Path, before: bytes, message: str
-) -> None:
+def test_a_file_that_cannot_be_added_to_stays_as_it_is(path, before, message):
     path.write_bytes(before)
     path.chmod(0o600)
     with pytest.raises(KeyFileError, match=message):

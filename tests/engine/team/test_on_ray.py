@@ -76,9 +76,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_replica(settings: ReplicaSetting
 
 
 @pytest.mark.parametrize("header", [None, "", "x-session-id"])
-def test_without_affinity_no_replica_starts(
-    settings: ReplicaSettings, monkeypatch: pytest.MonkeyPatch, header: str | None
-) -> None:
+def test_without_affinity_no_replica_starts(settings, monkeypatch, header):
     if header is None:
         monkeypatch.delenv(SESSION_HEADER_VARIABLE)
     else:

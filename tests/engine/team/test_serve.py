@@ -106,9 +106,7 @@ def ask(connection: http.client.HTTPConnection, key: str) -> tuple[int, dict[str
     return answer.status, json.loads(answer.read())
 
 
-def test_a_served_model_fills_holes_over_tls_and_drains(
-    started: list[Process], keys: Path, model: Path, certificate: tuple[Path, Path]
-) -> None:
+def test_a_served_model_fills_holes_over_tls_and_drains(started, keys, model, certificate):
     key, (cert, cert_key) = make_key(keys, "ann"), certificate
     tls = ("--tls-cert", str(cert), "--tls-key", str(cert_key))
     process, port = serve(started, keys, model, "--drain", "2", *tls)

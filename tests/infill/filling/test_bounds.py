@@ -59,9 +59,7 @@ def accepted(request: Fill) -> None:
 @example(before="", indent=0, typed="", after="y = 1; " * 900, rest="")
 @example(before="", indent=12_000, typed="", after="z", rest="")
 @given(before=blocks, indent=lengths, typed=lines | st.just(""), after=blocks, rest=lines)
-def test_a_request_is_within_the_engines_bounds(
-    language_id: str, before: str, indent: int, typed: str, after: str, rest: str
-) -> None:
+def test_a_request_is_within_the_engines_bounds(language_id, before, indent, typed, after, rest):
     language = language_for_id(language_id)
     opener, step = OPENERS[language_id]
     margin = " " * indent

@@ -68,9 +68,7 @@ def judged(filled: Filled, percent: int) -> Judged:
         (LINE, len("total")),  # "total +=" is no code
     ],
 )
-def test_what_is_improbable_is_cut_where_the_code_is_whole(
-    line: tuple[tuple[str, float], ...], length: int
-) -> None:
+def test_what_is_improbable_is_cut_where_the_code_is_whole(line, length):
     tokens = [ConfidentToken(text, confidence) for text, confidence in line]
     calibration = CALIBRATIONS[MODEL]
     improbable = keep_probability(tokens, 0.9, calibration)
@@ -132,8 +130,8 @@ SURE = {"": 0.97, "~": 0.6, "?": 0.01}
     ],
 )
 def test_what_is_shown_in_a_comment_is_surer_than_code_and_can_stand_alone(
-    language: str, marked: str, tokens: str, shown: str
-) -> None:
+    language, marked, tokens, shown
+):
     """No mark is cut, no backquote is opened, and no code follows the comment."""
     found = re.findall(r"([^|~?]+)([~?]?)", tokens)
     filled, at = answer([(text, SURE[sure]) for text, sure in found]), plan(marked, language)
@@ -152,9 +150,7 @@ def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
     ("model", "percent", "expected"),
     [(MODEL, 50, True), (None, 50, True), ("another", 50, False), (MODEL, 0, False)],
 )
-def test_only_what_has_a_probability_may_be_hidden(
-    model: str | None, percent: int, expected: bool
-) -> None:
+def test_only_what_has_a_probability_may_be_hidden(model, percent, expected):
     assert may_hide(model, percent) is expected
 
 
@@ -175,8 +171,8 @@ FIRST = "total += rates[i]"
     ],
 )
 def test_a_draft_begins_for_certain_with_what_would_do_as_an_answer(
-    num_settled: int, weakest: float | None, model: str | None, certain: str
-) -> None:
+    num_settled, weakest, model, certain
+):
     parts = [(text, weakest if text == " rates" else 0.97) for text in BODY]
     draft = canvas(*parts, num_settled=num_settled)
     found = certain_beginning(plan(), draft, (), model, 20)

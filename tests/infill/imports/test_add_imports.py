@@ -69,9 +69,7 @@ def test_case(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("language_id", MODULES)
 @given(data=st.data())
-def test_any_import_parses_is_added_once_and_leaves_other_lines(
-    language_id: str, data: st.DataObject
-) -> None:
+def test_any_import_parses_is_added_once_and_leaves_other_lines(language_id, data):
     modules = st.sampled_from(MODULES[language_id])
     present = data.draw(st.lists(st.tuples(modules, st.sampled_from(NAMES[1:])), max_size=4))
     blank = data.draw(st.lists(st.booleans(), min_size=4, max_size=4))

@@ -152,8 +152,8 @@ def test_what_the_language_has_no_such_name_for(language_id: str, text: str) -> 
     ],
 )
 def test_a_second_line_of_defence_sees_one_import_and_nothing_else(
-    language_id: str, before: str, after: str, expected: bool
-) -> None:
+    language_id, before, after, expected
+):
     language = language_for_id(language_id)
     old, new = parse_afresh(before, language), parse_afresh(after, language)
     assert old is not None and new is not None

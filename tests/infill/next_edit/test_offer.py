@@ -71,9 +71,7 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
         ),
     ],
 )
-def test_lines_are_replaced_inserted_and_removed(
-    before: str, after: str, edit: NextEdit, result: str
-) -> None:
+def test_lines_are_replaced_inserted_and_removed(before, after, edit, result):
     assert offered(before, after, edit) == result
 
 
@@ -132,9 +130,7 @@ pieces = st.lists(st.sampled_from([*PIECES, "a = 1\n", "b\n", "\n"]), max_size=3
 
 @settings(max_examples=400)
 @given(pieces, languages, texts, st.data())
-def test_no_offer_touches_another_line(
-    text: str, language: object, new: str, data: st.DataObject
-) -> None:
+def test_no_offer_touches_another_line(text, language, new, data):
     start = data.draw(st.integers(0, len(text)))
     after = text[:start] + data.draw(texts) + text[start:]
     if not isinstance(settled_edit(text, after), Hunk):

@@ -172,9 +172,7 @@ def test_an_offer_is_same_rename_where_all_whole_words_are() -> None:
 
 @settings(max_examples=300)
 @given(texts, texts, st.sampled_from(LANGUAGES), st.data())
-def test_any_two_texts_give_none_or_the_whole_difference(
-    before: str, other: str, language: object, data: st.DataObject
-) -> None:
+def test_any_two_texts_give_none_or_the_whole_difference(before, other, language, data):
     after = data.draw(st.sampled_from([other, before.replace("a", "b"), before.replace("x", "y1")]))
     edit = settled_edit(before, after)
     if isinstance(edit, Hunk):
@@ -268,9 +266,7 @@ TEN = "".join(f"line {i}\n" for i in range(10))
         ("a\x0c\u2028b\n", "a\x0c\u2028c\n", 0, ("a\x0c\u2028b\n",), ("a\x0c\u2028c\n",)),
     ],
 )
-def test_a_few_lines_are_an_edit(
-    before: str, after: str, place: int, old: tuple[str, ...], new: tuple[str, ...]
-) -> None:
+def test_a_few_lines_are_an_edit(before, after, place, old, new):
     expected = Hunk(start=place, new_start=place, old_lines=old, new_lines=new)
     assert settled_edit(before, after) == expected
 

@@ -297,9 +297,7 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
         ("python", "x = 1\nimp║\n", "ort", " os"),
     ],
 )
-def test_whole_code_may_end_there(
-    language_id: str, source: str, beginning: str, goes_on: str
-) -> None:
+def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
     assert is_whole_beginning(beginning, goes_on, drawn_hole(source, language_id).context())
 
 
@@ -325,7 +323,5 @@ def test_whole_code_may_end_there(
         ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
     ],
 )
-def test_a_part_of_a_construct_may_not(
-    language_id: str, source: str, beginning: str, goes_on: str
-) -> None:
+def test_a_part_of_a_construct_may_not(language_id, source, beginning, goes_on):
     assert not is_whole_beginning(beginning, goes_on, drawn_hole(source, language_id).context())

@@ -52,9 +52,7 @@ def spoken(tokens: tuple[ConfidentToken, ...]) -> list[tuple[str, int | None]]:
         (["x"], "", []),
     ],
 )
-def test_each_character_keeps_its_token_and_what_was_added_is_sure(
-    raw: list[str], text: str, expected: list[tuple[str, int | None]]
-) -> None:
+def test_each_character_keeps_its_token_and_what_was_added_is_sure(raw, text, expected):
     assert spoken(align(written(*raw), text)) == expected
 
 

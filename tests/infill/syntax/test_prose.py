@@ -91,9 +91,7 @@ CASES: dict[str | None, list[tuple[str, str]]] = {
     ("kind", "language", "marked"),
     [(kind, *case) for kind, cases in CASES.items() for case in cases],
 )
-def test_prose_is_told_also_before_it_is_closed(
-    kind: str | None, language: str, marked: str
-) -> None:
+def test_prose_is_told_also_before_it_is_closed(kind, language, marked):
     """A docstring with words is a comment; documentation without a word has just begun."""
     offset = marked.index("|")
     text = marked[:offset] + marked[offset + 1 :]

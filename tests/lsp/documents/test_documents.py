@@ -17,7 +17,6 @@ from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents import positions
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.positions import (
-    PositionEncoding,
     changed_text,
     joined,
 )
@@ -108,9 +107,7 @@ changes = st.lists(
     encoding=st.sampled_from(ENCODINGS),
     chunk_chars=st.sampled_from([1, 2, 3, 7, 4_096]),
 )
-def test_the_text_is_that_of_the_slow_reference(
-    text: str, changes: list[Change], encoding: PositionEncoding, chunk_chars: int
-) -> None:
+def test_the_text_is_that_of_the_slow_reference(text, changes, encoding, chunk_chars):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(positions, "CHUNK_CHARS", chunk_chars)
         result = changed_text(text, changes, encoding)
@@ -119,9 +116,7 @@ def test_the_text_is_that_of_the_slow_reference(
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("text", ["word = 'ß😀'\r\n" * 700, "one 日 line;" * 800, "\r" * 9_000])
-def test_a_text_of_several_chunks_is_that_of_the_slow_reference(
-    text: str, encoding: PositionEncoding
-) -> None:
+def test_a_text_of_several_chunks_is_that_of_the_slow_reference(text, encoding):
     random_ = random.Random(1)
     some = [
         partial(
@@ -146,9 +141,7 @@ def replace_all(num_lines: int, order: str) -> list[Change]:
 
 
 @pytest.mark.parametrize("order", ["from the end", "from the start", "in no order"])
-def test_what_changes_cost_does_not_depend_on_the_length_of_the_text(
-    order: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changes_cost_does_not_depend_on_the_length_of_the_text(order, monkeypatch):
     built = 0
 
     class CountedChunk(positions._Chunk):
@@ -217,9 +210,7 @@ async def test_planning_finds_a_long_text_parsed(monkeypatch: pytest.MonkeyPatch
     assert parse(LONG, PYTHON) is not None
 
 
-async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(monkeypatch):
     server = IntarsiaServer()
     monkeypatch.setattr(type(server), "client_capabilities", types.ClientCapabilities())
     server.session.documents.open(types.TextDocumentItem(URI, "python", 1, LONG))

@@ -146,9 +146,7 @@ def test_a_cell_is_excluded_with_its_notebook() -> None:
 
 
 @given(start=st.integers(0, 4), num_deleted=st.integers(0, 4), names=st.lists(st.integers(0, 9)))
-def test_any_change_of_structure_is_survived(
-    start: int, num_deleted: int, names: list[int]
-) -> None:
+def test_any_change_of_structure_is_survived(start, num_deleted, names):
     documents = opened(*(item(name, f"cell {name}") for name in range(3)))
     rearrange(documents, start, num_deleted, *names)
     for name in range(3):

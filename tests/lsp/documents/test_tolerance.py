@@ -89,9 +89,7 @@ def test_a_range_that_is_null_is_the_whole_text() -> None:
         None,
     ],
 )
-def test_after_a_change_that_cannot_be_read_nothing_is_known_until_a_whole_text(
-    bad: object,
-) -> None:
+def test_after_a_change_that_cannot_be_read_nothing_is_known_until_a_whole_text(bad):
     client = Client()
     assert client.change(INSERTION, bad, version=6) is None
     assert "could not be read" in client.session.documents.why_none(URI)

@@ -85,9 +85,7 @@ def connection(runtime: Address, monkeypatch: pytest.MonkeyPatch) -> EngineConne
     return server.session.engine
 
 
-async def test_next_edits_can_be_asked_for_again_while_the_engine_starts(
-    connection: EngineConnection, runtime: Address
-) -> None:
+async def test_next_edits_can_be_asked_for_again_while_the_engine_starts(connection, runtime):
     answer = await connection.find_next_edits(ASKED)
     assert answer == NoSuggestion(reason="no engine runs")
     loading = asyncio.create_task(connection.preload(None))

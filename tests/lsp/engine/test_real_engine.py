@@ -1,7 +1,5 @@
 """The server before the real engine with the real default model, as two editors see it."""
 
-from collections.abc import Callable
-
 import pytest
 from editor_clients import SERVER, neovim, page, vscode
 from engine_watch import status_of
@@ -28,9 +26,7 @@ print(add(1, 2))
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
-async def test_a_line_is_filled_at_the_cursor(
-    real_engine_runtime: Address, who: Callable[[], types.InitializeParams]
-) -> None:
+async def test_a_line_is_filled_at_the_cursor(real_engine_runtime, who):
     how = {"name": "arithmetic.py", "who": who(), "server": SERVER, "options": PATIENT}
     async with page(real_engine_runtime, SOURCE, **how) as user:
         (item,) = await user.items(5, 11)

@@ -16,8 +16,6 @@ from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from lsprotocol import types
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.ipc.address import Address
-
 MODELS = """class Account:
     def withdraw(self, amount: int) -> int:
         return amount
@@ -47,9 +45,7 @@ def prompts() -> Prompts:
 
 
 @pytest.fixture
-def server(
-    prompts: Prompts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[FaultyServer]:
+def server(prompts, tmp_path, monkeypatch) -> Iterator[FaultyServer]:
     """The server, in the user's settings as "there"."""
     config = tmp_path / "config"
     config.mkdir(mode=0o700)
@@ -75,9 +71,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_code_goes_where_the_user_said_and_secrets_do_not(
-    runtime: Address, folder: Path, server: FaultyServer, prompts: Prompts
-) -> None:
+async def test_code_goes_where_the_user_said_and_secrets_do_not(runtime, folder, server, prompts):
     who = asking_for(vscode(), status=True)
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     who.initialization_options = {"model": "remote:there", "debounceMs": 0}

@@ -159,9 +159,7 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
     assert window.count == NextEditCounts(settled=1, offered=2)
 
 
-async def test_a_dismissed_suggestion_is_not_waited_for(
-    window: Window, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_dismissed_suggestion_is_not_waited_for(window, monkeypatch):
     monkeypatch.setattr(next_edits, "LONG_PAUSE_S", 60.0)
     window.write(EDITED)
     window.looks.suggested(window.document, 0, "a text that is being read")
@@ -321,9 +319,7 @@ async def test_a_rename_is_offered_with_offers_that_go_on_with_it(offering: Wind
     assert offering.looks.rename_in(offering.document) is None
 
 
-async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(
-    offering: Window,
-) -> None:
+async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(offering):
     offering.looks.hold()
     offering.write(BEFORE)
     assert offering.looks.offers_of(URI) == ()
@@ -372,9 +368,7 @@ async def test_a_rename_that_failed_leaves_the_offers_open(offering: Window) -> 
     assert len(offering.looks.offers_of(URI)) == 2
 
 
-async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user(
-    offering: Window,
-) -> None:
+async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user(offering):
     offering.looks.hold()
     offering.write(BEFORE)
     offering.write(BEFORE + "x = 1\n")
@@ -385,9 +379,7 @@ async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user
     assert offering.count.settled == 2
 
 
-async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
-    window: Window, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(window, monkeypatch):
     monkeypatch.setattr(watched, "LONGEST_HOLD_S", PAUSE_S)
     window.looks.hold()
     window.write(EDITED)
@@ -415,9 +407,7 @@ async def test_a_dismissed_place_may_not_change(offering: Window) -> None:
     assert offering.offered() == ["new(3)\n", "new(4)\n"]
 
 
-async def test_an_edit_that_leaves_nothing_to_change_keeps_the_offers_of_the_one_before(
-    offering: Window,
-) -> None:
+async def test_an_edit_that_leaves_nothing_to_change_keeps_the_offers_of_the_one_before(offering):
     commented = EDITED + "# the last one is kept\n"
     offering.engine.rules = []
     await offering.look(commented)
@@ -439,9 +429,7 @@ async def test_a_closed_document_loses_its_offers(offering: Window) -> None:
     await offering.looked()
 
 
-async def test_a_fault_is_logged_and_ends_only_its_look(
-    window: Window, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_fault_is_logged_and_ends_only_its_look(window, caplog):
     find = window.engine.find_next_edits
 
     async def fail(request: FindNextEdits) -> None:

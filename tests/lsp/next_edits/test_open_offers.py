@@ -126,9 +126,7 @@ texts = st.lists(st.sampled_from(["a", "b\n", "\n", "\r\n", "c d\n", "é\n"]), m
 
 @settings(max_examples=400)
 @given(texts, texts, st.data())
-def test_what_an_offer_replaces_stays_the_same_text(
-    text: str, new: str, data: st.DataObject
-) -> None:
+def test_what_an_offer_replaces_stays_the_same_text(text, new, data):
     offsets = line_offsets(text)
     first = data.draw(st.integers(0, len(offsets) - 1))
     num_lines = data.draw(st.integers(0, min(3, len(offsets) - 1 - first)))

@@ -102,9 +102,7 @@ def test_a_rename_ends_the_edit() -> None:
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from(["type", "rest", "accept", "reset"]), texts), max_size=8))
-def test_any_history_leads_to_edits_between_texts_that_were_there(
-    events: list[tuple[str, str]],
-) -> None:
+def test_any_history_leads_to_edits_between_texts_that_were_there(events):
     document, seen = SettledText(""), {""}
     for what, text in events:
         seen.add(text)

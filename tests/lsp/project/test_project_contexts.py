@@ -108,9 +108,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patience")
-async def test_the_command_shows_what_is_chosen_where_nothing_was_typed(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_the_command_shows_what_is_chosen_where_nothing_was_typed(runtime, tmp_path) -> None:
     async with opened(tmp_path, runtime) as user:
         text = await seen(user)
     assert "── models.py" in text and "def withdraw(self, amount: int) -> int" in text
@@ -127,11 +125,7 @@ async def test_the_command_shows_what_is_chosen_where_nothing_was_typed(
     ],
 )
 async def test_each_edit_reads_code_of_other_files_where_nothing_was_typed(
-    runtime: Address,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    where: types.Range | None,
+    runtime, tmp_path, monkeypatch, kind, where
 ) -> None:
     asked: list[Fill] = []
     fill = EngineConnection.fill
@@ -154,9 +148,7 @@ async def test_each_edit_reads_code_of_other_files_where_nothing_was_typed(
         assert "withdraw(1)" in asked[1].prefix
 
 
-async def test_code_of_the_folder_is_shown_less_what_must_not_be(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_code_of_the_folder_is_shown_less_what_must_not_be(runtime, tmp_path):
     """Also as it is edited; not secrets, ignored and excluded files, and other folders."""
     own, foreign = tmp_path / "own", tmp_path / "foreign"
     for folder in (own / "secrets", own / "inner", foreign):
@@ -192,9 +184,7 @@ async def test_the_command_says_why_nothing_is_seen(runtime: Address, tmp_path: 
 
 
 @pytest.mark.parametrize("changed", [{"projectContext": False}, {"exclude": ["models.py"]}, None])
-async def test_what_the_settings_forbid_or_was_closed_is_gone_at_once(
-    runtime: Address, tmp_path: Path, changed: dict[str, object] | None
-) -> None:
+async def test_what_the_settings_forbid_or_was_closed_is_gone_at_once(runtime, tmp_path, changed):
     async with opened(tmp_path, runtime) as user:
         await seen_with(user, "── models.py")
         if changed is None:
@@ -260,9 +250,7 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     assert contexts.of(snapshot.document.uri) is None
 
 
-async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(monkeypatch):
     (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
     read: list[ProjectContext] = []
     monkeypatch.setattr(session.engine, "prefetch_hole", lambda _, project: read.append(project))
@@ -279,9 +267,7 @@ async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
     assert first == again == contexts.of(uri)
 
 
-async def test_a_chunk_whose_file_has_changed_is_neither_sent_nor_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_chunk_whose_file_has_changed_is_neither_sent_nor_told(monkeypatch, tmp_path):
     files = [tmp_path / name for name in ("a.py", "b.py")]
     for file in files:
         file.write_text("def f(): ...")
@@ -315,9 +301,7 @@ async def test_a_chunk_whose_file_has_changed_is_neither_sent_nor_told(
 
 
 @pytest.mark.parametrize("off", [Settings(project_context=False), Settings(enabled=False)])
-def test_a_folder_that_is_off_is_not_indexed_as_a_part_of_another(
-    off: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_is_off_is_not_indexed_as_a_part_of_another(off, monkeypatch):
     told: list[Sequence[RootSettings]] = []
 
     def open_roots(_: IndexClient, roots: Sequence[RootSettings], **__: Any) -> None:

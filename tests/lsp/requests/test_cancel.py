@@ -89,9 +89,7 @@ async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
     ("text", "shown"),
     [("y = to", "tal + count"), ("y = z", "total + count"), ("x = ", "total + count")],
 )
-async def test_a_fill_goes_on_while_its_text_is_typed(
-    runtime: Address, text: str, shown: str
-) -> None:
+async def test_a_fill_goes_on_while_its_text_is_typed(runtime, text, shown):
     """A key ends the request before it. Another text, and another edit, end its fill, too."""
     server = rule_server(text="total + count", step_seconds=0.3)
     async with page(runtime, "y = ", server=server, options=PATIENT) as user:

@@ -1,7 +1,6 @@
 """Inline edits as code actions: where they are offered, in what shape, and what resolve gives."""
 
 import ast
-from collections.abc import Callable
 
 import pytest
 from client_edits import EDIT_COMMAND, apply_edits, code_actions, cursor, lines, text_edits
@@ -56,12 +55,8 @@ async def resolved(user: Page, where: types.Range) -> types.CodeAction:
     ],
 )
 async def test_actions_are_offered_where_they_apply_of_the_kinds_that_are_asked_for(
-    runtime: Address,
-    where: types.Range,
-    is_automatic: bool,
-    only: list[str] | None,
-    offered: list[str],
-) -> None:
+    runtime, where, is_automatic, only, offered
+):
     async with page(runtime, TEXT, **QUIET) as user:
         found = await code_actions(
             user.client, user.uri, where, only=only, is_automatic=is_automatic
@@ -73,9 +68,7 @@ async def test_actions_are_offered_where_they_apply_of_the_kinds_that_are_asked_
     ("name", "reason"),
     [("file:///home/me/.env", "excluded by the pattern"), ("git:/a.py", "not a file on disk")],
 )
-async def test_a_refused_document_gets_none_and_the_log_says_why(
-    runtime: Address, name: str, reason: str
-) -> None:
+async def test_a_refused_document_gets_none_and_the_log_says_why(runtime, name, reason):
     async with page(runtime, TEXT, name=name, **QUIET) as user:
         assert await code_actions(user.client, user.uri, lines(0, 3)) == []
         assert reason in user.log
@@ -88,9 +81,7 @@ def markdown(*disabled: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("disabled", [[], ["python"], ["go"], ["go", "python"]])
-async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(
-    runtime: Address, disabled: list[str]
-) -> None:
+async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(runtime, disabled):
     text = f"```python\n{TEXT}```\n\n```go\nfunc f() {{\n\t// TODO: x\n}}\n```\n"
     async with page(runtime, text, **markdown(*disabled)) as user:
         actions = await code_actions(user.client, user.uri, lines(0, 99), only=[f"{KIND}.fillAll"])
@@ -100,18 +91,14 @@ async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(
         assert [action.title for action in actions] == offered
 
 
-async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(
-    runtime: Address,
-) -> None:
+async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(runtime):
     async with page(runtime, f"```python\n{TEXT}```\n", **markdown("python")) as user:
         assert (await resolved(user, lines(2, 3))).edit is None
         assert "disabledLanguages, also in Markdown" in user.log
 
 
 @pytest.mark.parametrize("tags", [None, [types.CodeActionTag.LlmGenerated]])
-async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(
-    runtime: Address, tags: list[types.CodeActionTag] | None
-) -> None:
+async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(runtime, tags):
     who = vscode()
     assert who.capabilities.text_document and who.capabilities.text_document.code_action
     support = tags and types.CodeActionTagOptions(tags)
@@ -127,11 +114,8 @@ async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(
     ("where", "expected"), [(cursor(3, 0), FILLED), (cursor(5, 4), TEXT[:-4] + "return 2\n")]
 )
 async def test_a_chosen_action_is_worked_out_and_touches_nothing_but_the_holes(
-    runtime: Address,
-    who: Callable[[], types.InitializeParams],
-    where: types.Range,
-    expected: str,
-) -> None:
+    runtime, who, where, expected
+):
     async with page(runtime, TEXT, who=who(), server=COMMAND) as user:
         edit = (await resolved(user, where)).edit
         assert edit is not None
@@ -141,9 +125,7 @@ async def test_a_chosen_action_is_worked_out_and_touches_nothing_but_the_holes(
 
 
 @pytest.mark.parametrize("is_previewed", [True, False])
-async def test_an_edit_has_version_and_annotation_where_the_client_can(
-    runtime: Address, is_previewed: bool
-) -> None:
+async def test_an_edit_has_version_and_annotation_where_the_client_can(runtime, is_previewed):
     options = {"previewEdits": is_previewed}
     async with page(runtime, TEXT, server=COMMAND, options=options) as user:
         edit = (await resolved(user, cursor(3, 0))).edit
@@ -182,9 +164,7 @@ async def test_a_client_without_code_action_literals_gets_commands(runtime: Addr
         assert [type(action) for action in actions] == [types.Command] * 3
 
 
-async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(
-    runtime: Address,
-) -> None:
+async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(runtime):
     async with page(runtime, TEXT, server=COMMAND) as user:
         (action,) = await code_actions(user.client, user.uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)

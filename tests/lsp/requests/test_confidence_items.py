@@ -1,7 +1,5 @@
 """Each item says how sure the model was of its parts, to a client that asked to know."""
 
-from typing import Any
-
 import msgspec
 import pytest
 from extended_client import Message, last_items, told_page
@@ -59,15 +57,8 @@ async def test_an_item_tells_its_tokens_and_what_is_sure(runtime: Address) -> No
     ],
 )
 async def test_the_option_and_the_text_on_show_decide_what_is_sure(
-    runtime: Address,
-    text: str,
-    place: tuple[int, int],
-    options: dict[str, Any],
-    model: tuple[str, str],
-    shown: str,
-    not_sure: list[str],
-    sure: str,
-) -> None:
+    runtime, text, place, options, model, shown, not_sure, sure
+):
     rules = {"text": model[0], "unsure": [model[1]]}
     options = {**ALL, **options}
     async with told_page(runtime, text, "confidence", options=options, **rules) as (user, messages):
@@ -76,9 +67,7 @@ async def test_the_option_and_the_text_on_show_decide_what_is_sure(
         assert (unsure(tokens), told_sure) == (not_sure, sure)
 
 
-async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
-    runtime: Address,
-) -> None:
+async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(runtime):
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
     model = {"text": "(a)", "unsure": ["("]}

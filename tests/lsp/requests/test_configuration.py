@@ -49,9 +49,7 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
         assert "ignored the options" not in user.log
 
 
-async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
-    runtime: Address,
-) -> None:
+async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(runtime):
     options, who = {"maxCandidates": 1}, neovim()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.configuration = False
@@ -119,9 +117,7 @@ async def test_each_folder_has_its_own_settings(runtime: Address, tmp_path: Path
         await client.shutdown_session()
 
 
-async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(runtime, tmp_path):
     who = vscode()
     who.workspace_folders = [folder(tmp_path)]
     async with connected(runtime, rule_server(**COMMAND)) as client:

@@ -1,7 +1,7 @@
 """The command ``intarsia.edit``: what it answers, what it has applied, and when it refuses."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,9 +91,7 @@ async def is_cancelled(answer: "asyncio.Future[Any]", runtime: Address) -> None:
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
-async def test_all_holes_are_filled_in_one_edit(
-    runtime: Address, who: Callable[[], types.InitializeParams]
-) -> None:
+async def test_all_holes_are_filled_in_one_edit(runtime, who):
     async with editing(runtime, who=who()) as user:
         answer = await user.run()
         assert user.result() == FILLED
@@ -131,13 +129,8 @@ async def test_all_holes_are_filled_in_one_edit(
     ],
 )
 async def test_what_is_asked_for_is_filled_and_nothing_else(
-    runtime: Address,
-    text: str,
-    how: dict[str, Any],
-    command: tuple[str, types.Range | None],
-    result: str,
-    counts: tuple[int, int],
-) -> None:
+    runtime, text, how, command, result, counts
+):
     async with editing(runtime, text, **how) as user:
         answer = await user.run(*command)
         assert (user.result(), answer["holes"], answer["filled"]) == (result, *counts)
@@ -175,9 +168,7 @@ async def test_a_rewrite_that_changes_nothing_is_no_edit(runtime: Address) -> No
         assert user.told() == ["intarsia: the model would write the same"]
 
 
-async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_about(
-    runtime: Address,
-) -> None:
+async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_about(runtime):
     async with editing(runtime, who=neovim()) as user:
         answer = await user.run(apply=False)
         assert answer["applied"] is False
@@ -197,9 +188,7 @@ async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_abo
         ("file:///home/me/.env", TEXT, 1, "excluded by the pattern"),
     ],
 )
-async def test_an_edit_that_cannot_be_made_says_why(
-    runtime: Address, place: str, text: str, version: int, reason: str
-) -> None:
+async def test_an_edit_that_cannot_be_made_says_why(runtime, place, text, version, reason):
     async with editing(runtime, text, name=place, options={"preload": False}) as user:
         answer = await user.run(version=version)
         assert (answer["applied"], answer["edit"], answer["filled"]) == (False, None, 0)

@@ -116,9 +116,7 @@ def test_a_short_file_is_read_whole(session: Session) -> None:
     assert len(plan.canvas.prefix) + len(plan.canvas.suffix) > len(text) - 40
 
 
-async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(session, monkeypatch):
     places: list[Fill] = []
     monkeypatch.setattr(session.engine, "prefetch_hole", lambda fill, _: places.append(fill))
     session.documents.change(changed(URI, 2, (at_range(0, 0), "# edited\n")))
@@ -168,9 +166,7 @@ def num_tokens(toy: Path, text: str) -> int:
     return len(toy_text(toy).encode(text))
 
 
-def test_a_jump_up_inside_the_window_reads_only_the_suffix(
-    narrow: Session, filler: MaskedCausalFiller, toy: Path
-) -> None:
+def test_a_jump_up_inside_the_window_reads_only_the_suffix(narrow, filler, toy):
     first, prefix, _ = fill_at(narrow, filler, 60)
     assert first.num_prefilled > num_tokens(toy, prefix) / 2
     up, shorter, suffix = fill_at(narrow, filler, 54)
@@ -178,9 +174,7 @@ def test_a_jump_up_inside_the_window_reads_only_the_suffix(
     assert up.num_prefilled <= num_tokens(toy, suffix) + NEAR < first.num_prefilled
 
 
-def test_going_back_after_a_jump_reads_next_to_nothing(
-    narrow: Session, filler: MaskedCausalFiller
-) -> None:
+def test_going_back_after_a_jump_reads_next_to_nothing(narrow, filler):
     fill_at(narrow, filler, 60)
     fill_at(narrow, filler, 110)
     back, _, _ = fill_at(narrow, filler, 60)
@@ -189,12 +183,8 @@ def test_going_back_after_a_jump_reads_next_to_nothing(
 
 @pytest.mark.parametrize("line", [55, 59, 61, 64])
 def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
-    narrow: Session,
-    filler: MaskedCausalFiller,
-    toy: Path,
-    line: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    narrow, filler, toy, line, monkeypatch
+):
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
     monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
     narrow.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])

@@ -73,9 +73,7 @@ async def run(user: Page, command: types.Command, **others: Any) -> Any:
     )
 
 
-async def test_ghost_text_has_a_command_that_adds_the_import_once_it_is_accepted(
-    tmp_path: Path, runtime: Address
-) -> None:
+async def test_ghost_text_has_a_command_that_adds_the_import_once_it_is_accepted(tmp_path, runtime):
     async with opened(tmp_path, runtime) as user:
         applied = Applied(user.client)
         command = await import_of(user)
@@ -89,9 +87,7 @@ async def test_ghost_text_has_a_command_that_adds_the_import_once_it_is_accepted
         assert apply_edits(accepted, text_edits(params.edit)) == expected
 
 
-async def test_the_edits_are_computed_for_the_text_as_it_is_now(
-    tmp_path: Path, runtime: Address
-) -> None:
+async def test_the_edits_are_computed_for_the_text_as_it_is_now(tmp_path, runtime):
     async with opened(tmp_path, runtime) as user:
         command = await import_of(user)
         user.change("# a new first line\n" + USE)
@@ -122,9 +118,7 @@ async def menu_edits(user: Page, place: tuple[int, int]) -> tuple[str, Sequence[
     return await once(edits)
 
 
-async def test_a_menu_item_brings_the_import_as_an_additional_edit(
-    tmp_path: Path, runtime: Address
-) -> None:
+async def test_a_menu_item_brings_the_import_as_an_additional_edit(tmp_path, runtime):
     async with opened(tmp_path, runtime, neovim()) as user:
         detail, edits = await menu_edits(user, CURSOR)
         assert detail == "intarsia; import numpy as np"
@@ -142,9 +136,7 @@ MINE = "function mine() {\n  \n}\n"
 
 
 @pytest.mark.parametrize("who", [neovim, vscode])
-async def test_a_string_of_a_hostile_file_becomes_no_code(
-    who: Callable[[], types.InitializeParams], tmp_path: Path, runtime: Address
-) -> None:
+async def test_a_string_of_a_hostile_file_becomes_no_code(who, tmp_path, runtime):
     for name, text in HOSTILE.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     mine = {"text": MINE, "name": "mine.js", "language": "javascript"}
@@ -191,9 +183,7 @@ async def test_the_setting_switches_it_off(tmp_path: Path, runtime: Address) -> 
         await until(has_none, 60)
 
 
-async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(
-    tmp_path: Path, runtime: Address
-) -> None:
+async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(tmp_path, runtime):
     who = vscode()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.apply_edit = False

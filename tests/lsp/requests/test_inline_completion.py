@@ -1,7 +1,6 @@
 """Inline completions and menu items end to end, the model apart: rules replace it."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from editor_clients import Page, neovim, page, vscode
@@ -24,9 +23,7 @@ async def num_fills(runtime: Address, wanted: int) -> None:
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
-async def test_an_automatic_request_gets_one_item_at_the_cursor(
-    runtime: Address, who: Callable[[], types.InitializeParams]
-) -> None:
+async def test_an_automatic_request_gets_one_item_at_the_cursor(runtime, who):
     server = rule_server_command(text=CANDIDATES)
     async with page(runtime, "def f(x):\n    return \n", who=who(), server=server) as user:
         (item,) = await user.items(1, 11)
@@ -35,8 +32,8 @@ async def test_an_automatic_request_gets_one_item_at_the_cursor(
 
 @pytest.mark.parametrize(("encoding", "character"), [("utf-8", 14), ("utf-16", 11), ("utf-32", 10)])
 async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
-    runtime: Address, encoding: str, character: int
-) -> None:
+    runtime, encoding, character
+):
     who = neovim()
     assert who.capabilities.general is not None
     who.capabilities.general.position_encodings = [encoding]
@@ -60,14 +57,7 @@ async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
         ("print()\n", (0, 6), "a, b)", "a, b", (0, 6)),  # what is right of it is never deleted
     ],
 )
-async def test_an_item_fits_its_line(
-    runtime: Address,
-    text: str,
-    place: tuple[int, int],
-    written: str,
-    shown: str,
-    where: tuple[int, int],
-) -> None:
+async def test_an_item_fits_its_line(runtime, text, place, written, shown, where):
     async with page(runtime, text, text=written) as user:
         (item,) = await user.items(*place)
         assert (item.insert_text, item.range) == (shown, at(*where))
@@ -77,16 +67,16 @@ async def test_an_item_fits_its_line(
     ("written", "shown"), [(CANDIDATES, ["x + 0", "x + 1", "x + 2"]), ("x", ["x"])]
 )
 async def test_an_invoked_request_gets_distinct_candidates_the_greedy_one_first(
-    runtime: Address, written: str, shown: list[str]
-) -> None:
+    runtime, written, shown
+):
     async with page(runtime, "y = ", text=written) as user:
         assert await user.shown(0, 4, is_invoked=True) == shown
 
 
 @pytest.mark.parametrize(("written", "shown"), [("b{alternative} = 1", ["b1 = 1"]), ("b0 = 1", [])])
 async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_at(
-    runtime: Address, written: str, shown: list[str]
-) -> None:
+    runtime, written, shown
+):
     async with page(runtime, "a = 1\n\nb0 = 1\nprint(b0)\n", text=written) as user:
         assert await user.shown(1, 0) == shown
         assert bool(shown) != ("no suggestion: the text would repeat" in user.log)
@@ -96,9 +86,7 @@ async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_
 @pytest.mark.parametrize(
     ("text", "asked"), [("y = \0", 0), ("y = " + "1, " * 20_000, 0), ("y = ", 2)]
 )
-async def test_what_will_be_nothing_waits_for_no_pause_in_typing(
-    runtime: Address, text: str, asked: int
-) -> None:
+async def test_what_will_be_nothing_waits_for_no_pause_in_typing(runtime, text, asked):
     options = {"debounceMs": 10_000, "fillAhead": "off"}
     async with page(runtime, text, text="", options=options) as user:
         for _ in range(3):
@@ -151,9 +139,7 @@ async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -
         ("a.py", "python", "y = ", "no suggestion: the model wrote nothing"),
     ],
 )
-async def test_documents_that_get_none_say_why_in_the_log(
-    runtime: Address, place: str, language: str, text: str, reason: str
-) -> None:
+async def test_documents_that_get_none_say_why_in_the_log(runtime, place, language, text, reason):
     options = {"disabledLanguages": ["markdown"], "exclude": ["*.sql"]}
     model = {"text": "   "}
     async with page(runtime, text, name=place, language=language, options=options, **model) as user:
@@ -163,9 +149,7 @@ async def test_documents_that_get_none_say_why_in_the_log(
 
 @pytest.mark.parametrize("marker", ["```", "> ~~~"])
 @pytest.mark.parametrize("name", ["python", "py", "{.python .numberLines}"])
-async def test_code_in_a_fence_of_a_disabled_language_gets_none(
-    runtime: Address, marker: str, name: str
-) -> None:
+async def test_code_in_a_fence_of_a_disabled_language_gets_none(runtime, marker, name):
     options = {"disabledLanguages": ["python"]}
     lead = marker.rstrip("`~")
     blocks = [f"{marker}{it}\n{lead}y = \n{marker}\n\n" for it in (name, "go")]
@@ -219,9 +203,7 @@ KINDS = types.CompletionItemKind
     ("written", "kind"),
     [("ue", KINDS.Variable), ("ue(x)", KINDS.Function), ("ue + 1", KINDS.Text)],
 )
-async def test_the_menu_gets_one_preselected_item_and_is_asked_again(
-    runtime: Address, written: str, kind: types.CompletionItemKind
-) -> None:
+async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime, written, kind):
     server = rule_server_command(text=written)
     async with page(runtime, "y = val\n", who=neovim(), server=server) as user:
         answer = await user.menu(0, 7)

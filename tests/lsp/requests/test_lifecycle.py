@@ -4,7 +4,6 @@ import asyncio
 import json
 import socket
 import sys
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from importlib.metadata import version
@@ -50,9 +49,7 @@ async def is_listening(port: int) -> bool:
 
 
 @pytest.mark.parametrize("who", [vscode, neovim])
-async def test_initialize_says_who_and_what(
-    runtime: Address, who: Callable[[], types.InitializeParams]
-) -> None:
+async def test_initialize_says_who_and_what(runtime, who):
     async with connected(runtime, rule_server()) as client:
         result = await initialize(client, asking_for(who(), drafts=True, confidence=True))
     told = {"drafts": True, "status": False, "confidence": True, "nextEdits": False}
@@ -85,9 +82,7 @@ async def test_initialize_says_who_and_what(
 @pytest.mark.parametrize(
     ("offered", "agreed"), [(None, "utf-16"), (["utf-32"], "utf-32"), (["utf-7"], "utf-16")]
 )
-async def test_the_position_encoding_is_negotiated(
-    runtime: Address, offered: list[str] | None, agreed: str
-) -> None:
+async def test_the_position_encoding_is_negotiated(runtime, offered, agreed):
     general = types.GeneralClientCapabilities(position_encodings=offered)
     capabilities = types.ClientCapabilities(general=general)
     async with connected(runtime, rule_server()) as client:
@@ -95,9 +90,7 @@ async def test_the_position_encoding_is_negotiated(
         assert result.capabilities.position_encoding == agreed
 
 
-async def test_the_engine_is_started_once_initialized_and_lives_on_after_its_editor(
-    runtime: Address,
-) -> None:
+async def test_the_engine_is_started_once_initialized_and_lives_on_after_its_editor(runtime):
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, server=command, options={"preload": False}):
         pass

@@ -122,9 +122,7 @@ async def test_a_user_who_does_not_wait_gets_no_stale_answer(runtime: Address) -
         assert status is not None and status.ahead.num_hits == 0
 
 
-async def test_an_invoked_request_is_not_told_that_nothing_fits_without_asking(
-    runtime: Address,
-) -> None:
+async def test_an_invoked_request_is_not_told_that_nothing_fits_without_asking(runtime):
     async with looking(runtime) as user:
         assert await user.shown(*AT) == [SHOWN]
         fills = await asked_ahead(runtime, 2)
@@ -200,9 +198,7 @@ async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
         ({"disabledLanguages": ["ruby"]}, "a.rb", True),
     ],
 )
-async def test_no_other_place_is(
-    runtime: Address, options: Mapping[str, object], name: str, is_edited: bool
-) -> None:
+async def test_no_other_place_is(runtime, options, name, is_edited):
     options = {"fillAhead": "off", **options}  # which would read more
     async with page(runtime, READ, name="filled.py", options=options, text="1") as filled:
         assert await filled.shown(0, 6)

@@ -120,9 +120,7 @@ HISTORIES: dict[str, tuple[str, list[tuple[Edits, str, str]]]] = {
 
 
 @pytest.mark.parametrize(("text", "history"), HISTORIES.values(), ids=HISTORIES)
-async def test_what_was_changed_decides(
-    runtime: Address, text: str, history: list[tuple[Edits, str, str]]
-) -> None:
+async def test_what_was_changed_decides(runtime, text, history):
     async with typing(runtime, text) as user:
         for edits, place, expected in history:
             if edits:
@@ -159,8 +157,8 @@ async def test_nothing_after_a_paste_but_after_an_accepted_suggestion(runtime: A
     ],
 )
 async def test_comments_and_strings_get_something_if_it_is_wanted(
-    runtime: Address, text: str, after: str, options: dict[str, object], reason: str | None
-) -> None:
+    runtime, text, after, options, reason
+):
     async with typing(runtime, text, **options) as user:
         assert (await user.after(after) is None) == (reason is not None), user.log
         if reason is not None:
@@ -168,9 +166,7 @@ async def test_comments_and_strings_get_something_if_it_is_wanted(
             assert await user.after(after, is_invoked=True) is not None
 
 
-async def test_over_the_editors_own_menu_manners_go_by_where_the_cursor_is(
-    runtime: Address,
-) -> None:
+async def test_over_the_editors_own_menu_manners_go_by_where_the_cursor_is(runtime):
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(range=word, text="pathname.")
     async with typing(runtime, "x = pa\ny = ab\n") as user:
@@ -187,9 +183,7 @@ async def test_nothing_over_the_editors_own_menu_where_it_is_not_wanted(runtime:
         assert await user.shown(0, 6, selected=selected, is_invoked=True)
 
 
-async def test_silence_after_three_dismissals_until_the_line_is_another_one(
-    runtime: Address,
-) -> None:
+async def test_silence_after_three_dismissals_until_the_line_is_another_one(runtime):
     async with typing(runtime, "x = \n\ny = \n") as user:
         for typed in ("x = ", "x = a ", "x = a b "):
             if typed != "x = ":
@@ -228,9 +222,7 @@ async def test_what_is_accepted_and_taken_back_three_times_is_silent(runtime: Ad
         ("cost", "_cents", "_cents"),
     ],
 )
-async def test_a_name_that_is_being_replaced_is_not_brought_back(
-    runtime: Address, new: str, written: str, shown: str | None
-) -> None:
+async def test_a_name_that_is_being_replaced_is_not_brought_back(runtime, new, written, shown):
     text = "total = price_cents\nprint(total)\n"
     async with typing(runtime, text, written=written, nextEdit="sure") as user:
         user.edit(("price_cents", new[:-1]))

@@ -131,9 +131,7 @@ async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
         ("balanced", BOLD, [4]),
     ],
 )
-async def test_the_setting_says_how_sure_an_offer_is(
-    runtime: Address, level: str, numbers: Mapping[str, Any], offered: list[int]
-) -> None:
+async def test_the_setting_says_how_sure_an_offer_is(runtime, level, numbers, offered):
     rules = [rule("(area(1", "(size(1", SURE), rule("(area(3", "(size(3", numbers)]
     async with editing(runtime, rules=rules, nextEdit=level) as editor:
         editor.replace(AT, "size")
@@ -186,9 +184,7 @@ async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Ad
         ({}, ".env"),
     ],
 )
-async def test_a_document_that_gets_none_is_not_looked_at(
-    runtime: Address, options: Mapping[str, object], place: str
-) -> None:
+async def test_a_document_that_gets_none_is_not_looked_at(runtime, options, place):
     async with editing(runtime, place=place, **options) as editor:
         editor.replace(AT, "size")
         await asyncio.sleep(6 * PAUSE_S)

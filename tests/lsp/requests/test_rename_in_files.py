@@ -112,9 +112,7 @@ async def test_one_edit_renames_in_open_and_closed_files(runtime: Address, tmp_p
         assert editor.changed(params.edit) == NEW
 
 
-async def test_the_text_of_a_closed_file_is_that_of_the_moment(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_the_text_of_a_closed_file_is_that_of_the_moment(runtime, tmp_path):
     async with editing(runtime, tmp_path) as editor:
         editor.replace(NAME, "cost")
         await editor.left(2, 3)
@@ -126,9 +124,7 @@ async def test_the_text_of_a_closed_file_is_that_of_the_moment(
         assert parts["opened.py"]["textDocument"]["version"] == 2
 
 
-async def test_other_clients_get_a_code_action_at_the_name(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_other_clients_get_a_code_action_at_the_name(runtime, tmp_path):
     async with editing(runtime, tmp_path) as editor:
         editor.replace(NAME, "cost")
         await editor.left(2, 3)
@@ -158,9 +154,7 @@ async def test_it_ends_with_the_rename(runtime: Address, tmp_path: Path, end: st
             assert (await editor.command())["reason"] == "there is nothing to rename now"
 
 
-async def test_a_rename_of_another_thing_has_nothing_elsewhere(
-    runtime: Address, tmp_path: Path
-) -> None:
+async def test_a_rename_of_another_thing_has_nothing_elsewhere(runtime, tmp_path):
     async with editing(runtime, tmp_path) as editor:
         editor.replace(types.Range(types.Position(0, 10), types.Position(0, 15)), "rows")
         await until(lambda: editor.told.get("version") == editor.version, 60)

@@ -1,7 +1,5 @@
 """Repairs as quick fixes: offered where an error is, only if they parse and are likelier."""
 
-from collections.abc import Sequence
-
 import pytest
 from client_edits import Applied, apply_edits, cursor, run_edit, text_edits
 from editor_clients import Page, neovim, page
@@ -66,9 +64,7 @@ async def test_an_error_that_the_client_reports_is_repaired(runtime: Address):
         assert apply_edits(BROKEN, text_edits(action.edit)) == WHOLE
 
 
-async def test_an_error_that_only_the_parser_finds_is_repaired_where_the_user_asks(
-    runtime: Address,
-):
+async def test_an_error_that_only_the_parser_finds_is_repaired_where_the_user_asks(runtime):
     async with page(runtime, f"x = 1\n\n\n{BROKEN}", who=neovim(), **COMMAND) as user:
         assert await fixes(user, cursor(3, 3), is_automatic=True) == []
         assert await fixes(user, cursor(0, 3)) == []
@@ -93,9 +89,7 @@ async def test_the_light_bulb_gets_what_is_known_of_this_version(runtime: Addres
         (None, "this model cannot score texts"),
     ],
 )
-async def test_where_nothing_is_offered_the_log_says_why(
-    runtime: Address, likely: Sequence[str] | None, reason: str
-):
+async def test_where_nothing_is_offered_the_log_says_why(runtime, likely, reason):
     async with page(runtime, BROKEN, likely=likely, text="a", **QUIET) as user:
         for _ in range(MAX_REQUESTS):  # until it is known
             assert await fixes(user, cursor(0, 3)) == []
@@ -107,9 +101,7 @@ async def test_where_nothing_is_offered_the_log_says_why(
 @pytest.mark.parametrize(
     "severity", [types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Hint]
 )
-async def test_a_warning_in_code_that_parses_is_not_repaired(
-    runtime: Address, severity: types.DiagnosticSeverity
-):
+async def test_a_warning_in_code_that_parses_is_not_repaired(runtime, severity):
     async with page(runtime, WHOLE, **COMMAND) as user:
         assert await fixes(user, cursor(0, 3), diagnostic(cursor(0, 3), severity)) == []
 
@@ -137,7 +129,7 @@ NAME = types.Range(types.Position(1, 6), types.Position(1, 12))
     ],
 )
 async def test_the_title_says_what_is_repaired_and_where(
-    runtime: Address, text: str, where: types.Range, likely: str, title: str, repaired: str
+    runtime, text, where, likely, title, repaired
 ):
     async with page(runtime, text, likely=[likely], text="1", **QUIET) as user:
         action = await found(user, where, diagnostic(where))

@@ -107,9 +107,7 @@ async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:
         (PROJECT, "value{project}", False),  # the client did not request drafts
     ],
 )
-async def test_otherwise_nothing_is_told(
-    project: ProjectContext | None, text: str, drafts: bool
-) -> None:
+async def test_otherwise_nothing_is_told(project, text, drafts):
     async with session_with(project, drafts=drafts, text=text) as (session, sent):
         await answered(session)
         await chain_over(session)

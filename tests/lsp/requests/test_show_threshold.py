@@ -65,9 +65,7 @@ async def test_on_request_all_is_shown(runtime: Address) -> None:
         assert asked == [f"alpha{number}, beta" for number in range(3)]
 
 
-async def test_an_improbable_text_is_hidden_and_shown_on_request_without_another_fill(
-    runtime: Address,
-) -> None:
+async def test_an_improbable_text_is_hidden_and_shown_on_request_without_another_fill(runtime):
     async with typing(runtime, ABOVE) as user:
         assert await user.shown(0, 4) == []
         reason = f"no suggestion: the text would probably not be kept: {100 * WHOLE:.0f} %"
@@ -94,9 +92,7 @@ async def test_the_menu_gets_no_improbable_item(runtime: Address) -> None:
 
 @pytest.mark.parametrize(("threshold", "has_drafts"), [(0, True), (ABOVE, False)])
 @pytest.mark.parametrize("asked", [False, True])
-async def test_a_draft_of_a_hidden_text_does_not_flash(
-    runtime: Address, threshold: int, has_drafts: bool, asked: bool
-) -> None:
+async def test_a_draft_of_a_hidden_text_does_not_flash(runtime, threshold, has_drafts, asked):
     options = {"showThreshold": threshold}
     model = {"text": TEXT, "unsure": ["alpha", "beta"], "step_seconds": 0.06}
     async with told_page(runtime, "y = ", "drafts", options=options, **model) as (user, messages):
@@ -105,9 +101,7 @@ async def test_a_draft_of_a_hidden_text_does_not_flash(
         assert bool(notified(messages, "intarsia/draft")) is (has_drafts or asked)
 
 
-async def test_a_draft_shows_as_settled_only_what_the_answer_begins_with(
-    runtime: Address,
-) -> None:
+async def test_a_draft_shows_as_settled_only_what_the_answer_begins_with(runtime):
     options = {"showThreshold": BETWEEN}
     body = "alpha(1)\n    beta(2)\n    return gamma"
     model = {"text": body, "unsure": ["gamma"], "step_seconds": 0.06}
@@ -130,9 +124,7 @@ async def test_a_draft_shows_as_settled_only_what_the_answer_begins_with(
         (GhostText("gamma", ()), "alpha(1)"),
     ],
 )
-def test_an_answer_keeps_what_its_draft_has_shown(
-    read: GhostText | NoSuggestion, answered: str
-) -> None:
+def test_an_answer_keeps_what_its_draft_has_shown(read, answered):
     session: Any = SimpleNamespace(status=SimpleNamespace(model="qwen2.5-coder-0.5b"))
     plan = plan_at_cursor("y = ", 4, language_for_id("python"), FillOptions())
     assert isinstance(plan, FillPlan)
@@ -181,7 +173,5 @@ SHOWN, OTHER_SHOWN = ghost("a + b", None), ghost("a + c", 1)
         (OTHER_HIDDEN, HIDDEN, True),
     ],
 )
-def test_a_revision_takes_away_nothing_that_is_shown(
-    revised: GhostText, known: GhostText | None, is_taken: bool
-) -> None:
+def test_a_revision_takes_away_nothing_that_is_shown(revised, known, is_taken):
     assert is_better(revised, known) is is_taken

@@ -93,9 +93,7 @@ def change_folders(
     did_change_workspace_folders(server, types.DidChangeWorkspaceFoldersParams(event))
 
 
-async def test_an_added_folder_is_first_indexed_under_its_own_settings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_added_folder_is_first_indexed_under_its_own_settings(monkeypatch):
     server, folder = build_server(), Folder(uri="file:///work/one")
     client = SlowClient(server, monkeypatch)
     client.settings = {folder.uri: {"exclude": ["*.sql"]}}
@@ -107,9 +105,7 @@ async def test_an_added_folder_is_first_indexed_under_its_own_settings(
     assert found == [("*.sql",)]
 
 
-async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(monkeypatch):
     server, folder = build_server(), Folder(uri="file:///work/one")
     client = SlowClient(server, monkeypatch)
     change_folders(server, added=(folder,))
@@ -122,8 +118,8 @@ async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
 
 
 async def test_a_client_that_never_sends_settings_gets_an_index_by_the_initial_options(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    monkeypatch, caplog
+):
     monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server, folder = build_server(), Folder(uri="file:///work/one")
     client = SlowClient(server, monkeypatch, opens_index=False)
@@ -139,9 +135,7 @@ async def test_a_client_that_never_sends_settings_gets_an_index_by_the_initial_o
     assert not server.session.settings_requests.is_open
 
 
-async def test_settings_that_come_late_load_the_model_that_they_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_settings_that_come_late_load_the_model_that_they_name(monkeypatch):
     monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server, loaded = build_server(), list[str | None]()
 
@@ -156,9 +150,7 @@ async def test_settings_that_come_late_load_the_model_that_they_name(
     await until(lambda: loaded == ["late"])
 
 
-async def test_an_added_folder_without_settings_is_indexed_after_a_while(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_added_folder_without_settings_is_indexed_after_a_while(monkeypatch):
     monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server = build_server()
     client = SlowClient(server, monkeypatch)
@@ -167,9 +159,7 @@ async def test_an_added_folder_without_settings_is_indexed_after_a_while(
     await until(lambda: any(client.indexed))
 
 
-async def test_an_answer_that_is_missing_does_not_delay_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_answer_that_is_missing_does_not_delay_the_next_one(monkeypatch):
     monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     requests = settings_in_force.SettingsRequests()
     missing = requests.begin()
@@ -183,9 +173,7 @@ async def test_an_answer_that_is_missing_does_not_delay_the_next_one(
         await requests.settled()
 
 
-async def test_a_client_that_does_not_say_whether_it_watches_files_gets_an_index(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_client_that_does_not_say_whether_it_watches_files_gets_an_index(monkeypatch):
     monkeypatch.setattr(configuration, "LONGEST_WAIT_S", 0.05)
     server = build_server()
     client = SlowClient(server, monkeypatch, opens_index=False)

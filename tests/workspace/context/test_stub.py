@@ -67,9 +67,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("language", "text", "names", "written"), CASES)
-def test_a_stub_is_written_as_its_language_is(
-    language: str, text: str, names: list[str], written: str
-) -> None:
+def test_a_stub_is_written_as_its_language_is(language, text, names, written):
     row = language_for_id(language)
     definitions = extract_symbols(text, row).definitions
     stub = Stub(definitions, row)

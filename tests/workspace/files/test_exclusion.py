@@ -110,9 +110,7 @@ def test_windows_paths_are_read_with_slashes() -> None:
     ),
     is_absolute=st.booleans(),
 )
-def test_the_expression_for_all_patterns_misses_no_match(
-    parts: list[str], patterns: list[str], is_absolute: bool
-):
+def test_the_expression_for_all_patterns_misses_no_match(parts, patterns, is_absolute):
     path = PurePosixPath("/" if is_absolute else "", *parts)
     one_by_one = [it for it in patterns if _matches(path.as_posix().casefold(), it.casefold())]
     assert excluding_pattern(path, patterns) == (one_by_one[0] if one_by_one else None)

@@ -74,9 +74,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("files", "names"), CASES)
-def test_a_rule_means_what_it_means_to_git(
-    repository: Path, files: dict[str, str], names: list[str]
-):
+def test_a_rule_means_what_it_means_to_git(repository, files, names):
     written(repository, files)
     for name in names:
         assert is_ignored(repository, name) == git_ignores(repository, name), name
@@ -110,9 +108,7 @@ def test_all_folders_inside_of_one_are_no_files(tmp_path: Path) -> None:
         st.lists(PARTS, min_size=1, max_size=3).map("/".join), min_size=1, max_size=4, unique=True
     ),
 )
-def test_any_rules_mean_what_they_mean_to_git(
-    tmp_path_factory: pytest.TempPathFactory, rules: dict[str, list[str]], names: list[str]
-):
+def test_any_rules_mean_what_they_mean_to_git(tmp_path_factory, rules, names):
     root = tmp_path_factory.mktemp("repository")
     git(root, "init", "-q")
     written(root, {f"{at}.gitignore": "\n".join(lines) + "\n" for at, lines in rules.items()})
@@ -128,9 +124,7 @@ def test_rules_of_the_folders_around_an_opened_one_hold_too(repository: Path):
     assert not is_ignored(repository / "part" / "inner", "b.py")
 
 
-def test_a_linked_work_tree_has_the_exclude_file_of_its_repository(
-    repository: Path, tmp_path: Path
-):
+def test_a_linked_work_tree_has_the_exclude_file_of_its_repository(repository, tmp_path):
     author = ("-c", "user.name=a", "-c", "user.email=a@b.example")
     git(repository, *author, "commit", "-q", "--allow-empty", "-m", "a")
     linked = tmp_path / "linked"
@@ -154,7 +148,7 @@ USER_SETTINGS = [
 
 @pytest.mark.parametrize(("files", "has_rules"), USER_SETTINGS)
 def test_the_users_own_ignore_file_counts_in_each_repository(
-    repository: Path, tmp_path: Path, files: dict[str, str], has_rules: bool | None
+    repository, tmp_path, files, has_rules
 ):
     """A repository's own settings name none: the folder would choose a file of the user."""
     git(repository, "init", "-q", "inner")
@@ -208,9 +202,7 @@ def test_too_long_an_ignore_file_ignores_all_of_its_folder(repository: Path, nam
         ("!a.py\n", "a.py\n", "a.py", True),
     ],
 )
-def test_our_own_ignore_file_wins(
-    tmp_path: Path, git_rules: str, own_rules: str, name: str, expected: bool
-):
+def test_our_own_ignore_file_wins(tmp_path, git_rules, own_rules, name, expected):
     written(tmp_path, {".gitignore": git_rules, ".intarsiaignore": own_rules})
     assert is_ignored(tmp_path, name) == expected
 

@@ -188,9 +188,7 @@ def test_the_folders_nearest_to_open_files_come_first(tmp_path: Path):
     assert found.index("near/b.py") < found.index("far/a.py")
 
 
-def test_the_number_of_files_and_of_entries_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_number_of_files_and_of_entries_is_bounded(tmp_path, monkeypatch):
     made(tmp_path, *(f"many/{n}.py" for n in range(30)), *(f"few/{n}.py" for n in range(10)))
     monkeypatch.setattr(walk_module, "MAX_ENTRIES", 20)
     assert len(walked(tmp_path)) == 10

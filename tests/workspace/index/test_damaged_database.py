@@ -57,9 +57,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_database_that_is_none_of_ours_is_replaced(
-    root: Path, database: Path, open_roots: Opened, damage: str
-):
+def test_a_database_that_is_none_of_ours_is_replaced(root, database, open_roots, damage):
     """What may be another program's is moved aside."""
     DAMAGES[damage](database)
     own = open_roots(root)
@@ -81,9 +79,7 @@ def test_a_missing_table_is_made_again(root: Path, database: Path, open_roots: O
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_bytes_that_were_overwritten_never_fail_a_caller(
-    root: Path, database: Path, open_roots: Opened, seed: int
-):
+def test_bytes_that_were_overwritten_never_fail_a_caller(root, database, open_roots, seed):
     chosen = random.Random(seed)
     data = bytearray(database.read_bytes())
     for _ in range(60):
@@ -108,9 +104,7 @@ def test_two_windows_may_have_the_same_index(root: Path, database: Path, open_ro
         assert len(own.index.definitions_named("fresh", limit=3)) == 1
 
 
-def test_indexes_that_were_not_used_for_long_are_deleted(
-    root: Path, database: Path, open_roots: Opened
-):
+def test_indexes_that_were_not_used_for_long_are_deleted(root, database, open_roots):
     old, young = database.with_name("old.sqlite"), database.with_name("young.sqlite")
     for path in (old, young):
         open_database(path).close()

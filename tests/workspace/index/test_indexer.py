@@ -48,9 +48,7 @@ def made(root: Path, faults: list[str]) -> None:
 
 
 @pytest.mark.parametrize("fault", ["crash_here", "hang_here", "raise_here", "garble_here"])
-def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
-    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(tmp_path, fault, monkeypatch):
     monkeypatch.setattr(parser_process, "MAX_PARSE_S", 3.0)
     root = tmp_path / "workspace"
     made(root, [fault])
@@ -78,9 +76,7 @@ def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
         (("/missing/python",), "the parser cannot be started: "),
     ],
 )
-def test_a_parser_that_is_none_is_given_up_with_a_reason(
-    tmp_path: Path, command: tuple[str, ...], fault: str
-):
+def test_a_parser_that_is_none_is_given_up_with_a_reason(tmp_path, command, fault):
     made(tmp_path / "workspace", [])
     with opened(tmp_path / "workspace", tmp_path / "databases", *command) as own:
         own.update(max_s=60)

@@ -128,9 +128,7 @@ def test_a_folder_that_is_renamed_is_looked_at_again(root: Path, open_roots: Ope
     assert own.index.files_named("a") == [(root / "two/a.py").as_posix()]
 
 
-def test_switching_a_branch_and_back_parses_nothing_twice(
-    root: Path, open_roots: Opened, parsed_texts: list[str]
-):
+def test_switching_a_branch_and_back_parses_nothing_twice(root, open_roots, parsed_texts):
     main = {f"m{n}.py": f"def main_{n}(): pass\n" for n in range(10)}
     branch = {name: text.replace("main", "branch") for name, text in main.items()}
     written(root, main)
@@ -144,9 +142,7 @@ def test_switching_a_branch_and_back_parses_nothing_twice(
     assert sorted(parsed_texts) == sorted([*main.values(), *branch.values()])
 
 
-def test_an_index_that_is_opened_again_parses_only_what_changed(
-    root: Path, open_roots: Opened, parsed_texts: list[str]
-):
+def test_an_index_that_is_opened_again_parses_only_what_changed(root, open_roots, parsed_texts):
     written(root, {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n"})
     open_roots(root).close()
     written(root, {"b.py": "def g2(): pass\n"})
@@ -231,7 +227,7 @@ def test_a_file_is_read_as_it_is_now_and_judged_again(root: Path, open_roots: Op
 
 
 def test_the_database_is_outside_of_the_workspace_and_for_the_user_alone(
-    root: Path, tmp_path: Path, open_roots: Opened
+    root, tmp_path, open_roots
 ):
     written(root, {"a.py": "x = 1\n"})
     open_roots(root)
@@ -256,7 +252,7 @@ def test_no_line_of_a_source_is_stored(root: Path, tmp_path: Path, open_roots: O
     "error", [PermissionError(13, "denied"), sqlite3.OperationalError("readonly database")]
 )
 def test_without_the_right_to_write_there_is_no_index_and_no_error(
-    root: Path, open_roots: Opened, monkeypatch: pytest.MonkeyPatch, error: Exception
+    root, open_roots, monkeypatch, error
 ):
     """A user's rights are not taken away here: root would have them all the same."""
     monkeypatch.setattr(store, "open_database", Mock(side_effect=error))
@@ -266,9 +262,7 @@ def test_without_the_right_to_write_there_is_no_index_and_no_error(
     assert own.index.counts().faults != ()
 
 
-def test_a_cache_folder_that_is_a_file_pauses_the_index(
-    root: Path, tmp_path: Path, open_roots: Opened
-):
+def test_a_cache_folder_that_is_a_file_pauses_the_index(root, tmp_path, open_roots):
     written(root, {"a.py": "def f(): pass\n"})
     (tmp_path / "databases").write_text("")
     own = open_roots(root)
@@ -276,9 +270,7 @@ def test_a_cache_folder_that_is_a_file_pauses_the_index(
     assert "is paused" in own.index.counts().faults[0]
 
 
-def test_what_the_settings_exclude_now_is_unknown_before_the_next_walk(
-    root: Path, open_roots: Opened
-):
+def test_what_the_settings_exclude_now_is_unknown_before_the_next_walk(root, open_roots):
     written(root, {"app/session.py": SESSION})
     own = open_roots(root)
     session = (root / "app/session.py").as_posix()

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path, PurePath
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_parser import InlineParser
@@ -185,9 +184,7 @@ def answered_marks(workspace: Workspace) -> set[str]:
 
 @settings(max_examples=80)
 @given(steps=STEPS)
-def test_no_secret_reaches_an_answer_or_a_row(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, ...]]
-):
+def test_no_secret_reaches_an_answer_or_a_row(tmp_path_factory, steps):
     with Workspace.opened(tmp_path_factory.mktemp("secrets")) as workspace:
         for step in steps:
             workspace.do(step)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.languages import LANGUAGES, Language, language_for_path
+from intarsia.infill.languages import LANGUAGES, language_for_path
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -199,9 +199,7 @@ NAMES = st.text(alphabet='ab./\\:@*~$"{}', max_size=12)
     config=st.sampled_from(["", "{", "[]", '{"compilerOptions": 3, "name": [], "workspaces": 1}'])
     | st.text(),
 )
-def test_no_import_and_no_configuration_raises(
-    language: Language, module: str, folder: str, config: str
-) -> None:
+def test_no_import_and_no_configuration_raises(language, module, folder, config):
     files = Files(
         roots=[AT], exists=lambda path: "a" in path, files_in=lambda _: [f"{AT}/a"],
         read=lambda _: config,

@@ -231,9 +231,7 @@ GARBAGE = "import sys, time; sys.stdout.write('x' * 100); sys.stdout.flush(); ti
         ((*PYTHON, GARBAGE), (), "it wrote what is no answer"),
     ],
 )
-async def test_a_process_that_fails_is_given_up_with_one_reason(
-    root: Path, command: tuple[str, ...], delays_s: tuple[float, ...], reason: str
-):
+async def test_a_process_that_fails_is_given_up_with_one_reason(root, command, delays_s, reason):
     said: list[str] = []
     async with running(root, log=said.append, command=command, delays_s=delays_s) as client:
         await engine_watch.until(lambda: bool(client.fault), 60)

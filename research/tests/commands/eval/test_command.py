@@ -118,9 +118,7 @@ def test_a_run_is_kept_and_shown_again_with_the_same_figures(script: Script, toy
     assert [row.judgement.passed is None for row in read_run(kept).rows] == [False, False]
 
 
-def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
-    script: Script, toy: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(script, toy, monkeypatch):
     async def fill(self: ScriptedSystem, case: Case) -> Answer:
         return failed("the engine went away: try again", 1.0)
 
@@ -136,7 +134,7 @@ def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_whatever_ends_the_process_keeps_what_was_done(
-    start_engine, address: Address, source: Path, tmp_path: Path, sent: signal.Signals
+    start_engine, address, source, tmp_path, sent
 ):
     start_engine(text="1", num_steps=20, step_seconds=0.01)
     source.write_text("".join(f"value_{number} = {number}\n" for number in range(200)))

@@ -75,9 +75,7 @@ def test_all_hunks_put_in_are_the_file_after_the_commit() -> None:
         (offer(7, 1, "line 6  "), ()),
     ],
 )
-def test_an_offer_is_exact_if_it_puts_in_what_the_commit_changed(
-    one: Replacement, numbers: tuple[int, ...]
-) -> None:
+def test_an_offer_is_exact_if_it_puts_in_what_the_commit_changed(one, numbers):
     assert exact_hunks(one, LINES_AFTER, OPEN) == numbers
 
 

@@ -1,7 +1,6 @@
 """The set of holes that use names of other files, made from tiny packages."""
 
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -138,9 +137,7 @@ def test_another_archive_than_that_of_the_table_is_refused(archives: Archives) -
 
 
 @pytest.mark.parametrize("pack", [tar_bytes, zip_bytes])
-def test_no_member_is_written_outside_its_folder(
-    tmp_path: Path, pack: Callable[[Mapping[str, str | bytes]], bytes]
-) -> None:
+def test_no_member_is_written_outside_its_folder(tmp_path, pack):
     archives = Archives(tmp_path)
     evil = {"../up.py": "x = 1\n", "/abs.py": "x = 1\n", "small-1.0/../../deep.py": "x = 1\n"}
     archives.add("small", "python", pack({**PYTHON, **evil}))

@@ -249,7 +249,7 @@ async def test_a_file_that_is_no_program_is_a_fault(tmp_path: Path):
 
 
 def test_the_program_is_named_by_the_user_or_the_environment_or_lies_on_the_path(
-    tmp_path: Path, monkeypatch
+    tmp_path, monkeypatch
 ):
     program = write_program(tmp_path)
     monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)

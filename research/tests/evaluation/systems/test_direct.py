@@ -155,9 +155,7 @@ async def test_the_project_of_a_hole_is_opened_and_read(runtime: Address, tmp_pa
         ("!replace", "the item replaces {'start': {'line': 0, 'character': 0}"),
     ],
 )
-async def test_a_fault_at_one_case_is_its_failure_and_the_next_is_filled(
-    runtime: Address, fault: str, reason: str
-) -> None:
+async def test_a_fault_at_one_case_is_its_failure_and_the_next_is_filled(runtime, fault, reason):
     server = LanguageServer(
         FillOptions(deadline_ms=1_000),
         address=runtime,
@@ -221,9 +219,7 @@ INITIALIZE = {"processId": None, "rootUri": None, "capabilities": {}}
 
 
 @pytest.mark.parametrize("python_path", ["", f"{os.pathsep}/none"])
-async def test_a_module_in_the_users_folder_is_not_run(
-    python_path: str, runtime: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_module_in_the_users_folder_is_not_run(python_path, runtime, tmp_path, monkeypatch):
     """An empty part of PYTHONPATH is the working folder, which is therefore not the user's."""
     hostile = f"open({str(tmp_path / 'was_run')!r}, 'w').close()\n"
     for module in ("intarsia", "msgspec"):

@@ -70,9 +70,7 @@ def projects():
 
 
 @pytest.mark.parametrize("copies", [(), ("lib/python/shop/totals.py", "old/totals.py")])
-def test_no_chunk_has_the_text_of_the_hole(
-    projects: CutProjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: tuple[str, ...]
-) -> None:
+def test_no_chunk_has_the_text_of_the_hole(projects, tmp_path, monkeypatch, copies):
     monkeypatch.setattr(similar_passage, "MIN_SIMILARITY", 0.0)
     hole = make_shop(tmp_path / "shop-1.0", *copies)
     chunks = projects.chunks(hole.root, hole.path, plan_of(hole), ALL)

@@ -122,9 +122,7 @@ def test_two_matrices_stay_two(tmp_path: Path):
     assert untied.details["embedding"] == "as in the file"
 
 
-async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
-    toy_file: Path, backbone: Backbone
-):
+async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(toy_file, backbone):
     hole = case(PROMPT.prefix, suffix=PROMPT.suffix, kind="line")
     baseline = transformers_backbone(toy_file, model="toy")
     before = set(psutil.Process().children())

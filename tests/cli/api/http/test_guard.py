@@ -106,9 +106,7 @@ async def test_a_client_that_waits_to_be_told_may_send_its_body(desk: Desk):
     writer.close()
 
 
-async def test_the_answer_to_a_head_request_has_no_body(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-):
+async def test_the_answer_to_a_head_request_has_no_body(desk, caplog):
     reply = await desk.ask("HEAD", "/v1/models")
     assert (reply.status, reply.body) == (200, b"")
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -157,9 +155,7 @@ async def test_what_is_no_http_is_refused_and_the_server_stays_up(desk: Desk):
         b"Content-Length: 9\r\n\r\n{",
     ],
 )
-async def test_a_request_that_never_ends_is_given_up(
-    start_api: StartApi, monkeypatch: pytest.MonkeyPatch, part: bytes
-):
+async def test_a_request_that_never_ends_is_given_up(start_api, monkeypatch, part):
     monkeypatch.setattr(read, "READ_TIMEOUT_S", 0.05)
     monkeypatch.setattr(server, "READ_TIMEOUT_S", 0.05)
     async with start_api() as desk:
@@ -170,9 +166,7 @@ async def test_a_request_that_never_ends_is_given_up(
         writer.close()
 
 
-async def test_a_slow_second_head_is_given_up_too(
-    start_api: StartApi, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_slow_second_head_is_given_up_too(start_api, monkeypatch):
     monkeypatch.setattr(server, "READ_TIMEOUT_S", 0.3)
     async with start_api() as desk:
         reader, writer = await desk.connect()
@@ -184,9 +178,7 @@ async def test_a_slow_second_head_is_given_up_too(
         writer.close()
 
 
-async def test_too_many_requests_at_once_are_told_to_come_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-):
+async def test_too_many_requests_at_once_are_told_to_come_again(desk, monkeypatch):
     monkeypatch.setattr(access, "MAX_OPEN_REQUESTS", 0)
     reply = await desk.complete(prompt=PROMPT)
     assert reply.status == 429
@@ -195,9 +187,7 @@ async def test_too_many_requests_at_once_are_told_to_come_again(
     assert (await desk.complete(prompt=PROMPT)).status == 200
 
 
-async def test_of_too_many_connections_the_oldest_is_cut(
-    start_api: StartApi, monkeypatch: pytest.MonkeyPatch
-):
+async def test_of_too_many_connections_the_oldest_is_cut(start_api, monkeypatch):
     monkeypatch.setattr(server, "MAX_CONNECTIONS", 2)
     async with start_api() as desk:
         kept = [await desk.connect() for _ in range(2)]
@@ -224,9 +214,7 @@ async def test_asking_for_the_model_starts_no_engine(address: Address):
     assert not address.pid_path.exists()
 
 
-async def test_a_fault_of_ours_is_told_without_any_text(
-    start_api: StartApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+async def test_a_fault_of_ours_is_told_without_any_text(start_api, monkeypatch, capsys):
     def fails(*_: object) -> None:
         raise LookupError("secret text")
 
@@ -262,9 +250,7 @@ async def test_with_a_key_file_only_its_keys_are_served(address: Address, keys: 
         assert (await desk.post("/v1/completions", fields, **page)).status == 403
 
 
-async def test_a_changed_key_file_counts_at_once(
-    address: Address, keys: Path, capsys: pytest.CaptureFixture[str]
-):
+async def test_a_changed_key_file_counts_at_once(address, keys, capsys):
     where = dict(host="127.0.0.1", port=0, key_file=keys, tls_cert=None, tls_key=None)
     async with running_api(address, where=where) as desk:
 

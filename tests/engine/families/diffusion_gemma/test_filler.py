@@ -94,9 +94,7 @@ PROJECT = ProjectContext(
 )
 
 
-def test_code_of_other_files_is_read_first_or_when_it_is_there(
-    unread: DiffusionGemmaFiller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_of_other_files_is_read_first_or_when_it_is_there(unread, monkeypatch):
     filler = unread
     monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100.0)
     own = fill(filler, project=PROJECT)
@@ -125,9 +123,7 @@ def test_it_never_takes_the_room_of_a_hole(filler: DiffusionGemmaFiller) -> None
     assert num_project(most - whole + 1) == 0
 
 
-def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(
-    filler: DiffusionGemmaFiller,
-) -> None:
+def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(filler):
     before = fill(filler, suffix=CODE * 3, prefix="x = 1\n")
     after = fill(filler, suffix=CODE * 3, prefix="x = 1\ny")
     assert before.num_prefilled > 100
@@ -147,8 +143,8 @@ def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(
     ],
 )
 def test_any_size_of_given_text_hole_draft_and_suffix_is_filled(
-    filler: DiffusionGemmaFiller, prefix: str, suffix: str, given: str, fields: dict[str, Any]
-) -> None:
+    filler, prefix, suffix, given, fields
+):
     filled = fill(filler, prefix=prefix, suffix=suffix, given=given, **fields)
     assert filled.num_forwards >= 1
     assert len(filled.tokens) <= fields.get("max_tokens", 12)
@@ -196,9 +192,7 @@ def test_a_deadline_in_the_past_still_gives_a_whole_answer(filler: DiffusionGemm
         ({"draft": CODE, "max_tokens": 5}, r"draft has \d+ tokens, above max_tokens 5"),
     ],
 )
-def test_a_field_out_of_range_is_named(
-    filler: DiffusionGemmaFiller, fields: dict[str, Any], match: str
-) -> None:
+def test_a_field_out_of_range_is_named(filler, fields, match):
     with pytest.raises(ValueError, match=match):
         fill(filler, **fields)
 
@@ -234,9 +228,7 @@ def test_a_draft_is_renoised_and_denoised(filler: DiffusionGemmaFiller) -> None:
     assert "".join(token.text for token in filled.tokens) == filled.text
 
 
-def test_the_canvas_begins_with_what_is_kept_of_the_draft(
-    filler: DiffusionGemmaFiller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_canvas_begins_with_what_is_kept_of_the_draft(filler, monkeypatch):
     seen: list[list[int]] = []
     predict = filler._backbone.predict
 

@@ -31,9 +31,7 @@ SIXTEEN_BITS = torch.bfloat16 if DEVICE == "cuda" else torch.float16
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float32, SIXTEEN_BITS])
-def test_each_row_is_multiplied_with_its_own_matrix(
-    ends: list[int], n: int, num_out: int, dtype: torch.dtype
-) -> None:
+def test_each_row_is_multiplied_with_its_own_matrix(ends, n, num_out, dtype):
     from intarsia.engine.families.diffusion_gemma.int4_matmul import int4_product
 
     random = torch.Generator().manual_seed(n)

@@ -140,9 +140,7 @@ def test_same_tokens_over_seeds_and_canvas_lengths(canvas_length: int) -> None:
         ({}, 2, {"entropy_bound": 30.0}),
     ],
 )
-def test_same_tokens_over_several_canvases(
-    options: dict[str, int], num_canvases: int, settings: dict[str, Any]
-) -> None:
+def test_same_tokens_over_several_canvases(options, num_canvases, settings):
     for seed in range(2):
         model = several_canvases_model(seed=seed, **options)
         others = {"num_canvases": num_canvases, "seed": seed, **SETTINGS, **settings}

@@ -179,9 +179,7 @@ def test_a_grouped_product_is_each_row_s_own_matrix(ends: list[int], dtype: torc
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("kind", "tolerance"), [("fp8", 0.05), ("int4", 0.15)])
-def test_a_matrix_in_fewer_bits_multiplies_nearly_as_before(
-    kind: LowBit, tolerance: float, device: str
-) -> None:
+def test_a_matrix_in_fewer_bits_multiplies_nearly_as_before(kind, tolerance, device):
     matrix, rows = (
         each.to(device, torch.bfloat16) for each in (numbers(48, 128), numbers(2, 5, 128, seed=1))
     )
@@ -205,9 +203,7 @@ def exact_experts(
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("kind", "tolerance"), [("fp8", 0.08), ("int4", 0.25)])
-def test_experts_in_fewer_bits_say_nearly_what_they_said(
-    kind: LowBit, tolerance: float, device: str
-) -> None:
+def test_experts_in_fewer_bits_say_nearly_what_they_said(kind, tolerance, device):
     random = torch.Generator().manual_seed(2)
     shapes = ((9, 64), (6, 2 * 32, 64), (6, 64, 32))
     rows, gate_up, down = (

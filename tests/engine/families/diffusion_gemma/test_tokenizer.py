@@ -145,8 +145,8 @@ def test_drawn(num_given: int, num_free: int, num_suffix: int, canvases: list[st
     canvas_length=st.integers(1, 256),
 )
 def test_every_free_position_and_given_token_is_laid_out_once_and_canvases_fit(
-    num_given: int, num_free: int, num_suffix: int, canvas_length: int
-) -> None:
+    num_given, num_free, num_suffix, canvas_length
+):
     num_given = min(num_given, CanvasSizes(canvas_length=canvas_length).max_given)
     canvases = _lay_out(num_given, num_free, num_suffix, canvas_length)
     assert all(1 <= len(canvas.ids) <= canvas_length for canvas in canvases)

@@ -65,9 +65,7 @@ def choose(
 
 
 @in_int8
-def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(
-    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(shape, monkeypatch):
     assert choose("int8", shape) == "int8"
     with pytest.raises(ModelError, match="int8 cannot run here: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
@@ -81,9 +79,7 @@ def test_int8_is_for_a_cpu_with_an_int8_dot_product_and_heads_that_fill_vectors(
 
 @in_int8
 @packing
-def test_the_fastest_of_the_allowed_formats_is_chosen(
-    shape: BackboneShape, offered: list[list[Format]]
-) -> None:
+def test_the_fastest_of_the_allowed_formats_is_chosen(shape, offered):
     assert choose("auto", shape) == "int8"
     assert choose("auto", shape, has_room=False) == "int8"
     assert offered == [["plain", "packed", "int8"], ["plain", "int8"]]
@@ -91,17 +87,13 @@ def test_the_fastest_of_the_allowed_formats_is_chosen(
 
 @in_int8
 @packing
-def test_nothing_is_copied_where_there_is_no_room(
-    shape: BackboneShape, offered: list[list[Format]]
-) -> None:
+def test_nothing_is_copied_where_there_is_no_room(shape, offered):
     found = choose_format("auto", shape, dtype=torch.float32, device=CPU, has_room=lambda of: False)
     assert (found, offered) == (("plain", ("int8 is not used: memory is short",)), [])
 
 
 @in_int8
-def test_a_failing_compiler_rules_out_int8_but_not_the_load(
-    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch, offered: list[list[Format]]
-) -> None:
+def test_a_failing_compiler_rules_out_int8_but_not_the_load(shape, monkeypatch, offered):
     def fails() -> bool:
         raise OSError("no space left")
 
@@ -134,12 +126,7 @@ def test_on_another_device_matrices_stay_plain(shape: BackboneShape, offered: li
         ((1.0, 0.95, 2.0), "plain"),
     ],
 )
-def test_a_format_must_be_worth_its_price(
-    shape: BackboneShape,
-    seconds: tuple[float, float, float],
-    chosen: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_format_must_be_worth_its_price(shape, seconds, chosen, monkeypatch):
     turn = iter(range(10_000))
     monkeypatch.setattr(load, "_seconds", lambda product: seconds[next(turn) % 3])
     assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen

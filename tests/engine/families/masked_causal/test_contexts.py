@@ -22,7 +22,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.protocol import ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import ContextChunk, Decoding, Fill, Prefetch, ProjectContext
+from intarsia.engine.ipc.messages import ContextChunk, Fill, Prefetch, ProjectContext
 
 HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
 SUFFIX = "\n    return x\n"
@@ -107,9 +107,7 @@ class TestFind:
 
 @settings(max_examples=25)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
-def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
-    toy: Path, drafter: Path, typed: str, decoding: Decoding
-) -> None:
+def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(toy, drafter, typed, decoding):
     """What was read before changes nothing: only where the context ends does."""
     warm, cold = toy_filler(toy, drafter), toy_filler(toy, drafter)
     run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, decoding=decoding))
@@ -191,9 +189,7 @@ def placed(**fields: Any) -> Prefetch:
     return Prefetch(prefix=HEAD, suffix=SUFFIX_BELOW, **options)
 
 
-def test_the_prompt_does_not_depend_on_how_it_came_to_be_read(
-    filler: MaskedCausalFiller, toy: Path, drafter: Path
-) -> None:
+def test_the_prompt_does_not_depend_on_how_it_came_to_be_read(filler, toy, drafter):
     cold = run_fill(toy_filler(toy, drafter, max_context_tokens=512), fill(project_use="always"))
     filler.prefetch(placed(), NO_CONTROL)
     warm = run_fill(filler, fill())
@@ -211,9 +207,7 @@ def test_where_reading_is_cheap_it_is_read_at_once(filler: MaskedCausalFiller, m
     assert run_fill(filler, fill()).num_project > 0
 
 
-def test_idle_time_reads_the_own_window_first_and_then_the_larger_context(
-    filler: MaskedCausalFiller,
-) -> None:
+def test_idle_time_reads_the_own_window_first_and_then_the_larger_context(filler):
     filler.prefetch(placed(), NO_CONTROL)
     own = run_fill(filler, fill(project=None))
     whole = run_fill(filler, fill())
@@ -222,9 +216,7 @@ def test_idle_time_reads_the_own_window_first_and_then_the_larger_context(
 
 
 @pytest.mark.parametrize("num_chunks", [0, 1, 6])
-def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(
-    filler: MaskedCausalFiller, num_chunks: int
-) -> None:
+def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(filler, num_chunks):
     asked = iter(range(99))
     with pytest.raises(Cancelled):
         filler.prefetch(placed(), cancelling(lambda: next(asked) == num_chunks))
@@ -236,9 +228,7 @@ def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("has_project", [True, False])
-def test_typing_reads_nothing_again_with_chunks_as_without(
-    filler: MaskedCausalFiller, decoding: Decoding, has_project: bool
-) -> None:
+def test_typing_reads_nothing_again_with_chunks_as_without(filler, decoding, has_project):
     typed = "    y = 1\n    z = f(val)"
     fields: dict[str, Any] = {"project": project() if has_project else None}
     filler.prefetch(placed(**fields), NO_CONTROL)
@@ -276,9 +266,7 @@ def test_until_new_chunks_are_read_the_earlier_ones_serve(filler: MaskedCausalFi
 
 
 @pytest.mark.parametrize("change", [{"path": "pkg/other.py"}, {"repository": "another"}])
-def test_chunks_of_another_file_or_repository_never_serve(
-    filler: MaskedCausalFiller, change: dict[str, str]
-) -> None:
+def test_chunks_of_another_file_or_repository_never_serve(filler, change):
     other = msgspec.structs.replace(project("y = 2\n"), **change)
     filler.prefetch(placed(project=other), NO_CONTROL)
     assert run_fill(filler, fill()).num_project == 0
@@ -319,9 +307,7 @@ def test_where_both_contexts_say_the_same_that_draft_takes_one_pass(tmp_path: Pa
 
 
 @pytest.mark.parametrize("is_background", [False, True])
-def test_a_fill_in_the_background_reads_in_short_chunks(
-    filler: MaskedCausalFiller, is_background: bool
-) -> None:
+def test_a_fill_in_the_background_reads_in_short_chunks(filler, is_background):
     held: list[int] = []
     control = FillControl(checkpoint=lambda: held.append(len(filler._context.cache)))
     filler.fill(fill(project=None, is_background=is_background, max_tokens=1), control)

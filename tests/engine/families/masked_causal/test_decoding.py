@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import DECODINGS, Kind, save_drafter, toy_context, toy_fill, toy_filler, toy_text
+from toy_causal import DECODINGS, save_drafter, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import greedy, greedy_fill, run_fill
 
 from intarsia.engine.decoding.speculation_policy import DraftSources, SpeculationPolicy
@@ -21,7 +21,7 @@ from intarsia.engine.families.masked_causal.passes import (
     SpeculativePasses,
 )
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import Decoding, Fill, Step
+from intarsia.engine.ipc.messages import Fill, Step
 
 DRAFT = "val return def"
 
@@ -40,9 +40,7 @@ def test_a_draft_is_rewritten(filler: MaskedCausalFiller, toy: Path) -> None:
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("fields", [{"noise": 0.2}, {"noise": 1.0}, {"draft": "x", "noise": 1.0}])
-def test_without_a_draft_or_with_all_of_it_noise_a_hole_is_filled(
-    filler: MaskedCausalFiller, decoding: Decoding, fields: dict[str, Any]
-) -> None:
+def test_without_a_draft_or_with_all_of_it_noise_a_hole_is_filled(filler, decoding, fields):
     plain, noised = (run_fill(filler, toy_fill(decoding=decoding, **it)) for it in ({}, fields))
     for name in ("text", "tokens", "num_forwards", "finish_reason", "mean_entropy"):
         assert getattr(noised, name) == getattr(plain, name), name
@@ -91,9 +89,7 @@ def test_steps_are_shown_until_the_answer_stands(filler: MaskedCausalFiller) -> 
         ({"max_tokens": 3}, r"draft has \d+ tokens, above max_tokens 3: rewrite less"),
     ],
 )
-def test_what_cannot_be_rewritten_is_refused(
-    filler: MaskedCausalFiller, fields: dict[str, Any], match: str
-) -> None:
+def test_what_cannot_be_rewritten_is_refused(filler, fields, match):
     with pytest.raises(ValueError, match=match):
         run_fill(filler, rewriting(**fields))
 
@@ -158,9 +154,7 @@ def contexts(folder: Path) -> list[list[int]]:
 
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_text_is_greedy_with_any_drafter(
-    kind: Kind, seed: int, toys: dict[str, Path], tmp_path: Path
-) -> None:
+def test_the_text_is_greedy_with_any_drafter(kind, seed, toys, tmp_path):
     folder = toys[kind]
     causal = toy_context(folder, save_drafter(tmp_path / "d.safetensors", folder, seed=seed))
     for context in contexts(folder):

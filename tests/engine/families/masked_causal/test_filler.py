@@ -19,7 +19,6 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.errors import DeadlinePassed
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.fill_control import NO_CONTROL
@@ -41,18 +40,14 @@ def context_ids(filler: MaskedCausalFiller) -> list[int]:
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("max_tokens", [1, 2, 7, 30])
-def test_no_more_tokens_than_asked_for(
-    filler: MaskedCausalFiller, decoding: Decoding, max_tokens: int
-) -> None:
+def test_no_more_tokens_than_asked_for(filler, decoding, max_tokens):
     filled = run_fill(filler, toy_fill(decoding=decoding, max_tokens=max_tokens))
     assert len(filled.tokens) == max_tokens
     assert filled.finish_reason == "max_tokens"
 
 
 @pytest.mark.parametrize("decoding", ["speculative", "autoregressive"])
-def test_a_stop_text_ends_the_fill_before_it(
-    filler: MaskedCausalFiller, long_fill: Filled, decoding: Decoding
-) -> None:
+def test_a_stop_text_ends_the_fill_before_it(filler, long_fill, decoding):
     for at in range(1, len(long_fill.text) - 3, 4):
         stop = long_fill.text[at : at + 3]
         filled = run_fill(filler, toy_fill(max_tokens=40, stop=(stop, ""), decoding=decoding))
@@ -130,18 +125,14 @@ def test_the_end_has_the_probability_of_its_token(tmp_path: Path) -> None:
     assert own * filled.end_confidence == pytest.approx(whole)
 
 
-def test_an_end_within_the_last_token_is_as_sure_as_that(
-    filler: MaskedCausalFiller, long_fill: Filled
-) -> None:
+def test_an_end_within_the_last_token_is_as_sure_as_that(filler, long_fill):
     two = next(token.text for token in long_fill.tokens if len(token.text) > 1)
     filled = run_fill(filler, toy_fill(max_tokens=40, stop=(two[1:],)))
     assert filled.text.endswith(two[0])
     assert filled.end_confidence == 1
 
 
-def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(
-    filler: MaskedCausalFiller, text: FimTokenizer
-) -> None:
+def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(filler, text):
     allowed = text.continuing(b"de")
     firsts = [decoded(filler, toy_fill(given="de"), rank) for rank in range(len(allowed))]
     assert len(allowed) > 2
@@ -150,9 +141,7 @@ def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(
 
 
 @pytest.mark.parametrize(("given", "number"), [("", 20), ("de", 3)])
-def test_alternatives_differ_in_their_first_token(
-    filler: MaskedCausalFiller, given: str, number: int
-) -> None:
+def test_alternatives_differ_in_their_first_token(filler, given, number):
     filled = [run_fill(filler, toy_fill(given=given, alternative=k)) for k in range(number)]
     confidences = [f.tokens[0].confidence for f in filled if f.tokens]
     assert confidences == sorted(confidences, reverse=True)
@@ -170,9 +159,7 @@ def test_alternatives_differ_in_their_first_token(
     ],
 )
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_any_text_may_stand_round_a_hole(
-    filler: MaskedCausalFiller, text: FimTokenizer, decoding: Decoding, prefix: str, suffix: str
-) -> None:
+def test_any_text_may_stand_round_a_hole(filler, text, decoding, prefix, suffix):
     filled = run_fill(filler, toy_fill(prefix, suffix, decoding=decoding, max_tokens=5))
     assert len(filled.tokens) <= 5
     ids = context_ids(filler)
@@ -189,9 +176,7 @@ def test_any_text_may_stand_round_a_hole(
         ("", "c" * 40 + "d" * 50, ("", "c" * 40)),
     ],
 )
-def test_what_stands_nearest_the_hole_is_kept(
-    toy: Path, text: FimTokenizer, prefix: str, suffix: str, kept: tuple[str, str]
-) -> None:
+def test_what_stands_nearest_the_hole_is_kept(toy, text, prefix, suffix, kept):
     """A side that is short leaves its share to the other one."""
     filler = toy_filler(toy, max_context_tokens=40)
     run_fill(filler, toy_fill(prefix, suffix, max_tokens=1))
@@ -203,9 +188,7 @@ def test_what_stands_nearest_the_hole_is_kept(
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("max_tokens", [3, 17])
-def test_the_last_step_shown_is_the_answer(
-    filler: MaskedCausalFiller, decoding: Decoding, max_tokens: int
-) -> None:
+def test_the_last_step_shown_is_the_answer(filler, decoding, max_tokens):
     steps: list[Step] = []
     request = toy_fill(decoding=decoding, max_tokens=max_tokens)
     filled = run_fill(filler, request, on_step=steps.append)

@@ -186,9 +186,7 @@ def prompt(text: FimTokenizer, project: ProjectContext, max_tokens: int = 500) -
         ),
     ],
 )
-def test_code_of_other_files_stands_as_the_model_was_trained(
-    tmp_path: Path, marks: tuple[str, ...], expected: str
-) -> None:
+def test_code_of_other_files_stands_as_the_model_was_trained(tmp_path, marks, expected):
     assert prompt(saved(toy_tokenizer(marks=marks), tmp_path), PROJECT) == expected
 
 
@@ -226,9 +224,7 @@ def test_if_not_all_fit_the_last_are_kept_whole(text: FimTokenizer) -> None:
 
 
 @pytest.mark.parametrize("chunks", [(), (ContextChunk(path="a.py", text=" \n"),)])
-def test_nothing_to_read_leaves_the_prompt_alone(
-    text: FimTokenizer, chunks: tuple[ContextChunk, ...]
-) -> None:
+def test_nothing_to_read_leaves_the_prompt_alone(text, chunks):
     project = ProjectContext(repository="r", path="a.py", chunks=chunks)
     assert prompt(text, project) == "<|fim_prefix|>PRE<|fim_suffix|>SUF<|fim_middle|>"
 
@@ -251,8 +247,6 @@ chunks = st.builds(ContextChunk, path=st.text(max_size=9), text=st.text(max_size
     ),
     max_tokens=st.integers(0, 120),
 )
-def test_there_are_never_more_tokens_than_allowed(
-    text: FimTokenizer, project: ProjectContext, max_tokens: int
-) -> None:
+def test_there_are_never_more_tokens_than_allowed(text, project, max_tokens):
     ids = lay_out_project(text, project, max_tokens=max_tokens)
     assert len(ids) == 0 or len(ids) <= max_tokens

@@ -23,11 +23,9 @@ from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.decoding.speculation_policy import Proposal
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.rows import (
     frozen_rows,
 )
@@ -105,9 +103,7 @@ def drafts_after(backbone: CausalBackbone, sizes: list[int]) -> list[Proposal]:
 
 
 @pytest.mark.parametrize("matrices", ["plain", pytest.param("int8", marks=in_int8)])
-def test_a_draft_is_the_same_however_its_context_was_read(
-    matrices: Format, toy: Path, drafter: Path
-) -> None:
+def test_a_draft_is_the_same_however_its_context_was_read(matrices, toy, drafter):
     backbone = toy_backbone(toy, drafter, matrices=matrices)
     whole = drafts_after(backbone, [60])
     assert [len(proposal.ids) for proposal in whole] == [5] * 4, "one token a row of its block"
@@ -131,9 +127,7 @@ def test_a_draft_reads_its_whole_context(toy: Path, drafter: Path) -> None:
 
 
 @pytest.mark.parametrize("num_tokens", [1, 3])
-def test_a_shorter_draft_is_the_beginning_of_a_longer_one(
-    num_tokens: int, toy: Path, drafter: Path
-) -> None:
+def test_a_shorter_draft_is_the_beginning_of_a_longer_one(num_tokens, toy, drafter):
     context = toy_context(toy, drafter)
     context.prefill(_IDS[:60])
     passes = SpeculativePasses(context)
@@ -160,9 +154,7 @@ def test_nothing_is_drafted_where_no_hidden_state_was_kept(toy: Path, drafter: P
 
 
 @pytest.mark.parametrize("matrices", ["plain", pytest.param("int8", marks=in_int8)])
-def test_a_drafter_changes_nothing_of_the_backbone(
-    matrices: Format, toy: Path, drafter: Path
-) -> None:
+def test_a_drafter_changes_nothing_of_the_backbone(matrices, toy, drafter):
     bare, drafting = (toy_backbone(toy, it, matrices=matrices) for it in (None, drafter))
     expected = run_causally(bare, bare.new_cache(), _IDS)
     assert torch.equal(run_causally(drafting, drafting.new_cache(), _IDS), expected)
@@ -204,9 +196,7 @@ def test_a_row_is_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) 
 
 @pytest.mark.parametrize("num_hidden", [0, 1, 3, 40])
 @pytest.mark.parametrize("matrices", ["plain", pytest.param("int8", marks=in_int8)])
-def test_the_last_hidden_states_are_those_of_a_whole_pass(
-    num_hidden: int, matrices: Format, toy: Path, drafter: Path
-) -> None:
+def test_the_last_hidden_states_are_those_of_a_whole_pass(num_hidden, matrices, toy, drafter):
     backbone = toy_backbone(toy, drafter, matrices=matrices)
     whole, last = backbone.new_cache(), backbone.new_cache()
     every = backbone.forward(frozen_rows(_IDS[:40], start=0, device=CPU), whole)
@@ -234,9 +224,7 @@ def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
 
 @in_int8
 @pytest.mark.parametrize("prefix", ["def f(x):\n    return ", "a = [", "for i in "])
-def test_a_text_is_the_same_in_every_decoding(
-    prefix: str, text: FimTokenizer, toy: Path, drafter: Path
-) -> None:
+def test_a_text_is_the_same_in_every_decoding(prefix, text, toy, drafter):
     def written(decoding: Decoding) -> str:
         model = OpenContext(toy_backbone(toy, drafter, matrices="int8"), cache_tokens=4096)
         info = ModelInfo(name="toy", family="", device="cpu", dtype="int8", notes=())

@@ -157,9 +157,7 @@ def test_a_drafter_must_name_the_layers_that_it_reads(taps: str, toy: Path, tmp_
 
 
 @pytest.mark.parametrize("number", [-1, 10**6, math.nan, math.inf])
-def test_a_drafter_has_tokens_of_its_backbone_and_finite_numbers(
-    number: float, toy: Path, tmp_path: Path
-) -> None:
+def test_a_drafter_has_tokens_of_its_backbone_and_finite_numbers(number, toy, tmp_path):
     path = save_drafter(tmp_path / "d", toy)
     name = "1.o" if not math.isfinite(number) else "vocabulary"
     change_tensors(path, lambda tensors: tensors[name].view(-1)[3:4].fill_(number))
@@ -286,9 +284,7 @@ def test_a_list_of_weights_with_odd_names_is_refused(folder: Path, shards: objec
 
 
 @pytest.mark.parametrize("kind", ["too deep", "a pipe", "a device"])
-def test_odd_settings_of_a_tokenizer_are_left_out_and_not_waited_for(
-    folder: Path, kind: str
-) -> None:
+def test_odd_settings_of_a_tokenizer_are_left_out_and_not_waited_for(folder, kind):
     settings = folder / "tokenizer_config.json"
     settings.unlink(missing_ok=True)
     match kind:

@@ -97,9 +97,7 @@ def test_the_text_behind_the_hole_is_looked_at(filler: Filler) -> None:
     assert product.text == "product = first * second"
 
 
-def test_typing_along_takes_four_in_ten_of_the_passes(
-    filler: Filler, verified: dict[str, Filled]
-) -> None:
+def test_typing_along_takes_four_in_ten_of_the_passes(filler, verified):
     """Each key's fill is finished, and each starts from the one before."""
     prefix, suffix = REAL_HOLES["running mean"]
     text = verified["running mean"].text

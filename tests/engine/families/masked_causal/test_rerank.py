@@ -2,7 +2,6 @@
 
 import math
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -55,9 +54,7 @@ def ranked(filler: MaskedCausalFiller, request: Fill) -> list[tuple[FillTask, An
 
 
 @pytest.mark.parametrize("given_text", ["", "va", "    re"])
-def test_the_best_makes_the_whole_text_likeliest(
-    filler: MaskedCausalFiller, toy: Path, given_text: str
-) -> None:
+def test_the_best_makes_the_whole_text_likeliest(filler, toy, given_text):
     """Weighed again by transformers, in whole passes without a cache."""
     reference, text = AutoModelForCausalLM.from_pretrained(toy, dtype=torch.float32), toy_text(toy)
 
@@ -113,9 +110,7 @@ def test_a_sure_answer_is_the_only_one(filler: MaskedCausalFiller, monkeypatch: 
         ({"max_steps": 2}, "max_steps"),
     ],
 )
-def test_a_rewritten_draft_and_an_answer_cut_short_have_no_others(
-    filler: MaskedCausalFiller, fields: dict[str, object], reason: str
-) -> None:
+def test_a_rewritten_draft_and_an_answer_cut_short_have_no_others(filler, fields, reason):
     filled = run_fill(filler, several(**fields), received_at=time.monotonic() - 1)
     assert (filled.others, filled.finish_reason) == ((), reason)
 
@@ -129,9 +124,7 @@ def test_a_cancel_ends_it_at_any_time(filler: MaskedCausalFiller, num_looks: int
     assert run_fill(filler, several(num_candidates=1)).text
 
 
-def test_a_deadline_among_the_others_returns_the_first_and_its_reason(
-    filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deadline_among_the_others_returns_the_first_and_its_reason(filler, monkeypatch):
     """So that no caller tries again with the whole time."""
     greedy = run_fill(filler, several(num_candidates=1))
     write, begun = filler._writer.write, []
@@ -177,22 +170,14 @@ def check_continues(
     decoding=st.sampled_from(DECODINGS),
     alternative=st.integers(0, 5),
 )
-def test_the_answer_goes_on_from_any_given_text(
-    filler: MaskedCausalFiller,
-    text: FimTokenizer,
-    given_text: str,
-    decoding: Decoding,
-    alternative: int,
-) -> None:
+def test_the_answer_goes_on_from_any_given_text(filler, text, given_text, decoding, alternative):
     request = toy_fill(given=given_text, decoding=decoding, alternative=alternative, max_tokens=40)
     check_continues(filler, text, request, run_fill(filler, request))
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("given_text", ["def", " return", "é", "    "])
-def test_several_short_tokens_may_spell_what_is_given(
-    filler: MaskedCausalFiller, text: FimTokenizer, decoding: Decoding, given_text: str
-) -> None:
+def test_several_short_tokens_may_spell_what_is_given(filler, text, decoding, given_text):
     """Every first token that fits is tried: whole, longer, or one byte of it."""
     lengths = set()
     for alternative in range(8):
@@ -261,7 +246,5 @@ _FAR_DOWN = b"#\n" * 100 + _BEFORE + b"a" * 40
         (b"x", b"y = x", None),  # at the start of a file only the same text will do
     ],
 )
-def test_a_place_is_known_by_the_text_before_it(
-    before: bytes, now: bytes, typed: bytes | None
-) -> None:
+def test_a_place_is_known_by_the_text_before_it(before, now, typed):
     assert typed_since(before, now) == typed

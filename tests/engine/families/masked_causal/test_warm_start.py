@@ -244,9 +244,7 @@ def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cache_tokens", [4_096, 150])
-def test_a_suspended_fill_returns_what_it_returns_alone(
-    kind: str, cache_tokens: int, toy: Path, drafter: Path
-) -> None:
+def test_a_suspended_fill_returns_what_it_returns_alone(kind, cache_tokens, toy, drafter):
     undisturbed = toy_filler(toy, drafter)
     alone = [said(run_fill(undisturbed, request)) for request in OTHERS]
     expected = run_fill(undisturbed, work(kind))
@@ -313,9 +311,7 @@ def test_a_cancelled_inner_fill_does_not_change_the_suspended_one(toy: Path) -> 
 
 
 @pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
-def test_a_context_is_read_in_short_chunks_after_a_suspension(
-    at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_context_is_read_in_short_chunks_after_a_suspension(at, expected, toy, monkeypatch):
     """A client that waited for one chunk will soon wait for the next."""
     monkeypatch.setattr(open_context_module, "SHORT_CHUNK", 20)
     monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,7 +13,6 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.load import Format
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.families.masked_causal.next_edit import corrections, scoring
@@ -77,13 +75,8 @@ OTHER = LineChange(first=1, num_lines=1, new_lines=["c = 3\n"])
     ],
 )
 def test_the_models_answer_comes_first_and_the_edits_replacement_once(
-    backbone: CausalBackbone,
-    text: FimTokenizer,
-    answer: str,
-    example: EditExample,
-    expected: list[tuple[LineChange, float]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    backbone, text, answer, example, expected, monkeypatch
+):
     writer = Writer(text, answer)
     monkeypatch.setattr(corrections, "Rewriter", lambda *_: writer)
     found = CorrectionWriter(backbone, text).write(REGION, example, NO_CONTROL)
@@ -118,9 +111,7 @@ def test_the_models_answer_comes_first_and_the_edits_replacement_once(
         ("a = 1\n", "a\\1 = 1\n", "a = 2\n", "a\\1 = 2\n"),
     ],
 )
-def test_replacements_of_the_edit_are_repeated(
-    before: str, after: str, line: str, expected: str | None
-) -> None:
+def test_replacements_of_the_edit_are_repeated(before, after, line, expected):
     found = substituted(line, EditExample(before=before, after=after))
     assert found[:1] == ([] if expected is None else [expected])
 
@@ -191,9 +182,7 @@ def test_a_text_without_an_end_is_cut_off(backbone: CausalBackbone, text: FimTok
     assert 0 < len(found.ids) < 200
 
 
-def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(
-    backbone: CausalBackbone, text: FimTokenizer
-) -> None:
+def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(backbone, text):
     ends = frozenset(range(256, 280))
     prompt, ids = text.encode("original:\na = 1\nupdated:\n"), text.encode("a = 2\n" * 9)
     found = Rewriter(backbone, ends).log_probability(backbone.new_cache(), prompt, ids, NO_CONTROL)
@@ -235,9 +224,7 @@ def log_p(backbone: CausalBackbone, ids: Sequence[int]) -> list[float]:
     return [float(logits[i - 1, token]) for i, token in enumerate(ids) if i]
 
 
-def test_what_an_earlier_window_has_is_not_read_again(
-    backbone: CausalBackbone, window: EditedWindow
-) -> None:
+def test_what_an_earlier_window_has_is_not_read_again(backbone, window):
     reader, ids = WindowReader(backbone, nothing_held), window.before.ids
     first = window.first_scored - 1
     one = reader.read(ids, first, NO_CONTROL)
@@ -273,9 +260,7 @@ def test_reading_ends_within_a_chunk(backbone: CausalBackbone, window: EditedWin
 
 
 @pytest.mark.parametrize("share", [1.0, 0.1])
-def test_a_drop_is_the_largest_loss_of_a_token(
-    backbone: CausalBackbone, window: EditedWindow, share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_drop_is_the_largest_loss_of_a_token(backbone, window, share, monkeypatch):
     monkeypatch.setattr(scoring, "_SHARE_SCORED", share)
     monkeypatch.setattr(scoring, "_MIN_SCORED", 4)
     reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
@@ -298,9 +283,7 @@ def test_a_drop_is_the_largest_loss_of_a_token(
 
 
 @pytest.mark.parametrize("matrices", ["plain", "packed"])
-def test_drops_are_found_in_a_model_that_computes_in_half_precision(
-    toy: Path, window: EditedWindow, matrices: Format
-) -> None:
+def test_drops_are_found_in_a_model_that_computes_in_half_precision(toy, window, matrices):
     """Its matrices take no rows of another precision."""
     if matrices == "packed" and not can_pack(torch.bfloat16):
         pytest.skip("this processor has no packed format")
@@ -312,9 +295,7 @@ def test_drops_are_found_in_a_model_that_computes_in_half_precision(
 
 
 @pytest.mark.parametrize("new", [b"    y3 = new(x, 3)\n", b"", b"    a = 1\n    b = 2\n"])
-def test_a_gain_is_the_difference_of_two_log_probabilities(
-    backbone: CausalBackbone, window: EditedWindow, text: FimTokenizer, new: bytes
-) -> None:
+def test_a_gain_is_the_difference_of_two_log_probabilities(backbone, window, text, new):
     read = WindowReader(backbone, nothing_held).read(
         window.after.ids, window.first_scored - 1, NO_CONTROL
     )
@@ -353,9 +334,7 @@ def whole(text: FimTokenizer, request: ScoreTexts, middle: str) -> list[int]:
     return window_below(text, request.prefix + middle + request.suffix)
 
 
-def test_a_gain_is_the_difference_of_whole_texts(
-    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
-):
+def test_a_gain_is_the_difference_of_whole_texts(scorer, backbone, text):
     answer = scorer.score(SCORED, NO_CONTROL)
     present = sum(log_p(backbone, whole(text, SCORED, SCORED.present)))
     expected = [sum(log_p(backbone, whole(text, SCORED, it))) - present for it in SCORED.texts]
@@ -364,9 +343,7 @@ def test_a_gain_is_the_difference_of_whole_texts(
     assert answer.id == 7
 
 
-def test_text_far_after_the_change_is_not_scored(
-    scorer: TextScorer, backbone: CausalBackbone, text: FimTokenizer
-):
+def test_text_far_after_the_change_is_not_scored(scorer, backbone, text):
     long = ScoreTexts(
         id=1, prefix="x = ", present="1", texts=("2", "f("), suffix="\n" + "y = x\n" * 40
     )

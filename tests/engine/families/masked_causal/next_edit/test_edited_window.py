@@ -56,9 +56,7 @@ def text_of(window: TokenizedWindow, text: FimTokenizer) -> bytes:
 
 
 @given(above=LINES, old=LINES, new=LINES, below=LINES)
-def test_lines_are_at_their_offsets_in_both_windows(
-    above: list[str], old: list[str], new: list[str], below: list[str], toy: Path
-) -> None:
+def test_lines_are_at_their_offsets_in_both_windows(above, old, new, below, toy):
     text = toy_text(toy)
     asked = request(
         kept(joined(above), may_change=False), edit(joined(old), joined(new)), kept(joined(below))
@@ -206,9 +204,7 @@ def lines(*may_change: bool) -> list[WindowLine]:
     ("place", "num_above", "expected"),
     [(0, 1, [0]), (3, 0, [3]), (3, 1, [2, 3]), (7, 2, [5, 6, 7]), (6, 2, [6])],
 )
-def test_a_region_ends_with_the_window_and_at_lines_that_may_not_change(
-    place: int, num_above: int, expected: list[int]
-) -> None:
+def test_a_region_ends_with_the_window_and_at_lines_that_may_not_change(place, num_above, expected):
     all_lines = lines(True, True, True, True, True, place != 6, True, True)
     region = region_of(all_lines, all_lines[place], num_above)
     assert [line.number for line in region] == expected
@@ -265,9 +261,7 @@ ADDED = EditExample(before="x\ny\n", after="x\ncall(some)\ny\n")
         ({1: [0.9, 0.8, 0.7], 2: [1.1]}, RENAME, [2, 1]),  # too small for a correction
     ],
 )
-def test_the_lines_that_the_edit_is_likeliest_about_come_first(
-    losses: dict[int, list[float]], example: EditExample, expected: list[int]
-) -> None:
+def test_the_lines_that_the_edit_is_likeliest_about_come_first(losses, example, expected):
     text = "x = 1\ny = old(3)\ncall(other)\nz = new(3)\n"
     part = TextPart(before=text, after=text, may_change=True)
     lines = read_lines(FindNextEdits(id=1, parts=(part,), example=None))

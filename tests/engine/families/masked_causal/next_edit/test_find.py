@@ -8,8 +8,6 @@ from toy_causal import toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.next_edit.scoring import changed_text
@@ -34,9 +32,7 @@ def request(**changes: object) -> FindNextEdits:
 
 
 @pytest.fixture
-def finder(
-    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> NextEditFinder:
+def finder(backbone, text, monkeypatch) -> NextEditFinder:
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
     return NextEditFinder(backbone, text, lambda _: (None, 0), max_tokens=300)
 
@@ -147,7 +143,5 @@ def test_contexts_and_fills_are_as_without_it(toy: Path, drafter: Path, monkeypa
         (b"a b\n", b"b\n", (b"", b"", b"b\n")),
     ],
 )
-def test_the_changed_text_is_of_whole_words(
-    old: bytes, new: bytes, expected: tuple[bytes, bytes, bytes]
-) -> None:
+def test_the_changed_text_is_of_whole_words(old, new, expected):
     assert changed_text(old, new) == expected
