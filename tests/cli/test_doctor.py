@@ -56,7 +56,6 @@ def test_doctor_as_json_has_one_object_a_check(empty_cache: Path):
 
 def test_a_damaged_model_is_found_out(empty_cache: Path):
     model = find_model(DEFAULT_MODEL)
-    assert model is not None
     (empty_cache / "models").mkdir()
     (empty_cache / "models" / model.file_name).write_bytes(b"GGUF")
     finding = check_model()
@@ -77,7 +76,6 @@ def test_a_cache_that_others_may_write_is_named_with_the_remedy(empty_cache: Pat
 def test_a_conversion_that_was_not_made_here_is_noted(empty_cache: Path):
     assert check_conversion().state == "ok"
     model = find_model(DEFAULT_MODEL)
-    assert model is not None
     folder = catalog_folder(model, model.tuning)
     folder.mkdir(parents=True)
     for name in ("config.json", "tokenizer.json", "model.safetensors"):

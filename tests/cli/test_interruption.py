@@ -52,7 +52,6 @@ def test_a_signal_ends_the_api_with_open_requests_without_a_traceback(
 ):
     start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
     process = spawn("api", "--port", "0")
-    assert process.stderr is not None
     port = int(process.stderr.readline().split(b":")[2].partition(b"/")[0])
     body = b'{"prompt": "x = "}'
     head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -74,9 +73,7 @@ def test_a_signal_ends_the_api_with_open_requests_without_a_traceback(
 def test_a_closed_pipe_ends_any_command_quietly(start_engine, source: Path, words: tuple[str, ...]):
     start_engine(text="1")
     process = spawn(*words, *([source] if "fill" in words else []))
-    assert process.stdout is not None
     process.stdout.close()
-    assert process.stderr is not None
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(30) == ExitCode.PIPE_CLOSED

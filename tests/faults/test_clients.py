@@ -90,7 +90,6 @@ async def test_the_input_is_closed_without_a_shutdown(ground: Ground) -> None:
     """The server ends, with LSP's code for this, and the index's processes with it."""
     (ground.project / "a.py").write_text("a = 1\n")
     server = await start_server(ground, PRODUCT)
-    assert server.stdin is not None
     server.stdin.write(initialize_frames(ground, preload=False))
     await until(lambda: bool(ground.processes("intarsia.workspace")), PATIENCE_S)
     server.stdin.close()
@@ -101,7 +100,6 @@ async def test_the_input_is_closed_without_a_shutdown(ground: Ground) -> None:
 async def test_what_was_counted_is_kept_when_the_input_is_closed(ground: Ground) -> None:
     """The session is closed in good order; nothing of it is cancelled in the middle."""
     server = await start_server(ground, SERVER)
-    assert server.stdin is not None
     assert server.stdout is not None
     server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
     server.stdin.write(request_frame(2, line=0, character=4))
@@ -116,7 +114,6 @@ async def test_what_was_counted_is_kept_when_the_input_is_closed(ground: Ground)
 async def test_an_editor_never_reads(ground: Ground) -> None:
     """The engine and other editors do not notice, and its server ends with it."""
     mute = await start_server(ground, SERVER)
-    assert mute.stdin is not None
     mute.stdin.write(initialize_frames(ground) + opened_frame("x = "))
     for id in range(2, 3_000):
         mute.stdin.write(frame({"id": id, "method": "intarsia/nothing", "params": {}}))

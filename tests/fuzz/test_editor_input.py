@@ -309,7 +309,6 @@ class Play:
         assert {it.uri for it in documents.opened()} == self._model.documents.keys()
         for uri, expected in self._model.documents.items():
             document = documents.current(uri)
-            assert document is not None
             assert (document.text, document.version) == (expected.text, expected.version)
             around = documents.text_around(uri)
             assert (around.before, around.after) == self._model.around(uri)

@@ -37,7 +37,6 @@ def tokens(*confidences: float | None) -> list[ConfidentToken]:
 
 def test_the_evidence_is_that_of_all_tokens_of_the_weakest_and_of_the_end() -> None:
     found = evidence_of(tokens(0.5, 0.8), 0.9)
-    assert found is not None
     assert math.exp(found.total) == pytest.approx(0.4)
     assert math.exp(found.weakest) == pytest.approx(0.5)
     assert math.exp(found.end) == pytest.approx(0.9)
@@ -45,14 +44,12 @@ def test_the_evidence_is_that_of_all_tokens_of_the_weakest_and_of_the_end() -> N
 
 def test_a_text_that_claims_no_end_loses_nothing_by_it() -> None:
     found = evidence_of(tokens(0.5))
-    assert found is not None
     assert found.end == 0
 
 
 @pytest.mark.parametrize("confidence", [0.0, -0.1, 1.5])
 def test_a_confidence_out_of_range_is_taken_as_the_nearest(confidence: float) -> None:
     found = evidence_of(tokens(confidence))
-    assert found is not None
     assert math.isfinite(found.total)
     assert found.total <= 0
 

@@ -149,7 +149,6 @@ def test_what_would_change_text_is_no_ghost_text(drawing: str, suggested: str, r
 
 def test_typing_along_cuts_a_token_in_two_and_keeps_its_confidence() -> None:
     left = ghost("ab", "cd", "ef").after_typing("abc")
-    assert left is not None
     assert left.tokens == (ConfidentToken("d", 0.1), ConfidentToken("ef", 0.2))
 
 

@@ -85,7 +85,6 @@ def text_edits(edit: types.WorkspaceEdit) -> list[types.TextEdit]:
         (change,) = edit.document_changes
         assert isinstance(change, types.TextDocumentEdit)
         return [types.TextEdit(one.range, one.new_text) for one in change.edits]
-    assert edit.changes is not None
     (edits,) = edit.changes.values()
     return list(edits)
 

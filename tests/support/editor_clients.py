@@ -31,7 +31,6 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 def vscode() -> types.InitializeParams:
     """VS Code with vscode-languageclient 10: ghost text, UTF-16 only, settings on request."""
     capabilities = deepcopy(_read_capabilities("visual-studio-code"))
-    assert capabilities.text_document is not None
     capabilities.text_document.inline_completion = types.InlineCompletionClientCapabilities(
         dynamic_registration=True
     )

@@ -40,7 +40,6 @@ class LlamaCppServer:
         found = re.search(
             r"^llamacpp:prompt_tokens_total (\S+)", self.get("/metrics"), re.MULTILINE
         )
-        assert found is not None
         return int(float(found[1]))
 
 

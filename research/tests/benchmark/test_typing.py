@@ -163,7 +163,6 @@ def test_a_package_that_is_missing_is_named():
 def test_a_cut_is_the_rest_of_a_line_of_code_from_a_word_on(package: str):
     for file in foreign_files(package, 20):
         cut = cut_in_lines(file.text, range(100, 200), random.Random(1))
-        assert cut is not None
         assert "\n" not in file.text[cut.start : cut.end]
         assert file.text[cut.end] == "\n"
         assert file.text[cut.start].isidentifier() or file.text[cut.start].isdigit()

@@ -106,7 +106,6 @@ async def test_both_sides_of_the_hole_reach_the_engine(desk: Desk, name: str):
 )
 async def test_the_other_files_reach_the_engine(desk, name, repository, path, other):
     project = (await fill_of(desk, name)).project
-    assert project is not None
     assert (project.repository, project.path) == (repository, path)
     assert project.chunks[0].path == other
     assert "class Cart:" in project.chunks[0].text or "def area" in project.chunks[0].text

@@ -244,7 +244,6 @@ def test_a_file_that_fits_in_part_gives_its_first_lines():
         prefix="", suffix="", files=(OtherFile(path="a.py", text=lines),), path="b.py"
     )
     project = to_project(context, PLAIN_TEXT, 10)
-    assert project is not None
     assert (project.path, project.repository) == ("b.py", "untitled")
     assert project.chunks[0].text == "line 0\nline 1\nline 2\nline 3\n"
 
@@ -253,7 +252,6 @@ def test_a_file_without_a_name_is_named_after_its_language():
     context = Context(prefix="", suffix="", files=(OtherFile(path="a.rs", text="x"),))
     for language, path in ((language_for_id("rust"), "untitled.rs"), (PLAIN_TEXT, "untitled")):
         project = to_project(context, language, 1000)
-        assert project is not None
         assert project.path == path
 
 

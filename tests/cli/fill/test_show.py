@@ -86,7 +86,6 @@ HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
 
 def watch(console: Console) -> None:
     with WaitingView(console, watch=True) as view:
-        assert view.on_step is not None
         view.on_load_progress(LoadProgress(stage="reading weights", fraction=0.5))
         view.on_load_progress(LoadProgress(stage="converting", fraction=None))
         view.on_step("", HOLE, Step(id=1, step=1, tokens=(CanvasToken("first", 1.0, True),)))

@@ -102,7 +102,6 @@ def test_a_folder_in_ones_own_folders_is_ours(own: Path) -> None:
 def test_a_parent_where_others_may_write_is_named(own: Path, parent: Path, mode: int) -> None:
     parent.chmod(mode)
     weakness = weakness_of(own)
-    assert weakness is not None
     assert str(weakness) == f"{parent} can be written by other users"
     assert weakness.remedy == f"run chmod go-w {parent}"
     parent.chmod(mode | 0o1000)  # a sticky one is safe, but only on the way
@@ -115,7 +114,6 @@ def test_a_private_folder_is_closed(own: Path, mode: int) -> None:
     own.chmod(mode)
     assert weakness_of(own) is None
     weakness = weakness_of(own, is_private=True)
-    assert weakness is not None
     assert weakness.remedy == f"run chmod 700 {own}"
 
 

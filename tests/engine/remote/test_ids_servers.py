@@ -125,7 +125,6 @@ Both = Vllm | Sglang
 @by_both
 def test_a_token_with_its_likely_ones(dialect: Both) -> None:
     chunk = dialect.parse(TOKENS[dialect])
-    assert chunk is not None
     likeliest = (LikelyToken(id=262, log_p=-0.25), LikelyToken(id=220, log_p=-2.0))
     assert chunk.tokens == (NewToken(id=262, log_p=-0.25, likeliest=likeliest),)
     assert (chunk.stop, chunk.is_last, chunk.model) == (None, False, "qwen")

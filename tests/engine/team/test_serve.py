@@ -70,14 +70,12 @@ class Process:
         self._process.send_signal(number)
 
     def wait(self) -> int:
-        assert self._process.stderr is not None
         self.lines += self._process.stderr.readlines()
         return self._process.wait(WAIT_S)
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
-        assert self._process.stderr is not None
         self._process.stderr.close()
 
 

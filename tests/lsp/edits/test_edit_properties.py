@@ -110,7 +110,6 @@ def test_an_edit_of_a_selection_changes_the_selection_and_nothing_else(
 ):
     session = opened(text, language_id, encoding)
     document = session.documents.current(URI)
-    assert document is not None
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     place = {
@@ -132,7 +131,6 @@ def test_an_edit_of_a_text_that_is_typed_in_meanwhile_is_refused(pieces, fills, 
     session = opened(text, "plaintext", "utf-16")
     work = worked_out(session, fills, {"kind": "fillAll"}, typed_at)
     current = session.documents.current(URI)
-    assert current is not None
     if current.version == 2:
         assert (work.replacements, work.reason) == ((), STALE.reason)
     else:

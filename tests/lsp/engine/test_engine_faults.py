@@ -43,7 +43,6 @@ async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> N
 @pytest.mark.parametrize("can_show_it", [True, False])
 async def test_loading_is_shown_as_progress(runtime: Address, can_show_it: bool) -> None:
     who = neovim()
-    assert who.capabilities.window is not None
     who.capabilities.window.work_done_progress = can_show_it
     server = rule_server_command(text="1", load_seconds=0.5)
     async with page(runtime, "y = ", who=who, server=server, options=PATIENT) as user:

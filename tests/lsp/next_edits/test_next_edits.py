@@ -308,7 +308,6 @@ async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(offerin
 
 async def test_a_rename_is_offered_with_offers_that_go_on_with_it(offering: Window) -> None:
     rename = offering.looks.rename_in(offering.document)
-    assert rename is not None
     assert (rename.old_name, rename.new_name, rename.starts) == ("old", "new", (0,))
     offering.write(EDITED.replace("old(2)", "new(2)"))  # an accepted offer is part of it
     await offering.looked()

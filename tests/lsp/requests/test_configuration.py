@@ -51,7 +51,6 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
 
 async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(runtime):
     options, who = {"maxCandidates": 1}, neovim()
-    assert who.capabilities.workspace is not None
     who.capabilities.workspace.configuration = False
     async with page(runtime, "y = ", who=who, options=options, **COMMAND) as user:
         assert await num_invoked(user) == 1

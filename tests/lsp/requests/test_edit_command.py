@@ -216,7 +216,6 @@ async def test_an_edit_that_the_editor_does_not_make_is_reported(runtime: Addres
         assert not answer["applied"]
         assert "the client's answer cannot be read" in answer["reason"]
     who = vscode()
-    assert who.capabilities.workspace is not None
     who.capabilities.workspace.apply_edit = None
     async with page(runtime, TEXT, who=who, server=COMMAND) as user:
         answer = await run_edit(user.client, "fillAll", user.uri, None)

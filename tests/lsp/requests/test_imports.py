@@ -185,7 +185,6 @@ async def test_the_setting_switches_it_off(tmp_path: Path, runtime: Address) -> 
 
 async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(tmp_path, runtime):
     who = vscode()
-    assert who.capabilities.workspace is not None
     who.capabilities.workspace.apply_edit = False
     async with opened(tmp_path, runtime, who) as user:
         (item,) = await user.items(*CURSOR)

@@ -35,7 +35,6 @@ async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
     runtime, encoding, character
 ):
     who = neovim()
-    assert who.capabilities.general is not None
     who.capabilities.general.position_encodings = [encoding]
     server = rule_server_command(text="t")
     async with page(runtime, "s = '😀é' + \n", who=who, server=server) as user:

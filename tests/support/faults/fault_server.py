@@ -27,7 +27,6 @@ def be_impatient() -> None:
     answer_watch.MAX_QUIET_S = answer_watch.HANGS_AFTER_S = MAX_QUIET_S
     answer_watch.CONFIRM_S = GRACE_S
     client.MAX_BUSY_S = STATUS_S
-    assert IndexClient.__init__.__kwdefaults__ is not None
     IndexClient.__init__.__kwdefaults__["hang_s"] = MAX_QUIET_S
 
 

@@ -121,7 +121,6 @@ class Typist:
         who.capabilities.experimental = {"intarsia": {"status": True, "drafts": True}}
         for method in ("intarsia/status", "intarsia/draft"):
             self.client.feature(method)(lambda params: None)
-        assert who.capabilities.general is not None
         who.capabilities.general.position_encodings = [types.PositionEncodingKind(self._encoding)]
         project = self._ground.project
         who.workspace_folders = [types.WorkspaceFolder(project.as_uri(), project.name)]

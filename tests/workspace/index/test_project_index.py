@@ -42,7 +42,6 @@ def test_definitions_symbols_names_and_passages_are_found(root: Path, open_roots
     (found,) = index.definitions_named("refresh", limit=5)
     assert (found.path, found.definition.container) == (session, "Session")
     symbols = index.symbols_of(session)
-    assert symbols is not None
     assert [it.name for it in symbols.definitions] == ["Session", "refresh"]
     assert index.files_named("session") == [session, (root / "docs/session.js").as_posix()]
     assert index.root_of(session) == root.as_posix()

@@ -128,7 +128,6 @@ def test_a_choice_names_one_kind_or_leaves_it_out(choice: str) -> None:
     if choice == "none":
         assert options is None
     else:
-        assert options is not None
         assert options.kinds == ({alone} if alone in KINDS else others)
         assert options.budget_tokens == ChunkOptions().budget_tokens
 

@@ -57,7 +57,6 @@ def test_a_hole_begins_with_the_name_and_ends_with_the_line(archives: Archives) 
 
 def test_a_case_has_the_folder_with_all_files_of_its_package(archives: Archives) -> None:
     for case in archives.cases():
-        assert case.root is not None
         text = (case.root / case.path).read_text()
         assert case.filled(case.truth) == text
         assert not list(case.root.rglob("dist")) and not list(case.root.rglob("build"))
@@ -98,7 +97,6 @@ def test_tests_have_no_holes(archives: Archives) -> None:
 
 def test_an_unpacking_that_was_interrupted_is_done_again(archives: Archives) -> None:
     (first, *_) = archives.cases(languages=["python"])
-    assert first.root is not None
     first.root.rename(first.root.with_name(first.root.name + ".unfinished"))
     (first.root.with_name(first.root.name + ".unfinished") / "left.py").write_text("x = 1\n")
     archives.cases()
@@ -142,7 +140,6 @@ def test_no_member_is_written_outside_its_folder(tmp_path, pack):
     evil = {"../up.py": "x = 1\n", "/abs.py": "x = 1\n", "small-1.0/../../deep.py": "x = 1\n"}
     archives.add("small", "python", pack({**PYTHON, **evil}))
     (case, *_) = archives.cases()
-    assert case.root is not None
     written = {path for path in tmp_path.rglob("*.py") if not path.is_relative_to(case.root)}
     assert written == set()
     assert not [path for path in case.root.rglob("*") if path.name in ("up.py", "deep.py")]
@@ -154,7 +151,6 @@ def test_what_is_too_large_or_no_text_is_left_out(tmp_path: Path) -> None:
     odd = {"small-1.0/large.py": large, "small-1.0/latin.py": b"x = '\xe9'\n"}
     archives.add("small", "python", tar_bytes({**PYTHON, **odd, "small-1.0/nul.py": b"x\0"}))
     (case, *_) = archives.cases()
-    assert case.root is not None
     assert sorted(path.name for path in case.root.rglob("*.py")) == [
         *("__init__.py", "helpers.py", "steps.py", "test_steps.py")
     ]

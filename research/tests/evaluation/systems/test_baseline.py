@@ -216,7 +216,6 @@ async def test_the_server_ends_with_the_system(tmp_path: Path):
 async def test_a_hole_that_it_does_not_fill_is_a_failure(tmp_path, behaviour: str, reason: str):
     answer = await fill(tmp_path, behaviour)
     assert answer.is_failure
-    assert answer.reason is not None
     assert answer.reason.startswith(reason)
 
 

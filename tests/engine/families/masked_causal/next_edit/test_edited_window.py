@@ -240,7 +240,6 @@ def test_the_change_nearest_to_the_place_is_chosen() -> None:
 
 def test_an_insertion_replaces_no_line() -> None:
     change = smallest_change(["a\n", "b\n"], ["a\n", "x\n", "b\n"], 1)
-    assert change is not None
     assert (change.first, change.num_lines, change.new_lines) == (1, 0, ["x\n"])
 
 
