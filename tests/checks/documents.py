@@ -139,9 +139,7 @@ def unknown_word(table: click.Command, words: list[str], is_whole: bool) -> str 
     return None
 
 
-def find_command(
-    command: click.Command, words: list[str]
-) -> tuple[click.Command, click.Context, list[str]]:
+def find_command(command, words) -> tuple[click.Command, click.Context, list[str]]:
     """Return the command that the first words name, and the words after them."""
     context = click.Context(command)
     while isinstance(command, click.Group) and words:

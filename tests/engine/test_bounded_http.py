@@ -86,9 +86,7 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(
-    *, pair: tuple[Path, Path] | None = None, most: int = 64, patience_s: float = PATIENCE_S
-) -> AsyncIterator[Served]:
+async def serving(*, pair=None, most=64, patience_s=PATIENCE_S) -> AsyncIterator[Served]:
     tls = server_tls(*pair) if pair else None
     trusted = ssl.create_default_context(cafile=str(pair[0])) if pair else None
     app = App()

@@ -15,11 +15,7 @@ from reference_text import ENCODINGS, slow_offset, slow_position, slowly_changed
 from strategies import CHARACTERS, as_sent, changes, joined, json_values, positions, texts
 
 from intarsia.infill.syntax.lines import line_starts
-from intarsia.lsp.documents.positions import (
-    PositionEncoding,
-    offset_at,
-    position_at,
-)
+from intarsia.lsp.documents.positions import PositionEncoding, offset_at, position_at
 from intarsia.lsp.settings import FOLDER_OPTIONS, OPTIONS, Settings
 from intarsia.lsp.settings_in_force import (
     resolve_folder_settings,
@@ -261,15 +257,7 @@ class Play:
         params = {"notebookDocument": notebook, "cellTextDocuments": items}
         self._session.notify(types.NOTEBOOK_DOCUMENT_DID_OPEN, params)
 
-    def change_notebook(
-        self,
-        uri: str,
-        start: int,
-        num_deleted: int,
-        added: list[tuple[int, dict[str, Any]]],
-        changed_cell: int,
-        change: tuple[int, Changes],
-    ) -> None:
+    def change_notebook(self, uri, start, num_deleted, added, changed_cell, change) -> None:
         """Replace a part of the cells; the new ones are opened, the removed ones closed."""
         known = self._model.notebooks.get(uri)
         listed = [cell for cell, _ in known or ()]

@@ -110,9 +110,7 @@ def spoken(*parts: tuple[str, float | None]) -> list[ConfidentToken]:
     return [ConfidentToken(text, confidence) for text, confidence in parts]
 
 
-def shown(
-    parts: Sequence[tuple[str, float | None]], percent: int, *, end: float | None = None
-) -> str:
+def shown(parts, percent, *, end=None) -> str:
     """Return what is shown where every beginning leaves the code whole."""
     tokens = spoken(*parts)
     part = shown_part(tokens, end, PRODUCT, percent, lambda beginning, goes_on: True)

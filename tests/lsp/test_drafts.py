@@ -23,9 +23,7 @@ OPTIONS = {"invokedDeadlineMs": 60_000, "showThreshold": 0}
 
 
 @asynccontextmanager
-async def drafting(
-    runtime: Address, text: str = "y = ", /, **how: Any
-) -> AsyncIterator[tuple[Page, list[Message]]]:
+async def drafting(runtime, text="y = ", /, **how) -> AsyncIterator[tuple[Page, list[Message]]]:
     """Open a document in a client that asked for drafts; its model is loaded."""
     how["options"] = {**OPTIONS, **how.get("options", {})}
     async with told_page(runtime, text, "drafts", **how) as (user, messages):

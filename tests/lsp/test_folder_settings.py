@@ -12,12 +12,7 @@ from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.folders import (
-    Folder,
-    disk_path,
-    folder_of,
-    opened_folders,
-)
+from intarsia.lsp.documents.folders import Folder, disk_path, folder_of, opened_folders
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion

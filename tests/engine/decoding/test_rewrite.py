@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 import torch
@@ -24,13 +23,7 @@ RIGHT = [1, 2, 3, 4, 5, 6]
 class RuleVerifier:
     """Predicts from a table, without weights."""
 
-    def __init__(
-        self,
-        chain: dict[int, int],
-        *,
-        sureness: float = 8.0,
-        others: dict[int, dict[int, float]] | None = None,
-    ) -> None:
+    def __init__(self, chain, *, sureness=8.0, others=None) -> None:
         self._chain = chain
         self._sureness = sureness
         self._others = others or {}  # token → logits of tokens after it
@@ -65,16 +58,16 @@ class RuleVerifier:
 
 
 def run(
-    draft: list[int],
+    draft,
     *,
-    verifier: RuleVerifier | None = None,
-    seed: int = 0,
-    suffix: Sequence[int] = (),
-    max_forwards: int | None = None,
-    control: FillControl = NO_CONTROL,
-    on_round: Any = None,
-    **policy: Any,
-) -> HoleTokens:
+    verifier=None,
+    seed=0,
+    suffix=(),
+    max_forwards=None,
+    control=NO_CONTROL,
+    on_round=None,
+    **policy,
+):
     return rewrite(
         verifier or RuleVerifier(CHAIN),
         RewriteRequest(

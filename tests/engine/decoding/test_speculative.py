@@ -69,13 +69,7 @@ def num_until_end(ids: Sequence[int]) -> int | None:
     return next((i + 1 for i, token in enumerate(ids) if token == _END), None)
 
 
-def decode(
-    verifier: RuleVerifier,
-    policy: SpeculationPolicy,
-    *,
-    control: FillControl = NO_CONTROL,
-    **limits: Any,
-) -> tuple[HoleTokens, list[HoleTokens]]:
+def decode(verifier, policy, *, control=NO_CONTROL, **limits):
     shown: list[HoleTokens] = []
     first = ScoredToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
     options: dict[str, Any] = {"max_tokens": 100} | limits

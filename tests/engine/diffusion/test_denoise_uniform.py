@@ -11,7 +11,7 @@ from rule_predict import VOCAB_SIZE, RulePredict, wants
 
 from intarsia.engine.diffusion.acceptance import AcceptAmongFree
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict, denoise
+from intarsia.engine.diffusion.denoise import Denoised, denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import Draft, draw, read_logits
 from intarsia.engine.errors import Cancelled
@@ -25,13 +25,7 @@ def rng(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def run(
-    predict: Predict,
-    ids: list[int | None],
-    policy: DenoisingPolicy = POLICY,
-    *,
-    seed: int = 0,
-) -> tuple[Denoised, list[TokenCanvas], list[Draft]]:
+def run(predict, ids, policy=POLICY, *, seed=0) -> tuple[Denoised, list[TokenCanvas], list[Draft]]:
     canvases: list[TokenCanvas] = []
     drafts: list[Draft] = []
 

@@ -28,7 +28,7 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import load as load_module
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
@@ -229,9 +229,7 @@ def logits_of(backbone: CausalBackbone) -> torch.Tensor:
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()
 
 
-def backbone_of(
-    folder: ModelFolder, drafter: Path, matrices: Format, patch: pytest.MonkeyPatch
-) -> CausalBackbone:
+def backbone_of(folder, drafter, matrices, patch) -> CausalBackbone:
     patch.setattr(load_module, "choose_format", lambda *_, **__: (matrices, ()))
     shape = read_shape(folder.config)
     loaded = load_backbone(folder, shape, "bfloat16", CPU, drafter=drafter)

@@ -12,7 +12,7 @@ from remote_settings import HOLE, FillBy, RemoteSettings, settings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.ipc.messages import Filled
 
 __all__ = ["settings"]
 
@@ -37,9 +37,7 @@ def toy_folder(tmp_path: Path) -> Path:
 def ask(settings: RemoteSettings, toy_folder: Path) -> FillBy:
     """Return a function that fills a hole on the server at an address, with these settings."""
 
-    def ask(
-        url: str, control: FillControl = NO_CONTROL, hole: Fill = HOLE, **options: object
-    ) -> Filled:
+    def ask(url, control=NO_CONTROL, hole=HOLE, **options) -> Filled:
         filler = settings.filler(url, **{"tokenizer": toy_folder, "timeout_s": 1} | options)
         return filler.fill(hole, control)
 

@@ -9,7 +9,7 @@ models 1, API reference), ``VERSION`` has the fields that its API reference name
 import json
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,7 @@ def token(id: int, finish: str | None = None) -> bytes:
     return json.dumps({"model": "toy", "choices": [choice | {"token_ids": [id]}]}).encode()
 
 
-def vllm_answers(
-    *events: bytes,
-    asked: list[dict[str, Any]],
-    owner: str = "vllm",
-    fixed: Mapping[str, tuple[bytes, int]] | None = None,
-) -> Respond:
+def vllm_answers(*events, asked, owner="vllm", fixed=None) -> Respond:
     """Return a server that completes by these events. ``fixed``: other answers by path."""
     row = {"id": "toy", "owned_by": owner, "max_model_len": 4096}
     others = {"/v1/models": (json.dumps({"data": [row]}).encode(), 200), **(fixed or {})}

@@ -20,12 +20,7 @@ class Models:
     ``wrong`` models fail the check; ``heavy`` ones pass it and fail at the load.
     """
 
-    def __init__(
-        self,
-        wrong: set[str] | None = None,
-        heavy: dict[str, Exception] | None = None,
-        default: str = "default",
-    ) -> None:
+    def __init__(self, wrong=None, heavy=None, default="default") -> None:
         self.wrong = wrong or set()
         self.heavy = heavy or {}
         self.done: list[str] = []

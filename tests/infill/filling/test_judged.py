@@ -38,9 +38,7 @@ def answer(parts: Sequence[tuple[str, float | None]] = LINE, **changes: Any) -> 
     return filled_with("".join(text for text, _ in parts), **fields)
 
 
-def plan(
-    marked: str = "def f(rates, i):\n    total = 0\n    ‸", language: str = "python"
-) -> FillPlan:
+def plan(marked="def f(rates, i):\n    total = 0\n    ‸", language="python") -> FillPlan:
     before, _, after = marked.partition("‸")
     found = plan_at_cursor(before + after, len(before), language_for_id(language), FillOptions())
     assert isinstance(found, FillPlan)

@@ -287,9 +287,7 @@ BEFORE = "old(0)\nold(1)\nedit = a\nold(3)\nold(4)\n"
 AFTER = BEFORE.replace("edit = a", "edit = b")
 
 
-def find_all(
-    rules: list[object], level: str = "bold", before: str = BEFORE, after: str = AFTER
-) -> tuple[list[NextEditResult], list[FindNextEdits]]:
+def find_all(rules, level="bold", before=BEFORE, after=AFTER):
     """Return the results in turn, and what the engine was asked."""
     edit = settled_edit(before, after)
     assert isinstance(edit, Hunk)

@@ -32,9 +32,7 @@ def found(before: str, edited: str, language: str = "python", after: str | None 
     return rename
 
 
-def _found(
-    before: str, edited: str, language: str = "python", after: str | None = None
-) -> Rename | None:
+def _found(before, edited, language="python", after=None) -> Rename | None:
     edit = settled_edit(before, edited)
     assert isinstance(edit, Hunk)
     return rename_between(

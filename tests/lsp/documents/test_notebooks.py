@@ -45,9 +45,7 @@ def change(documents: Documents, **what: Any) -> None:
     documents.change_notebook(types.DidChangeNotebookDocumentParams(identifier, event))
 
 
-def rearrange(
-    documents: Documents, start: int, num_deleted: int, *names: object, **what: Any
-) -> None:
+def rearrange(documents, start, num_deleted, *names, **what) -> None:
     """Replace cells by those of these names."""
     cells = [types.NotebookCell(CODE, uri(name)) for name in names]
     array = types.NotebookCellArrayChange(start, num_deleted, cells)

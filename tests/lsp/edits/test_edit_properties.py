@@ -42,9 +42,7 @@ def opened(text: str, language_id: str, encoding: str) -> Session:
     return session
 
 
-def worked_out(
-    session: Session, fills: list[str], arguments: dict[str, object], typed_at: int | None = None
-) -> ComputedEdit:
+def worked_out(session, fills, arguments, typed_at=None) -> ComputedEdit:
     """Work an edit out; at request number ``typed_at``, the user types."""
 
     def script(request: Fill) -> str:

@@ -60,9 +60,7 @@ def pay(account: Account) -> None:
 
 
 @asynccontextmanager
-async def opened(
-    folder: Path, runtime: Address, use: str = USE, **options: object
-) -> AsyncIterator[Page]:
+async def opened(folder, runtime, use=USE, **options) -> AsyncIterator[Page]:
     """Open a folder with a module and a file that uses it; the model writes "withdraw(1)"."""
     (folder / "models.py").write_text(MODELS)
     (folder / "use.py").write_text(use)

@@ -47,9 +47,7 @@ class Editing(Page):
     def __post_init__(self) -> None:
         self.applied = Applied(self.client)
 
-    async def run(
-        self, kind: str = "fillAll", where: types.Range | None = None, **others: Any
-    ) -> Mapping[str, Any]:
+    async def run(self, kind="fillAll", where=None, **others) -> Mapping[str, Any]:
         return await run_edit(self.client, kind, self.uri, where, **others)
 
     async def begun(self, runtime: Address, **fields: Any) -> "asyncio.Future[Any]":

@@ -1,6 +1,6 @@
 """Suggestions bring the imports that they need: in the menu, as a command, and in edits."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,14 +24,8 @@ CURSOR = (6, 11)
 
 @asynccontextmanager
 async def opened(
-    folder: Path,
-    runtime: Address,
-    who: types.InitializeParams | None = None,
-    fill: str = "np.zeros(3)",
-    text: str = USE,
-    name: str = "use.py",
-    language: str = "python",
-) -> AsyncIterator[Page]:
+    folder, runtime, who=None, fill="np.zeros(3)", text=USE, name="use.py", language="python"
+):
     """Open a file beside one that imports numpy."""
     (folder / "models.py").write_text(MODELS)
     (folder / "other.py").write_text(OTHER)

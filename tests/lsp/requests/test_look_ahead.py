@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -27,14 +27,7 @@ RULES = [[START, SHOWN], [BEFORE + "call(a", ""], [BEFORE + SHOWN + "\n", "z = 2
 
 
 @asynccontextmanager
-async def looking(
-    runtime: Address,
-    text: str = TEXT,
-    /,
-    *,
-    options: Mapping[str, object] | None = None,
-    **engine: object,
-) -> AsyncIterator[Page]:
+async def looking(runtime, text=TEXT, /, *, options=None, **engine) -> AsyncIterator[Page]:
     """Open a document whose engine writes by ``RULES``, whatever the computer's power."""
     options = {"fillAhead": "always", **(options or {})}
     async with page(

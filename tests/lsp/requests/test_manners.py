@@ -1,9 +1,8 @@
 """Manners over LSP alone: which automatic requests get nothing, and that invoked ones always do."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from editor_clients import Page, neovim, page
@@ -55,15 +54,8 @@ class Typist(Page):
 
 @asynccontextmanager
 async def typing(
-    runtime: Address,
-    text: str,
-    *,
-    written: str = "value",
-    who: types.InitializeParams | None = None,
-    name: str = "a.py",
-    language: str = "python",
-    **options: Any,
-) -> AsyncIterator[Typist]:
+    runtime, text, *, written="value", who=None, name="a.py", language="python", **options
+):
     how = {"who": who, "name": name, "language": language, "options": {**FAST, **options}}
     async with page(runtime, text, text=written, **how) as user:
         yield Typist(user.client, user.uri, text=text)

@@ -1,7 +1,7 @@
 """Next edits, from an edit to an offer, for our own clients, any client and Copilot's clients."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -93,14 +93,7 @@ class Editor:
 
 
 @asynccontextmanager
-async def editing(
-    runtime: Address,
-    *,
-    rules: Sequence[object] | None = RULES,
-    who: types.InitializeParams | None = None,
-    place: str = "edited.py",
-    **options: object,
-) -> AsyncIterator[Editor]:
+async def editing(runtime, *, rules=RULES, who=None, place="edited.py", **options):
     """Open a document in a client that draws next edits, beside an engine that has answered."""
     asked = () if who else ("next_edits", "status")
     how = {"who": who, "options": {"fillAhead": "off", **options}}

@@ -2,7 +2,7 @@
 
 import pytest
 from client_edits import Applied, apply_edits, cursor, run_edit, text_edits
-from editor_clients import Page, neovim, page
+from editor_clients import neovim, page
 from lsprotocol import types
 from rule_server import rule_server
 
@@ -18,18 +18,11 @@ MAX_REQUESTS = 20
 Fixes = list[types.CodeAction | types.Command]
 
 
-def diagnostic(
-    where: types.Range, severity: types.DiagnosticSeverity = types.DiagnosticSeverity.Error
-) -> types.Diagnostic:
+def diagnostic(where, severity=types.DiagnosticSeverity.Error) -> types.Diagnostic:
     return types.Diagnostic(range=where, message="'(' was not closed", severity=severity)
 
 
-async def fixes(
-    user: Page,
-    where: types.Range,
-    *diagnostics: types.Diagnostic,
-    is_automatic: bool = False,
-) -> Fixes:
+async def fixes(user, where, *diagnostics, is_automatic=False) -> Fixes:
     kind = types.CodeActionTriggerKind
     context = types.CodeActionContext(
         diagnostics=list(diagnostics),
@@ -40,9 +33,7 @@ async def fixes(
     return list(await user.client.text_document_code_action_async(params) or [])
 
 
-async def found(
-    user: Page, where: types.Range, *diagnostics: types.Diagnostic
-) -> types.CodeAction | types.Command:
+async def found(user, where, *diagnostics) -> types.CodeAction | types.Command:
     """Return the only fix; a request waits for it a while, and the next one finds it."""
     for _ in range(MAX_REQUESTS):
         if actions := await fixes(user, where, *diagnostics):

@@ -1,9 +1,7 @@
 """An answer that was given without code of other files is written again with it in idle time."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from engine_watch import engine_once, until
@@ -40,9 +38,7 @@ def address(runtime: Address, monkeypatch: pytest.MonkeyPatch) -> Address:
 
 
 @asynccontextmanager
-async def session_with(
-    project: ProjectContext | None, *, drafts: bool = True, **engine: Any
-) -> AsyncIterator[tuple[Session, list[Draft]]]:
+async def session_with(project, *, drafts=True, **engine):
     """Yield a session with one open document, and the drafts that it sends."""
     sent: list[Draft] = []
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from engine_watch import until
 from lsprotocol import types
 
@@ -60,9 +59,7 @@ async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
 class SlowClient:
     """Answers requests for settings, by the folder's URI, once it is told to."""
 
-    def __init__(
-        self, server: IntarsiaServer, monkeypatch: pytest.MonkeyPatch, *, opens_index: bool = True
-    ) -> None:
+    def __init__(self, server, monkeypatch, *, opens_index=True) -> None:
         self.settings: Mapping[str, object] = {}
         self.answers = asyncio.Event()
         self.indexed: list[Mapping[Path, Settings]] = []
@@ -83,9 +80,7 @@ class SlowClient:
         return [self.settings.get(item.scope_uri or "") for item in params.items]
 
 
-def change_folders(
-    server: IntarsiaServer, *, added: tuple[Folder, ...] = (), removed: tuple[Folder, ...] = ()
-) -> None:
+def change_folders(server, *, added=(), removed=()) -> None:
     opened, closed = (
         [types.WorkspaceFolder(it.uri, "name") for it in each] for each in (added, removed)
     )

@@ -43,9 +43,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def running(
-    *roots: Path, log: Callable[[str], None] = print, **options: object
-) -> AsyncIterator[IndexClient]:
+async def running(*roots, log=print, **options) -> AsyncIterator[IndexClient]:
     client = IndexClient(log, **options)  # type: ignore[arg-type]
     try:
         client.open_roots([RootSettings(path=str(root)) for root in roots])

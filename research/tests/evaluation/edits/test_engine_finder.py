@@ -1,8 +1,7 @@
 """Cases asked of an engine, by the product's own steps; rules take the model's place."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
 
 import pytest
 from edit_runs import edit_case, hunk
@@ -16,7 +15,6 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.edits.edit_case import EditCase
 from intarsia_research.evaluation.edits.edit_record import EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinder, EngineFinderSystem
 from intarsia_research.evaluation.edits.run_edits import AskingWay, run_edits
@@ -30,9 +28,7 @@ def ready(runtime: Address) -> Ready:
     """Start an engine with rules, and return a finder that asks it."""
 
     @asynccontextmanager
-    async def start(
-        *rules: Mapping[str, Any], max_places: int = 2, **options: object
-    ) -> AsyncIterator[EngineFinder]:
+    async def start(*rules, max_places=2, **options) -> AsyncIterator[EngineFinder]:
         launch = rule_engine_launch(next_edits=rules, **options)
         async with EngineClient(name="test", launch=launch, address=runtime) as client:
             await client.status()
@@ -44,9 +40,7 @@ def ready(runtime: Address) -> Ready:
     return start
 
 
-async def row_of(
-    finder: EngineFinder, case: EditCase = CASE, directions: Sequence[str] = ("below", "above")
-) -> EditRow:
+async def row_of(finder, case=CASE, directions=("below", "above")) -> EditRow:
     rows: list[EditRow] = []
     way = AskingWay(directions=directions)  # type: ignore[arg-type]
     await run_edits([case], finder, way=way, on_case=lambda *_: None, on_row=rows.append)

@@ -76,9 +76,7 @@ def baseline_of(program: ScriptedProgram) -> Baseline:
     return Baseline(name="scripted", way="a table", model="none", start=program.started)
 
 
-async def fills(
-    answer: Callable[[Prompt], str], hole: Case
-) -> tuple[ScriptedProgram, list[Answer]]:
+async def fills(answer, hole) -> tuple[ScriptedProgram, list[Answer]]:
     """Fill one case with the program's own text, then cleaned."""
     program = ScriptedProgram(answer)
     baseline = baseline_of(program)

@@ -5,11 +5,7 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.quantize import (
-    from_int4,
-    product_by_product,
-    to_int4,
-)
+from intarsia.engine.families.diffusion_gemma.quantize import from_int4, product_by_product, to_int4
 
 pytest.importorskip("triton", reason="Triton comes with torch for NVIDIA cards")
 

@@ -49,16 +49,16 @@ def _theirs(model: Any, prompt: list[int], num_canvases: int, seed: int, **setti
 
 
 def _ours(
-    model: Any,
-    prompt: list[int],
-    num_canvases: int,
-    seed: int,
+    model,
+    prompt,
+    num_canvases,
+    seed,
     *,
-    eos_ids: list[int],
-    stability_threshold: int,
-    confidence_threshold: float,
-    **options: Any,
-) -> tuple[list[int], int]:
+    eos_ids,
+    stability_threshold,
+    confidence_threshold,
+    **options,
+):
     backbone = DiffusionGemmaBackbone(model)
     generator = torch.Generator().manual_seed(seed)
     stop = StableAndConfident(
@@ -96,9 +96,7 @@ def several_canvases_model(**options: Any) -> Any:
     return model
 
 
-def check_parity(
-    model: Any, *, prompt_length: int, num_canvases: int, seed: int, **settings: Any
-) -> int:
+def check_parity(model, *, prompt_length, num_canvases, seed, **settings) -> int:
     """Compare every token and the number of passes; return the passes that were made."""
     random = torch.Generator().manual_seed(1000 + seed)
     prompt = torch.randint(3, VOCAB_SIZE, (prompt_length,), generator=random).tolist()

@@ -189,9 +189,7 @@ def test_a_matrix_in_fewer_bits_multiplies_nearly_as_before(kind, tolerance, dev
     assert off(out, exact) < tolerance
 
 
-def exact_experts(
-    rows: Tensor, gate_up: Tensor, down: Tensor, chosen: Tensor, weights: Tensor
-) -> Tensor:
+def exact_experts(rows, gate_up, down, chosen, weights) -> Tensor:
     """The definition, a row and an expert at a time."""
     out = torch.zeros_like(rows)
     for number, row in enumerate(rows):

@@ -13,10 +13,7 @@ from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import ConstantTemperature
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia.engine.families.diffusion_gemma.settings import (
-    DenoisingSettings,
-    read_settings,
-)
+from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings, read_settings
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.project_text import as_plain_text
 from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
@@ -97,9 +94,7 @@ def test_a_model_without_an_end_token_is_refused() -> None:
 END, PAD_ID = -1, -2
 
 
-def _lay_out(
-    num_given: int, num_free: int, num_suffix: int, canvas_length: int
-) -> tuple[HoleLayout, ...]:
+def _lay_out(num_given, num_free, num_suffix, canvas_length) -> tuple[HoleLayout, ...]:
     return lay_out(
         list(range(num_given)),
         num_free,

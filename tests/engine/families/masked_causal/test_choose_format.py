@@ -7,14 +7,9 @@ import torch
 from torch import Tensor
 from toy_causal import CPU
 
-from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
-from intarsia.engine.families.masked_causal.backbone.load import (
-    Format,
-    choose_format,
-    fastest,
-)
+from intarsia.engine.families.masked_causal.backbone.load import Format, choose_format, fastest
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     Linear,
@@ -50,14 +45,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
     return seen
 
 
-def choose(
-    wanted: Dtype,
-    shape: BackboneShape,
-    *,
-    dtype: torch.dtype = torch.float32,
-    device: torch.device = CPU,
-    has_room: bool = True,
-) -> Format:
+def choose(wanted, shape, *, dtype=torch.float32, device=CPU, has_room=True) -> Format:
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 

@@ -16,10 +16,7 @@ from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleRequest, HoleTokens, score_tokens
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.passes import (
-    RewritePasses,
-    SpeculativePasses,
-)
+from intarsia.engine.families.masked_causal.passes import RewritePasses, SpeculativePasses
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Step
 

@@ -26,9 +26,7 @@ from intarsia.engine.decoding.speculation_policy import Proposal
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.rows import (
-    frozen_rows,
-)
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses

@@ -14,7 +14,6 @@ from transformers import AutoModelForCausalLM
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import rerank
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.warm_start import rest_after, typed_since
@@ -151,9 +150,7 @@ def test_what_was_written_pushes_no_other_context_out(filler: MaskedCausalFiller
     assert run_fill(filler, elsewhere).num_prefilled == 0
 
 
-def check_continues(
-    filler: MaskedCausalFiller, text: FimTokenizer, request: Fill, filled: Filled
-) -> None:
+def check_continues(filler, text, request, filled) -> None:
     whole = request.given.encode("utf-8", "replace")
     start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
     held = b"".join(map(text.bytes_of, filler._context.cache.ids[start:]))

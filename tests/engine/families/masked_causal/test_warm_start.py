@@ -2,7 +2,6 @@
 write alone."""
 
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -220,9 +219,7 @@ def said(filled: Filled) -> object:
 class Interruption:
     """Runs other fills at checkpoints: ``when`` chooses the checkpoints, ``which`` the fills."""
 
-    def __init__(
-        self, filler: MaskedCausalFiller, when: Callable[[int], bool], which: Callable[[], Fill]
-    ) -> None:
+    def __init__(self, filler, when, which) -> None:
         self._filler = filler
         self._when = when
         self._which = which

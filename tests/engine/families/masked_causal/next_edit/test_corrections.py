@@ -36,7 +36,7 @@ from intarsia.engine.families.masked_causal.next_edit.scoring import (
 )
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
-from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, ScoreTexts, TextPart
 
 RENAME = EditExample(before="def old(x):\n", after="def new(x):\n")
@@ -129,12 +129,7 @@ def test_several_replacements_are_also_made_one_by_one() -> None:
 CPU = torch.device("cpu")
 
 
-def rewritten(
-    backbone: CausalBackbone,
-    text: FimTokenizer,
-    draft: Sequence[int],
-    control: FillControl = NO_CONTROL,
-) -> Rewritten:
+def rewritten(backbone, text, draft, control=NO_CONTROL) -> Rewritten:
     cache = backbone.new_cache()
     prompt = text.encode("original:\na = 1\nupdated:\n")
     rewriter = Rewriter(backbone, frozenset(range(256, 300)))
