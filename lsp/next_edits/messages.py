@@ -6,8 +6,10 @@ from typing import Literal, TypeAlias
 import msgspec
 from lsprotocol import types
 
+from intarsia.infill.next_edit.difference import difference
 from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.next_edit.renaming import Rename
+from intarsia.infill.syntax.lines import replaced_range
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import Elsewhere
@@ -16,13 +18,35 @@ from intarsia.lsp.params import DocumentId
 How: TypeAlias = Literal["accepted", "dismissed"]
 
 
-class OfferedEdit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """An offer as clients know it."""
+class ChangedText(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A ``TextEdit``."""
 
-    id: str
     range: types.Range
     new_text: str
+
+
+class AddedText(msgspec.Struct, frozen=True, kw_only=True):
+    """A text that an offer would put into a line."""
+
+    position: types.Position
+    text: str
+
+
+class OfferedDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """What to draw of an offer: within lines, and as new lines."""
+
+    removed: tuple[types.Range, ...]
+    added: tuple[AddedText, ...]
+    block: tuple[str, ...]
+
+
+class OfferedEdit(ChangedText, frozen=True, kw_only=True, rename="camel"):
+    """An offer as clients know it. ``change`` is the least that has to be replaced."""
+
+    id: str
     level: Level
+    change: ChangedText
+    difference: OfferedDifference
 
 
 class UsesElsewhere(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,18 +122,36 @@ def offered_edits(
     return OfferedEdits(
         uri=document.uri,
         version=document.version,
-        edits=tuple(
-            OfferedEdit(
-                id=offer.id, range=range_of(document, offer), new_text=offer.text, level=offer.level
-            )
-            for offer in offers
-        ),
+        edits=tuple(_offered_edit(document, offer) for offer in offers),
         rename=None if rename is None else _offered_rename(document, rename, elsewhere),
     )
 
 
 def range_of(document: Document, offer: OpenOffer) -> types.Range:
     return types.Range(document.position_at(offer.start), document.position_at(offer.end))
+
+
+def _offered_edit(document: Document, offer: OpenOffer) -> OfferedEdit:
+    def position(at: int) -> types.Position:
+        return document.position_at(offer.start + at)
+
+    before = document.text[offer.start : offer.end]
+    start, end, new_end = replaced_range(before, offer.text)
+    drawn = difference(before, offer.text)
+    return OfferedEdit(
+        id=offer.id,
+        range=range_of(document, offer),
+        new_text=offer.text,
+        level=offer.level,
+        change=ChangedText(
+            range=types.Range(position(start), position(end)), new_text=offer.text[start:new_end]
+        ),
+        difference=OfferedDifference(
+            removed=tuple(types.Range(position(at), position(to)) for at, to in drawn.removed),
+            added=tuple(AddedText(position=position(at), text=text) for at, text in drawn.added),
+            block=tuple(drawn.block),
+        ),
+    )
 
 
 def _offered_rename(

@@ -14,7 +14,8 @@ const common = {
 if (process.argv.includes("--tests")) {
   rmSync("dist/test", { recursive: true, force: true });
   const tests = readdirSync("src/test").map((name) => `src/test/${name}`);
-  await build({ ...common, entryPoints: tests, outdir: "dist/test" });
+  const alias = { vscode: "./scripts/noVscode.cjs" };
+  await build({ ...common, entryPoints: tests, outdir: "dist/test", alias });
 } else {
   await build({
     ...common,

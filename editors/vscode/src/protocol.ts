@@ -82,6 +82,14 @@ export interface NextEdit {
   range: Range;
   newText: string;
   level: "sure" | "balanced" | "bold";
+  /** The least of it that has to be replaced. */
+  change: TextEdit;
+  /** What to draw: within lines, and whole new lines where old and new ones do not pair up. */
+  difference: {
+    removed: Range[];
+    added: { position: Position; text: string }[];
+    block: string[];
+  };
 }
 
 /** All that is offered in one version of a document, best first. */

@@ -96,7 +96,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> Non
         "    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"
     )
     holds(nvim, accepted)
-    assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 24]
+    assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 20]
 
 
 def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit: Edit) -> None:

@@ -111,6 +111,12 @@ async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
             "range": {"start": {"line": 4, "character": 0}, "end": {"line": 5, "character": 0}},
             "newText": "print(size(1, 2))\n",
             "level": "sure",
+            "change": {"range": _range(4, 6, 10), "newText": "size"},
+            "difference": {
+                "removed": [_range(4, 6, 10)],
+                "added": [{"position": {"line": 4, "character": 10}, "text": "size"}],
+                "block": [],
+            },
         }
         assert first["id"] != second["id"]
         assert notified(editor.messages, EDITS)[-1]["uri"] == editor.uri

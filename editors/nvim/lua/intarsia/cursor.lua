@@ -1,15 +1,16 @@
--- The cursor's position, and the text typed since it was somewhere else.
+-- Places in a buffer, rows and columns from 0, in bytes: the cursor's, and those that the server names.
+-- And the text typed since the cursor was somewhere else.
 
 local M = {}
 
----@class intarsia.Anchor where text was suggested; rows and columns from 0, in bytes
+---@class intarsia.Anchor where text was suggested
 ---@field row integer
 ---@field col integer
 ---@field head string the line before it
 ---@field tail string the line after the cursor
 ---@field num_lines integer of the buffer
 
----@return integer row, integer col from 0, in bytes
+---@return integer row, integer col
 function M.position()
   local place = vim.api.nvim_win_get_cursor(0)
   return place[1] - 1, place[2]
@@ -28,6 +29,16 @@ end
 ---@return string
 local function line_at(buffer, row)
   return vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
+end
+
+---Return the place of a position, at most the end of its line.
+---@param buffer integer
+---@param position lsp.Position of our server
+---@return integer row, integer col
+function M.of_position(buffer, position)
+  local client = assert(require("intarsia.server").client(buffer))
+  local line = line_at(buffer, position.line)
+  return position.line, vim.str_byteindex(line, client.offset_encoding, position.character, false)
 end
 
 ---Return the anchor at the cursor, or at another column of its line.

@@ -10,21 +10,12 @@ M.INVOKED, M.AUTOMATIC = 1, 2 -- InlineCompletionTriggerKind
 ---@field version integer of the document
 ---@field cancel fun()
 
----Return the byte column of a position in the cursor's line.
----@param client vim.lsp.Client
----@param position lsp.Position
----@return integer
-local function column(client, position)
-  local line = vim.api.nvim_get_current_line()
-  return vim.str_byteindex(line, client.offset_encoding, position.character, false)
-end
-
 ---Return the items that start in the cursor's line and end at the cursor, and their first column.
----@param client vim.lsp.Client
+---@param buffer integer
 ---@param request intarsia.Request
 ---@param items table[]
 ---@return intarsia.Candidate[], integer?
-local function read(client, request, items)
+local function read(buffer, request, items)
   local begin ---@type lsp.Position?
   local candidates = {}
   for _, item in ipairs(items) do
@@ -37,7 +28,7 @@ local function read(client, request, items)
       table.insert(candidates, require("intarsia.candidate").read(item))
     end
   end
-  return candidates, begin and column(client, begin)
+  return candidates, begin and select(2, require("intarsia.cursor").of_position(buffer, begin))
 end
 
 ---Send the request. An unusable answer has no candidates.
@@ -61,7 +52,7 @@ function M.send(buffer, kind, on_answer)
   }
   local is_sent, id = client:request("textDocument/inlineCompletion", params, function(_, result)
     if vim.api.nvim_get_current_buf() == buffer then
-      on_answer(request, read(client, request, result and result.items or result or {}))
+      on_answer(request, read(buffer, request, result and result.items or result or {}))
     end
   end, buffer)
   if not is_sent then

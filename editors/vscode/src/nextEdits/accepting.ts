@@ -3,8 +3,7 @@
 
 import { type Position, Selection, type TextEditor, window } from "vscode";
 import type { NextEdit } from "../protocol";
-import type { EditorOffers } from "./editorOffers";
-import { changeOf } from "./place";
+import { type Offers, rangeOf } from "./offers";
 import type { ShownOffers } from "./shownOffers";
 import type { Typing } from "./typing";
 
@@ -23,7 +22,7 @@ export class Accepting {
 
   /** @param update draws what is offered and on show now */
   constructor(
-    private readonly offers: EditorOffers,
+    private readonly offers: Offers,
     private readonly shown: ShownOffers,
     private readonly typing: Typing,
     private readonly update: () => void,
@@ -32,12 +31,12 @@ export class Accepting {
   /** Apply an offer, put the cursor at its end, and show the next one. */
   async accept(editor: TextEditor, edit: NextEdit): Promise<void> {
     const { document } = editor;
-    const { range, text } = changeOf(document, edit);
-    const start = document.offsetAt(range.start);
+    const { range, newText } = edit.change;
+    const start = document.offsetAt(rangeOf(range).start);
     if (!(await this.applyAtOnce(editor, [edit]))) {
       return;
     }
-    const at = document.positionAt(start + text.length);
+    const at = document.positionAt(start + newText.replace(/\r?\n$/, "").length);
     editor.selection = new Selection(at, at);
     const uri = this.offers.nameOf(document);
     this.goingOn = { uri, version: document.version, at, until: Date.now() + GO_ON_MS };
@@ -48,11 +47,10 @@ export class Accepting {
   /** Apply offers as one step of undo; return whether it was possible. */
   async applyAtOnce(editor: TextEditor, edits: readonly NextEdit[]): Promise<boolean> {
     this.shown.end();
-    const changes = edits.map((edit) => changeOf(editor.document, edit));
     // VS Code itself refuses it if the document has changed meanwhile.
     const isDone = await editor.edit((change) => {
-      for (const { range, text } of changes) {
-        change.replace(range, text);
+      for (const { range, newText } of edits.map((edit) => edit.change)) {
+        change.replace(rangeOf(range), newText);
       }
     });
     if (isDone) {

@@ -2,7 +2,7 @@
 
 import { type QuickPickItem, window } from "vscode";
 import type { NextEdit, Rename } from "../protocol";
-import { linesOf } from "./lineDiff";
+import { linesOf } from "./offers";
 
 interface Item extends QuickPickItem {
   edit: NextEdit;

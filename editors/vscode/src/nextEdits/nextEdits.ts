@@ -13,12 +13,11 @@ import type { LanguageClient } from "vscode-languageclient/node";
 import type { NextEdits as Offered } from "../protocol";
 import { Accepting } from "./accepting";
 import { choose, chooseHow } from "./choose";
-import { ContextKeys, NO_KEYS } from "./contextKeys";
-import { Drawings } from "./drawings";
-import { EditorOffers } from "./editorOffers";
+import { Offers } from "./offers";
 import { Renaming } from "./renaming";
 import { ShownOffers } from "./shownOffers";
 import { Typing } from "./typing";
+import { NextEditView } from "./view";
 
 const MESSAGE_MS = 4000;
 
@@ -31,13 +30,13 @@ export interface Asked {
 }
 
 export class NextEdits implements Disposable {
-  private readonly keys = new ContextKeys();
+  private keys: Readonly<Record<string, boolean>> = {}; // which of them apply, by VS Code's context
   private readonly renaming: Renaming;
-  private readonly offers: EditorOffers;
+  private readonly offers: Offers;
   private readonly shown: ShownOffers;
   private readonly typing: Typing;
   private readonly accepting: Accepting;
-  private readonly drawings: Drawings;
+  private readonly view: NextEditView;
   private readonly subscriptions: Disposable[];
   private isDisposed = false;
 
@@ -52,11 +51,11 @@ export class NextEdits implements Disposable {
   ) {
     const update = () => this.update();
     this.renaming = new Renaming(client);
-    this.offers = new EditorOffers(client, this.renaming, isHidden);
+    this.offers = new Offers(client, this.renaming, isHidden);
     this.shown = new ShownOffers(this.offers, update);
     this.typing = new Typing(update);
     this.accepting = new Accepting(this.offers, this.shown, this.typing, update);
-    this.drawings = new Drawings(this.offers, this.shown, this.typing);
+    this.view = new NextEditView(this.offers, this.shown, this.typing);
     this.subscriptions = [
       window.onDidChangeTextEditorSelection(update),
       window.onDidChangeTextEditorVisibleRanges(update),
@@ -175,14 +174,14 @@ export class NextEdits implements Disposable {
     // First the keys: what is drawn says that they apply.
     const rename = active && this.offers.renameIn(active);
     const line = active?.selection.active.line;
-    this.keys.set({
-      offered,
-      shown,
-      rename: rename !== undefined,
-      everywhere: rename !== undefined && (shown || rename.position.line === line),
-      tab: offered && this.mayTab(active),
+    this.setKeys({
+      offered, // there is an offer in the active editor
+      shown, // the difference of one is on show
+      rename: rename !== undefined, // what the last edit began can be renamed everywhere
+      everywhere: rename !== undefined && (shown || rename.position.line === line), // its key applies
+      tab: offered && this.mayTab(active), // Tab means an offer, and not indentation
     });
-    this.drawings.update();
+    this.view.update();
   };
 
   /** Whether the difference of an offer is on show: a suggestion would come between. */
@@ -193,10 +192,20 @@ export class NextEdits implements Disposable {
 
   dispose(): void {
     this.isDisposed = true;
-    this.keys.set(NO_KEYS);
-    for (const part of [this.typing, this.shown, this.drawings, ...this.subscriptions]) {
+    this.setKeys(Object.fromEntries(Object.keys(this.keys).map((name) => [name, false])));
+    for (const part of [this.typing, this.shown, this.view, ...this.subscriptions]) {
       part.dispose();
     }
+  }
+
+  /** Tell VS Code which keys apply. */
+  private setKeys(keys: Readonly<Record<string, boolean>>): void {
+    for (const [name, isOn] of Object.entries(keys)) {
+      if (isOn !== (this.keys[name] ?? false)) {
+        void commands.executeCommand("setContext", `intarsia.nextEdit.${name}`, isOn);
+      }
+    }
+    this.keys = keys;
   }
 
   /** Find out whether a language server can rename, before the user may want it. */

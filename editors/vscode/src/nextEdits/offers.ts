@@ -1,10 +1,28 @@
-// What the server offers in each document, and whether it still holds for the text there now.
+// The next edits that hold for the text in an editor now: changes that an edit of the user has left
+// to do. What the user does with one is told to the server.
 
-import type { NextEdit, NextEdits, Rename } from "../protocol";
+import { isDeepStrictEqual } from "node:util";
+import { Range, type TextDocument, type TextEditor } from "vscode";
+import type { LanguageClient, Range as LspRange } from "vscode-languageclient/node";
+import {
+  NEXT_EDIT_DONE,
+  type NextEdit,
+  type NextEditDone,
+  type NextEdits,
+  type Rename,
+} from "../protocol";
+import type { Renaming } from "./renaming";
 
 export class Offers {
   private readonly of = new Map<string, NextEdits>(); // by URI as the server has it
   private readonly silent = new Set<string>();
+
+  /** @param isHidden whether something else has precedence: ghost text, or a pause */
+  constructor(
+    private readonly client: () => LanguageClient,
+    private readonly renaming: Renaming,
+    private readonly isHidden: () => boolean,
+  ) {}
 
   /** Take what the server offers in a document. */
   receive(offered: NextEdits): void {
@@ -16,63 +34,102 @@ export class Offers {
   }
 
   /** Take a change of a document. After undo and redo nothing is offered until the next change. */
-  changed(uri: string, isUndoOrRedo: boolean): void {
+  changed(document: TextDocument, isUndoOrRedo: boolean): void {
+    this.silent.delete(this.nameOf(document));
     if (isUndoOrRedo) {
-      this.silent.add(uri);
-    } else {
-      this.silent.delete(uri);
+      this.silent.add(this.nameOf(document));
     }
   }
 
-  /** Return the offers for this very version, in the order of lines. */
-  at(uri: string, version: number): NextEdit[] {
-    const edits = this.offeredAt(uri, version)?.edits ?? [];
+  /** Forget a document that was closed. */
+  forget(document: TextDocument): void {
+    this.of.delete(this.nameOf(document));
+    this.silent.delete(this.nameOf(document));
+  }
+
+  /** Return what may be drawn and accepted in an editor now, in the order of lines. */
+  current({ document }: TextEditor): readonly NextEdit[] {
+    const edits = this.isHidden() ? [] : (this.offeredIn(document)?.edits ?? []);
     return [...edits].sort((one, other) => one.range.start.line - other.range.start.line);
   }
 
-  /** Return the rename that the last edit has begun, for this very version. */
-  renameAt(uri: string, version: number): Rename | undefined {
-    return this.offeredAt(uri, version)?.rename;
+  /** Return an offer by its id; without one, the first at the cursor's line or below, else the first. */
+  find(editor: TextEditor, id?: string): NextEdit | undefined {
+    const offers = this.current(editor);
+    const { line } = editor.selection.active;
+    return id === undefined
+      ? (offers.find(({ range }) => range.start.line >= line) ?? offers[0])
+      : offers.find((edit) => edit.id === id);
   }
 
-  /** Whether the document has changed since its offers: the server is about to send them again. */
-  isBeingMoved(uri: string, version: number): boolean {
+  /** Return the same change among those offered now: it may have another id there. */
+  findSame(editor: TextEditor, { range, newText }: NextEdit): NextEdit | undefined {
+    return this.current(editor).find(
+      (edit) => edit.newText === newText && isDeepStrictEqual(edit.range, range),
+    );
+  }
+
+  /** Whether the text has changed, and the server is about to move the offers that are drawn. */
+  isBeingMoved({ document }: TextEditor): boolean {
+    const uri = this.nameOf(document);
     const offered = this.of.get(uri);
-    return offered !== undefined && offered.version < version && !this.silent.has(uri);
+    const isOlder = offered !== undefined && offered.version < document.version;
+    return isOlder && !this.silent.has(uri) && !this.isHidden();
   }
 
-  /** Take one offer away: it was accepted or dismissed. */
-  remove(uri: string, id: string): void {
+  /** Return the rename that a language server, or ours, can do everywhere. */
+  renameIn({ document }: TextEditor): Rename | undefined {
+    const rename = this.offeredIn(document)?.rename;
+    const isPossible = rename?.elsewhere !== undefined || this.renaming.isPossible(document);
+    return isPossible && !this.isHidden() ? rename : undefined;
+  }
+
+  /** Find out whether a language server can rename; return whether this is known only now. */
+  async probe({ document }: TextEditor): Promise<boolean> {
+    const rename = this.offeredIn(document)?.rename;
+    const isOpen = rename !== undefined && !this.renaming.isPossible(document);
+    return isOpen && this.renaming.probe(document, rename);
+  }
+
+  /** Tell the server what the user has done with an offer, and forget the offer. */
+  done({ document }: TextEditor, { id }: NextEdit, how: NextEditDone["how"]): void {
+    const uri = this.nameOf(document);
     const offered = this.of.get(uri);
     if (offered !== undefined) {
       this.receive({ ...offered, edits: offered.edits.filter((edit) => edit.id !== id) });
     }
+    const message: NextEditDone = { uri, id, how };
+    void this.client().sendNotification(NEXT_EDIT_DONE, message);
   }
 
-  private offeredAt(uri: string, version: number): NextEdits | undefined {
+  /** Return a document's URI as the server has it. */
+  nameOf({ uri }: TextDocument): string {
+    return this.client().code2ProtocolConverter.asUri(uri);
+  }
+
+  /** Return what is offered for this very version of a document. */
+  private offeredIn(document: TextDocument): NextEdits | undefined {
+    const uri = this.nameOf(document);
     const offered = this.of.get(uri);
-    return offered?.version === version && !this.silent.has(uri) ? offered : undefined;
-  }
-
-  /** Forget a document that was closed. */
-  forget(uri: string): void {
-    this.of.delete(uri);
-    this.silent.delete(uri);
+    return offered?.version === document.version && !this.silent.has(uri) ? offered : undefined;
   }
 }
 
-/** Return the first offer at a line or below, else the first in the document. */
-export function nextFrom(offers: readonly NextEdit[], line: number): NextEdit | undefined {
-  return offers.find(({ range }) => range.start.line >= line) ?? offers[0];
+/** Return a range of the server, which counts as VS Code does. */
+export function rangeOf({ start, end }: LspRange): Range {
+  return new Range(start.line, start.character, end.line, end.character);
 }
 
-/** Return the same change among newer offers: it may have another id there. */
-export function sameAmong(offers: readonly NextEdit[], edit: NextEdit): NextEdit | undefined {
-  return offers.find(
-    ({ range, newText }) =>
-      newText === edit.newText &&
-      range.start.line === edit.range.start.line &&
-      range.end.line === edit.range.end.line &&
-      range.end.character === edit.range.end.character,
-  );
+/** Return the first and the last line of an offer; of an insertion, the line that it goes before. */
+export function linesOfPlace(document: TextDocument, edit: NextEdit): [number, number] {
+  const { start, end } = edit.range;
+  const most = document.lineCount - 1;
+  const last = end.character === 0 ? end.line - 1 : end.line;
+  return [Math.min(start.line, most), Math.min(Math.max(start.line, last), most)];
+}
+
+/** Return the lines of a text; a line end at its end begins no further one. */
+export function linesOf(text: string): string[] {
+  const lines = text.split(/\r\n|\n|\r/);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }

@@ -7,6 +7,7 @@ import {
   ProgressLocation,
   Range,
   type TextDocument,
+  type TextDocumentContentChangeEvent,
   type TextEditor,
   window,
   workspace,
@@ -15,9 +16,10 @@ import {
 import {
   ExecuteCommandRequest,
   type LanguageClient,
-  type Range as LspRange,
+  type Position as LspPosition,
   TextDocumentEdit,
 } from "vscode-languageclient/node";
+import { reasonOf } from "../failures";
 import { warn } from "../messages";
 import {
   RENAME_COMMAND,
@@ -26,10 +28,9 @@ import {
   type RenameResult,
   type Renaming as State,
 } from "../protocol";
-import { KeptNames, type Place, placesAfter } from "./keptNames";
+import { rangeOf } from "./offers";
 
 const TIMEOUT_MS = 10_000;
-const PROBE_MS = 10_000;
 const MESSAGE_MS = 4000;
 const NUM_TRIES = 20;
 
@@ -54,8 +55,7 @@ export class Renaming {
       return this.isPossible(document);
     }
     try {
-      const asked = requested(document, positionOf(at), rename.newName);
-      const edit = await within(asked, PROBE_MS);
+      const edit = await requested(document, positionOf(at), rename.newName);
       // Without any provider VS Code answers with an empty edit; one that cannot gives a reason.
       if (edit === undefined || edit.size === 0) {
         return false;
@@ -115,7 +115,10 @@ export class Renaming {
 async function renamed(editor: TextEditor, rename: Rename): Promise<number> {
   const { document } = editor;
   const typed = document.getText();
-  const places = rename.ranges.map((range) => placeOf(document, range));
+  const places = rename.ranges.map(rangeOf).map(({ start, end }) => ({
+    start: document.offsetAt(start),
+    end: document.offsetAt(end),
+  }));
   const names = new KeptNames(placesAfter(places, rename.oldName));
   const version = document.version + 1; // once the old name is back
   const following = workspace.onDidChangeTextDocument(({ document: changed, contentChanges }) => {
@@ -147,7 +150,7 @@ async function renamedByServer(
   rename: Rename,
 ): Promise<number> {
   const at = positionOf(rename.position);
-  const edit = await within(requested(document, at, rename.newName), TIMEOUT_MS);
+  const edit = await requested(document, at, rename.newName);
   if (document.version !== version) {
     throw new NotRenamed("the document has changed");
   }
@@ -174,7 +177,8 @@ async function renamedByUs(client: LanguageClient, document: TextDocument): Prom
   const all = await client.protocol2CodeConverter.asWorkspaceEdit(edit);
   for (const change of (edit.documentChanges ?? []).filter((it) => TextDocumentEdit.is(it))) {
     const { uri: name, version } = change.textDocument;
-    const open = workspace.textDocuments.find((it) => it.uri.toString() === asKey(client, name));
+    const key = client.protocol2CodeConverter.asUri(name).toString();
+    const open = workspace.textDocuments.find((it) => it.uri.toString() === key);
     if (version === null ? open?.isDirty === true : open?.version !== version) {
       throw new NotRenamed("a document has changed");
     }
@@ -183,10 +187,6 @@ async function renamedByUs(client: LanguageClient, document: TextDocument): Prom
     throw new NotRenamed("VS Code has not applied the edit");
   }
   return all.size;
-}
-
-function asKey(client: LanguageClient, uri: string): string {
-  return client.protocol2CodeConverter.asUri(uri).toString();
 }
 
 /** Put the new name where the old one still is: nothing of the user's edit may be lost. */
@@ -207,7 +207,7 @@ async function replace(
   name: string,
 ): Promise<boolean> {
   const { document } = editor;
-  const ranges = places.map((place) => rangeOf(document, place));
+  const ranges = places.map((place) => rangeAt(document, place));
   if (window.visibleTextEditors.includes(editor)) {
     const options = { undoStopBefore: false, undoStopAfter: false }; // of the newest step of undo
     const edited = editor.edit((change) => {
@@ -227,21 +227,18 @@ async function replace(
   return workspace.applyEdit(edit);
 }
 
-function requested(
+/** Return what a language server would rename, if it answers in time. */
+async function requested(
   { uri }: TextDocument,
-  position: Position,
+  at: Position,
   newName: string,
-): Thenable<WorkspaceEdit | undefined> {
-  return commands.executeCommand("vscode.executeDocumentRenameProvider", uri, position, newName);
-}
-
-/** Return the answer, if it comes in time. */
-async function within<T>(answer: Thenable<T>, ms: number): Promise<T> {
+): Promise<WorkspaceEdit | undefined> {
+  const command = "vscode.executeDocumentRenameProvider";
+  const answer = commands.executeCommand<WorkspaceEdit | undefined>(command, uri, at, newName);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new NotRenamed(`the language server has not answered in ${ms / 1000} s`));
-    }, ms);
+    const message = `the language server has not answered in ${TIMEOUT_MS / 1000} s`;
+    timer = setTimeout(() => reject(new NotRenamed(message)), TIMEOUT_MS);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
@@ -255,22 +252,53 @@ function show({ oldName, newName }: Rename, outcome: number | string): void {
   window.setStatusBarMessage(`Intarsia: renamed ${oldName} to ${newName} in ${files}`, MESSAGE_MS);
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function placeOf(document: TextDocument, { start, end }: LspRange): Place {
-  return { start: document.offsetAt(positionOf(start)), end: document.offsetAt(positionOf(end)) };
-}
-
-function positionOf({ line, character }: LspRange["start"]): Position {
+function positionOf({ line, character }: LspPosition): Position {
   return new Position(line, character);
 }
 
 function textAt(document: TextDocument, place: Place): string {
-  return document.getText(rangeOf(document, place));
+  return document.getText(rangeAt(document, place));
 }
 
-function rangeOf(document: TextDocument, { start, end }: Place): Range {
+function rangeAt(document: TextDocument, { start, end }: Place): Range {
   return new Range(document.positionAt(start), document.positionAt(end));
+}
+
+/** A range of a text, in UTF-16 units; `end` is exclusive. */
+export interface Place {
+  start: number;
+  end: number;
+}
+
+/** Follows where a name is in a text that changes, so that it can be replaced there later. */
+export class KeptNames {
+  /** @param places of the names that nothing has changed, in the order that they were given */
+  constructor(public places: readonly Place[]) {}
+
+  /** Take the changes of one event, which are ranges of the text before it. Names that are changed end. */
+  change(changes: readonly Omit<TextDocumentContentChangeEvent, "range">[]): void {
+    this.places = this.places.flatMap(({ start, end }) => {
+      let shift = 0;
+      for (const { rangeOffset, rangeLength, text } of changes) {
+        if (rangeOffset + rangeLength <= start) {
+          shift += text.length - rangeLength;
+        } else if (rangeOffset < end) {
+          return [];
+        }
+      }
+      return [{ start: start + shift, end: end + shift }];
+    });
+  }
+}
+
+/** Return where the new name's places are once the old name is in them. */
+export function placesAfter(places: readonly Place[], oldName: string): Place[] {
+  let shift = 0;
+  return [...places]
+    .sort((one, other) => one.start - other.start)
+    .map(({ start, end }) => {
+      const place = { start: start + shift, end: start + shift + oldName.length };
+      shift += oldName.length - (end - start);
+      return place;
+    });
 }

@@ -1,11 +1,16 @@
 // The offers whose differences are on show: the one that the user went to, or all that are ticked
 // in the list of all offers.
 
-import { type Disposable, Selection, type TextEditor, TextEditorRevealType, window } from "vscode";
+import {
+  type Disposable,
+  Position,
+  Selection,
+  type TextEditor,
+  TextEditorRevealType,
+  window,
+} from "vscode";
 import type { NextEdit } from "../protocol";
-import type { EditorOffers } from "./editorOffers";
-import { sameAmong } from "./offers";
-import { linesOfPlace, startOf } from "./place";
+import { linesOfPlace, type Offers, rangeOf } from "./offers";
 
 /** VS Code still tells of earlier places of the cursor so long after it was moved. */
 const ARRIVING_MS = 300;
@@ -30,14 +35,16 @@ export class ShownOffers implements Disposable {
 
   /** @param update draws what is offered and on show now */
   constructor(
-    private readonly offers: EditorOffers,
+    private readonly offers: Offers,
     private readonly update: () => void,
   ) {}
 
   /** Move the cursor to an offer, and show its difference. */
   show(editor: TextEditor, edit: NextEdit): void {
     const { document } = editor;
-    const at = startOf(document, edit);
+    const [first, last] = linesOfPlace(document, edit);
+    const { start } = rangeOf(edit.change.range);
+    const at = start.line > last ? new Position(first, 0) : start;
     editor.selection = new Selection(at, at);
     editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
     const uri = this.offers.nameOf(document);
@@ -79,7 +86,7 @@ export class ShownOffers implements Disposable {
     ) {
       return undefined;
     }
-    const edit = sameAmong(this.offers.current(editor), shown.edit);
+    const edit = this.offers.findSame(editor, shown.edit);
     const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(document, edit);
     const { line } = selection.active;
     if (edit !== undefined && !shown.isArriving && (line < first || line > last)) {

@@ -1,105 +1,109 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blockBeside, expanded } from "../nextEdits/block";
-import { KeptNames, placesAfter } from "../nextEdits/keptNames";
-import { lineDiff, linesOf, trimmed } from "../nextEdits/lineDiff";
-import { nextFrom, Offers, sameAmong } from "../nextEdits/offers";
+import type { TextEditor } from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { linesOf, Offers } from "../nextEdits/offers";
+import { KeptNames, placesAfter, type Renaming } from "../nextEdits/renaming";
+import { blockBeside, expanded } from "../nextEdits/view";
 import type { NextEdit } from "../protocol";
 
 const URI = "file:///a.py";
 
 function offer(id: string, line: number, newText = "x\n"): NextEdit {
   const range = { start: { line, character: 0 }, end: { line: line + 1, character: 0 } };
-  return { id, range, newText, level: "sure" };
+  const difference = { removed: [], added: [], block: [] };
+  return { id, range, newText, level: "sure", change: { range, newText }, difference };
 }
 
-/** Return a line with what goes in [] and what comes in {}. */
-function drawn(before: string, after: string): string {
-  const { removed, added } = lineDiff([before], [after]);
-  const marks = [
-    ...removed.flatMap(({ start, end }) => [
-      { at: start, order: 1, mark: "[" },
-      { at: end, order: 0, mark: "]" },
-    ]),
-    ...added.map(({ at, text }) => ({ at, order: 0.5, mark: `{${text}}` })),
-  ].sort((one, other) => other.at - one.at || other.order - one.order);
-  return marks.reduce((text, { at, mark }) => text.slice(0, at) + mark + text.slice(at), before);
+/** Offers that are not hidden, where a language server is known to rename. */
+function noOffers(): Offers {
+  const client = { code2ProtocolConverter: { asUri: String }, sendNotification: () => undefined };
+  const renaming = { isPossible: () => true } as unknown as Renaming;
+  return new Offers(
+    () => client as unknown as LanguageClient,
+    renaming,
+    () => false,
+  );
+}
+
+/** An editor with a version of a document, the cursor in a line. */
+function at(version: number, line = 0, uri = URI): TextEditor {
+  const editor = { document: { uri, version }, selection: { active: { line } } };
+  return editor as unknown as TextEditor;
+}
+
+function idsIn(offers: Offers, editor: TextEditor): string[] {
+  return offers.current(editor).map(({ id }) => id);
 }
 
 test("offers hold for their own version of the text alone", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("b", 9), offer("a", 2)] });
-  assert.deepEqual(
-    offers.at(URI, 3).map(({ id }) => id),
-    ["a", "b"],
-  );
-  assert.deepEqual(offers.at(URI, 4), []);
-  assert.deepEqual(offers.at("file:///b.py", 3), []);
-  assert.equal(offers.isBeingMoved(URI, 4), true);
-  assert.equal(offers.isBeingMoved(URI, 3), false);
+  assert.deepEqual(idsIn(offers, at(3)), ["a", "b"]);
+  assert.deepEqual(offers.current(at(4)), []);
+  assert.deepEqual(offers.current(at(3, 0, "file:///b.py")), []);
+  assert.equal(offers.isBeingMoved(at(4)), true);
+  assert.equal(offers.isBeingMoved(at(3)), false);
 });
 
 test("an empty list takes the offers away", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)] });
   offers.receive({ uri: URI, version: 3, edits: [] });
-  assert.deepEqual(offers.at(URI, 3), []);
-  assert.equal(offers.isBeingMoved(URI, 4), false);
+  assert.deepEqual(offers.current(at(3)), []);
+  assert.equal(offers.isBeingMoved(at(4)), false);
 });
 
 test("a rename may have something left in other files alone", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   const start = { line: 0, character: 4 };
   const range = { start, end: { line: 0, character: 8 } };
   const elsewhere = { files: 2, uses: 3 };
   const rename = { oldName: "total", newName: "cost", ranges: [range], position: start, elsewhere };
   offers.receive({ uri: URI, version: 3, edits: [], rename });
-  assert.deepEqual(offers.at(URI, 3), []);
-  assert.deepEqual(offers.renameAt(URI, 3), rename);
-  assert.equal(offers.renameAt(URI, 4), undefined);
-  offers.changed(URI, true);
-  assert.equal(offers.renameAt(URI, 3), undefined);
-  offers.changed(URI, false);
+  assert.deepEqual(offers.current(at(3)), []);
+  assert.deepEqual(offers.renameIn(at(3)), rename);
+  assert.equal(offers.renameIn(at(4)), undefined);
+  offers.changed(at(3).document, true);
+  assert.equal(offers.renameIn(at(3)), undefined);
+  offers.changed(at(3).document, false);
   offers.receive({ uri: URI, version: 4, edits: [] });
-  assert.equal(offers.renameAt(URI, 4), undefined);
+  assert.equal(offers.renameIn(at(4)), undefined);
 });
 
 test("nothing is offered right after undo, and again after the next change", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)] });
-  offers.changed(URI, true);
+  offers.changed(at(3).document, true);
   offers.receive({ uri: URI, version: 4, edits: [offer("a", 2)] });
-  assert.deepEqual(offers.at(URI, 4), []);
-  assert.equal(offers.isBeingMoved(URI, 5), false);
-  offers.changed(URI, false);
+  assert.deepEqual(offers.current(at(4)), []);
+  assert.equal(offers.isBeingMoved(at(5)), false);
+  offers.changed(at(3).document, false);
   offers.receive({ uri: URI, version: 5, edits: [offer("a", 2)] });
-  assert.equal(offers.at(URI, 5).length, 1);
+  assert.equal(offers.current(at(5)).length, 1);
 });
 
 test("an offer that is done is gone before the server says so", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2), offer("b", 9)] });
-  offers.remove(URI, "a");
-  assert.deepEqual(
-    offers.at(URI, 3).map(({ id }) => id),
-    ["b"],
-  );
-  offers.remove(URI, "b");
-  assert.deepEqual(offers.at(URI, 3), []);
+  offers.done(at(3), offer("a", 2), "accepted");
+  assert.deepEqual(idsIn(offers, at(3)), ["b"]);
+  offers.done(at(3), offer("b", 2), "accepted");
+  assert.deepEqual(offers.current(at(3)), []);
 });
 
 test("a rename holds with its offers alone", () => {
-  const offers = new Offers();
+  const offers = noOffers();
   const range = { start: { line: 0, character: 4 }, end: { line: 0, character: 8 } };
   const rename = { oldName: "area", newName: "size", ranges: [range], position: range.start };
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)], rename });
-  assert.equal(offers.renameAt(URI, 3), rename);
-  assert.equal(offers.renameAt(URI, 4), undefined);
-  offers.changed(URI, true);
-  assert.equal(offers.renameAt(URI, 3), undefined);
-  offers.changed(URI, false);
-  offers.remove(URI, "a");
-  assert.equal(offers.renameAt(URI, 3), undefined);
+  assert.equal(offers.renameIn(at(3)), rename);
+  assert.equal(offers.renameIn(at(4)), undefined);
+  offers.changed(at(3).document, true);
+  assert.equal(offers.renameIn(at(3)), undefined);
+  offers.changed(at(3).document, false);
+  offers.done(at(3), offer("a", 2), "accepted");
+  assert.equal(offers.renameIn(at(3)), undefined);
 });
 
 test("a name is followed through changes, until it is changed itself", () => {
@@ -150,71 +154,27 @@ test("the old name's places are those of the new one, less what is shorter above
 });
 
 test("the next one is below the cursor, and the first one after the last", () => {
-  const offers = [offer("a", 2), offer("b", 9)];
-  assert.equal(nextFrom(offers, 2)?.id, "a");
-  assert.equal(nextFrom(offers, 3)?.id, "b");
-  assert.equal(nextFrom(offers, 10)?.id, "a");
-  assert.equal(nextFrom([], 0), undefined);
+  const offers = noOffers();
+  assert.equal(offers.find(at(3)), undefined);
+  offers.receive({ uri: URI, version: 3, edits: [offer("a", 2), offer("b", 9)] });
+  assert.equal(offers.find(at(3, 2))?.id, "a");
+  assert.equal(offers.find(at(3, 3))?.id, "b");
+  assert.equal(offers.find(at(3, 10))?.id, "a");
+  assert.equal(offers.find(at(3, 10), "b")?.id, "b");
 });
 
 test("the same change is found again under another id", () => {
-  const shown = offer("a", 2);
-  assert.equal(sameAmong([offer("c", 9), offer("d", 2)], shown)?.id, "d");
-  assert.equal(sameAmong([offer("d", 2, "y\n")], shown), undefined);
-  assert.equal(sameAmong([offer("d", 3)], shown), undefined);
-});
-
-test("within a line, only the tokens that differ are marked", () => {
-  assert.equal(drawn("print(area(1, 2))", "print(size(1, 2))"), "print([area]{size}(1, 2))");
-  assert.equal(drawn("f(a)", "f(a, b)"), "f(a{, b})");
-  assert.equal(drawn("f(a, größe)", "f(größe)"), "f([a, ]größe)");
-  assert.equal(drawn("    x = 1", "    x = 1"), "    x = 1");
-});
-
-test("a line with little in common is replaced as a whole, its indentation stays", () => {
-  assert.equal(
-    drawn("    return None", "    raise KeyError(name)"),
-    "    [return None]{raise KeyError(name)}",
-  );
-  assert.equal(drawn("x = 1", "    if y:"), "[x = 1]{    if y:}");
-});
-
-test("an emptied line has nothing to add", () => {
-  assert.equal(drawn("x = 1", ""), "[x = 1]");
-});
-
-test("lines that pair up are compared one by one", () => {
-  const { removed, added, block } = lineDiff(["a(1)", "b(2)"], ["a(1)", "c(2)"]);
-  assert.deepEqual(removed, [{ line: 1, start: 0, end: 1 }]);
-  assert.deepEqual(added, [{ line: 1, at: 1, text: "c" }]);
-  assert.deepEqual(block, []);
-});
-
-test("lines that do not pair up are a block, without the lines that both have", () => {
-  assert.deepEqual(lineDiff(["f(", "  a)"], ["f(", "  a,", "  b)"]), {
-    removed: [{ line: 1, start: 2, end: 4 }],
-    added: [],
-    block: ["  a,", "  b)"],
-    blockAt: 1,
-  });
-  assert.deepEqual(lineDiff([], ["import os"]).block, ["import os"]);
-  assert.deepEqual(lineDiff(["a", "b"], []).removed.length, 2);
+  const offers = noOffers();
+  offers.receive({ uri: URI, version: 3, edits: [offer("c", 9), offer("d", 2)] });
+  assert.equal(offers.findSame(at(3), offer("a", 2))?.id, "d");
+  assert.equal(offers.findSame(at(3), offer("a", 2, "y\n")), undefined);
+  assert.equal(offers.findSame(at(3), offer("a", 3)), undefined);
 });
 
 test("a line end at the end of a text begins no line", () => {
   assert.deepEqual(linesOf("a\r\nb\n"), ["a", "b"]);
   assert.deepEqual(linesOf("a\n\n"), ["a", ""]);
   assert.deepEqual(linesOf(""), []);
-});
-
-test("the smallest replacement cuts no character and no line end", () => {
-  assert.deepEqual(trimmed("f(area)\n", "f(size)\n"), { start: 2, end: 6, text: "size" });
-  assert.deepEqual(trimmed("ab", "ab"), { start: 2, end: 2, text: "" });
-  assert.deepEqual(trimmed("aa", "aaa"), { start: 2, end: 2, text: "a" });
-  assert.deepEqual(trimmed("\u{1F600}", "\u{1F601}"), { start: 0, end: 2, text: "\u{1F601}" });
-  assert.deepEqual(trimmed("\u{1F600}", "\u{1FA00}"), { start: 0, end: 2, text: "\u{1FA00}" });
-  assert.deepEqual(trimmed("a\r\n", "a b\r\n"), { start: 1, end: 1, text: " b" });
-  assert.deepEqual(trimmed("a\r\n", ""), { start: 0, end: 3, text: "" });
 });
 
 test("a block begins in one column, to the right of the code beside it", () => {

@@ -1,10 +1,10 @@
 -- Accepts next edits: applies them to the text, and shows the next one, so that one key goes
 -- through all.
 
+local cursor = require("intarsia.cursor")
+local drawing = require("intarsia.next_edit.drawing")
 local offers = require("intarsia.next_edit.offers")
-local places = require("intarsia.next_edit.place")
 local shown = require("intarsia.next_edit.shown")
-local view = require("intarsia.next_edit.view")
 
 local M = {}
 
@@ -18,8 +18,7 @@ function M.go_on(buffer)
   if not going_on or vim.api.nvim_get_current_buf() ~= buffer then
     return
   end
-  local is_there = going_on.place == require("intarsia.cursor").place(buffer)
-    and vim.uv.now() < going_on.until_ms
+  local is_there = going_on.place == cursor.place(buffer) and vim.uv.now() < going_on.until_ms
   local edit = is_there and offers.next_from_cursor(offers.current(buffer))
   if edit or not is_there then
     state.going_on = nil
@@ -32,6 +31,33 @@ end
 ---Begin a new step of undo.
 local function break_undo()
   vim.cmd("let &g:undolevels = &g:undolevels") -- :help undo-break
+end
+
+---Put the lines of an offer in the place of those there now.
+---@param buffer integer
+---@param edit intarsia.NextEdit
+local function replace_lines(buffer, edit)
+  local start, stop = edit.range.start, edit.range["end"]
+  local lines = vim.split(edit.newText, "\r?\n")
+  if lines[#lines] == "" then
+    table.remove(lines)
+  end
+  if start.character > 0 then -- it begins at the end of a last line without line end
+    table.remove(lines, 1)
+  end
+  local first = start.line + math.min(start.character, 1)
+  local last = stop.line + math.min(stop.character, 1)
+  vim.api.nvim_buf_set_lines(buffer, first, last, false, lines)
+end
+
+---Return where the change of an offer ends, once it is applied.
+---@param buffer integer
+---@param change lsp.TextEdit
+---@return integer row, integer col
+local function end_of(buffer, change)
+  local row, col = cursor.of_position(buffer, change.range.start)
+  local lines = vim.split(change.newText:gsub("\r?\n$", ""), "\r?\n")
+  return row + #lines - 1, (#lines == 1 and col or 0) + #lines[#lines]
 end
 
 ---Apply offers as one step of undo; none where the text has changed since.
@@ -49,8 +75,7 @@ local function apply(buffer, edits)
     return one.range.start.line > other.range.start.line
   end)
   for _, edit in ipairs(from_below) do
-    local place = places.of(buffer, edit)
-    vim.api.nvim_buf_set_lines(buffer, place.first, place.last, false, place.after)
+    replace_lines(buffer, edit)
   end
   break_undo()
   state.last_change = vim.fn.changenr()
@@ -62,16 +87,16 @@ end
 ---@param buffer integer the current one
 ---@param edit intarsia.NextEdit
 function M.accept(buffer, edit)
-  local state, place = assert(offers.state(buffer)), places.of(buffer, edit)
+  local state = assert(offers.state(buffer))
   shown.end_shown(buffer)
-  view.clear(buffer)
+  drawing.clear(buffer)
   if not apply(buffer, { edit }) then
     return
   end
-  local row, col = places.end_of(place)
+  local row, col = end_of(buffer, edit.change)
   vim.api.nvim_win_set_cursor(0, { math.min(row + 1, vim.api.nvim_buf_line_count(buffer)), col })
   offers.done(buffer, edit, "accepted")
-  local now = require("intarsia.cursor").place(buffer)
+  local now = cursor.place(buffer)
   state.going_on = { place = now, until_ms = vim.uv.now() + GO_ON_MS }
   M.go_on(buffer)
 end
@@ -85,7 +110,7 @@ function M.accept_chosen(edits)
     return false
   end
   shown.end_shown(buffer)
-  view.clear(buffer)
+  drawing.clear(buffer)
   if not apply(buffer, edits) then
     return false
   end

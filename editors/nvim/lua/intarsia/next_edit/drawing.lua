@@ -1,11 +1,15 @@
--- Decides what is drawn of the next edits of a buffer: marks, a difference, and words on keys.
+-- Draws the next edits of a buffer: a quiet mark at each place, the difference where one is shown,
+-- and words on keys.
 
+local cursor = require("intarsia.cursor")
 local offers = require("intarsia.next_edit.offers")
-local view = require("intarsia.next_edit.view")
 
 local M = {}
 
 M.RENAME_KEY = "grn" -- Neovim's own for a rename; a key of the offer on show
+
+local namespace = vim.api.nvim_create_namespace("intarsia.next_edit")
+local MARK = "»"
 
 ---Return words about a rename everywhere, where a key or the command does it.
 ---@param buffer integer
@@ -27,6 +31,80 @@ local function hint(buffer)
   return words, rename.position.line
 end
 
+---@param buffer integer
+---@param row integer
+---@param words string
+local function mark(buffer, row, words)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+    virt_text = { { " " .. words, "IntarsiaNextEdit" } },
+    virt_text_pos = "eol",
+    hl_mode = "combine",
+  })
+end
+
+---@param buffer integer
+---@param text string
+---@return [string, string][] # with tabs as blanks
+local function new_text(buffer, text)
+  local blanks = (" "):rep(vim.bo[buffer].tabstop)
+  return { { (text:gsub("\t", blanks)), "IntarsiaNextEditAdded" } }
+end
+
+---Draw whole new lines below a row, or above the first one.
+---@param buffer integer
+---@param row integer -1: above the first
+---@param lines string[]
+local function draw_block(buffer, row, lines)
+  local is_above = row < 0
+  vim.api.nvim_buf_set_extmark(buffer, namespace, math.max(0, row), 0, {
+    virt_lines = vim.tbl_map(function(line)
+      return new_text(buffer, line)
+    end, lines),
+    virt_lines_above = is_above,
+    virt_lines_overflow = "scroll",
+  })
+  if is_above and vim.fn.line("w0") == 1 then
+    vim.fn.winrestview({ topline = 1, topfill = #lines }) -- else they are above the window
+  end
+end
+
+---@param buffer integer the current one
+---@param edit intarsia.NextEdit
+local function draw_difference(buffer, edit)
+  for _, range in ipairs(edit.difference.removed) do
+    local row, col = cursor.of_position(buffer, range.start)
+    vim.api.nvim_buf_set_extmark(buffer, namespace, row, col, {
+      end_row = row,
+      end_col = select(2, cursor.of_position(buffer, range["end"])),
+      hl_group = "IntarsiaNextEditRemoved",
+      priority = 250, -- above the syntax
+    })
+  end
+  for _, added in ipairs(edit.difference.added) do
+    local row, col = cursor.of_position(buffer, added.position)
+    vim.api.nvim_buf_set_extmark(buffer, namespace, row, col, {
+      virt_text = new_text(buffer, added.text),
+      virt_text_pos = "inline",
+    })
+  end
+  if #edit.difference.block > 0 then
+    local stop = edit.range["end"]
+    draw_block(buffer, stop.character > 0 and stop.line or stop.line - 1, edit.difference.block)
+  end
+end
+
+---Mark the offer that the key goes to; at the cursor where it is out of sight.
+---@param buffer integer the current one
+---@param row integer
+local function mark_next(buffer, row)
+  local is_visible = row + 1 >= vim.fn.line("w0") and row + 1 <= vim.fn.line("w$")
+  if not is_visible then
+    local here = vim.api.nvim_win_get_cursor(0)[1] - 1
+    mark(buffer, here, ("%s next edit in line %d"):format(MARK, row + 1))
+  end
+  mark(buffer, row, is_visible and MARK .. " next edit" or MARK)
+end
+
 ---Draw what is offered now.
 ---@param buffer integer
 function M.draw(buffer)
@@ -38,19 +116,33 @@ function M.draw(buffer)
   if is_moving and not state.shown then
     return -- Neovim moves the marks, until the server has
   end
-  local words, row = hint(buffer)
-  if #edits == 0 and not words then
-    view.clear(buffer)
-    return
+  M.clear(buffer)
+  local words, row_of_words = hint(buffer)
+  if words and not state.shown then
+    mark(buffer, row_of_words --[[@as integer]], words)
   end
-  local is_here = vim.api.nvim_get_current_buf() == buffer
-  view.draw(buffer, {
-    edits = edits,
-    shown = state.shown,
-    next = is_here and offers.next_from_cursor(edits) or nil,
-    words = words,
-    row = row,
-  })
+  local is_current = vim.api.nvim_get_current_buf() == buffer
+  local next = is_current and not state.shown and offers.next_from_cursor(edits)
+  for _, edit in ipairs(edits) do
+    local row = offers.rows(buffer, edit)
+    if edit == next then
+      mark_next(buffer, row)
+    elseif edit ~= state.shown or not is_current then
+      mark(buffer, row, MARK)
+    else
+      draw_difference(buffer, edit)
+      if words then
+        mark(buffer, row, words)
+      end
+    end
+  end
+end
+
+---@param buffer integer
+function M.clear(buffer)
+  if vim.api.nvim_buf_is_loaded(buffer) then
+    vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  end
 end
 
 return M

@@ -4,9 +4,7 @@
 local accept = require("intarsia.next_edit.accept")
 local drawing = require("intarsia.next_edit.drawing")
 local offers = require("intarsia.next_edit.offers")
-local places = require("intarsia.next_edit.place")
 local shown = require("intarsia.next_edit.shown")
-local view = require("intarsia.next_edit.view")
 
 local M = {}
 
@@ -97,7 +95,7 @@ local function on_change(buffer)
   offers.changed(state)
   if state.shown and state.version ~= vim.lsp.util.buf_versions[buffer] then
     shown.end_shown(buffer)
-    view.clear(buffer)
+    drawing.clear(buffer)
   end
   drawing.draw(buffer)
 end
@@ -107,7 +105,7 @@ local function on_move(buffer)
   local state = assert(offers.state(buffer))
   if state.shown then
     local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-    local first, last = places.rows(buffer, state.shown)
+    local first, last = offers.rows(buffer, state.shown)
     if row >= first and row <= last then
       return
     end
@@ -144,7 +142,7 @@ function M.attach(buffer)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == "intarsia" then
       shown.end_shown(buffer)
-      view.clear(buffer)
+      drawing.clear(buffer)
       offers.remove(buffer)
       vim.api.nvim_del_augroup_by_id(group)
     end

@@ -10,6 +10,13 @@ local M = {}
 ---@field range lsp.Range
 ---@field newText string
 ---@field level "sure"|"balanced"|"bold"
+---@field change lsp.TextEdit the least of it that has to be replaced
+---@field difference intarsia.Difference
+
+---@class intarsia.Difference what to draw of a next edit
+---@field removed lsp.Range[] each within one line
+---@field added { position: lsp.Position, text: string }[] after what it replaces
+---@field block string[] new lines without an old line of their own; they go below the range
 
 ---@class intarsia.NextEditState of one buffer
 ---@field version? integer of the text that the offers are for
@@ -95,6 +102,17 @@ function M.next_from_cursor(edits)
   return vim.iter(edits):find(function(edit)
     return edit.range.start.line >= row
   end) or edits[1]
+end
+
+---Return the first and the last row of an offer; of an insertion, the one that it goes before.
+---@param buffer integer
+---@param edit intarsia.NextEdit
+---@return integer first, integer last
+function M.rows(buffer, edit)
+  local first, stop = edit.range.start.line, edit.range["end"]
+  local last = stop.character > 0 and stop.line or stop.line - 1
+  local most = vim.api.nvim_buf_line_count(buffer) - 1
+  return math.min(first, most), math.min(math.max(first, last), most)
 end
 
 ---Return the same change among newer offers: it may have another id there.

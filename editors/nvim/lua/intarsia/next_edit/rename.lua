@@ -1,6 +1,8 @@
 -- Renames everywhere by another language server, in place of the offers; else by ours. The old name
 -- is put back for another server: it sees the text before the user's edit, and knows every use.
 
+local cursor = require("intarsia.cursor")
+
 local M = {}
 
 local METHOD = "textDocument/rename"
@@ -22,6 +24,7 @@ local namespace = vim.api.nvim_create_namespace("intarsia.rename")
 ---@field typed string[] the lines with the user's edit
 ---@field tick integer of the buffer, with the old name in it
 ---@field marks integer[] where the old name is
+---@field place [integer, integer] where to ask for the rename: row and column
 ---@field clients vim.lsp.Client[] that have not been asked
 
 local running ---@type intarsia.RunningRename?
@@ -33,16 +36,6 @@ function M.clients(buffer)
   return vim.tbl_filter(function(client)
     return client.name ~= "intarsia"
   end, vim.lsp.get_clients({ bufnr = buffer, method = METHOD }))
-end
-
----@param buffer integer
----@param position lsp.Position
----@param encoding string
----@return integer row, integer col in bytes
-local function place_of(buffer, position, encoding)
-  local row = position.line
-  local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
-  return row, vim.str_byteindex(line, encoding, position.character, false)
 end
 
 ---Change the buffer as a part of the newest step of undo.
@@ -58,12 +51,11 @@ end
 ---Put the old name back, if the new one is in all places; return marks of these.
 ---@param buffer integer
 ---@param rename intarsia.Rename
----@param encoding string
 ---@return integer[]?
-local function put_back(buffer, rename, encoding)
+local function put_back(buffer, rename)
   local places = vim.tbl_map(function(range)
-    local row, col = place_of(buffer, range.start, encoding)
-    return { row, col, select(2, place_of(buffer, range["end"], encoding)) }
+    local row, col = cursor.of_position(buffer, range.start)
+    return { row, col, select(2, cursor.of_position(buffer, range["end"])) }
   end, rename.ranges)
   for _, place in ipairs(places) do
     local text = vim.api.nvim_buf_get_text(buffer, place[1], place[2], place[1], place[3], {})
@@ -219,16 +211,6 @@ local function apply(this, client, edit, position)
   return vim.tbl_count(edits)
 end
 
----Return where to ask a language server, in its own units.
----@param this intarsia.RunningRename
----@param client vim.lsp.Client
----@return lsp.Position
-local function position_for(this, client)
-  local row, col = place_of(this.buffer, this.rename.position, this.server.offset_encoding)
-  local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
-  return { line = row, character = vim.str_utfindex(line, client.offset_encoding, col, false) }
-end
-
 ---Ask the next language server; end where one has renamed, or none is left.
 ---@param this intarsia.RunningRename
 ---@param problem? string of the last one
@@ -237,7 +219,10 @@ local function ask(this, problem)
   if not client then
     return finish(this, problem)
   end
-  local position = position_for(this, client)
+  local row, col = unpack(this.place)
+  local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
+  local character = vim.str_utfindex(line, client.offset_encoding, col, false)
+  local position = { line = row, character = character }
   local is_answered = false
   local is_sent, id
   local function answered(error, edit)
@@ -291,7 +276,7 @@ function M.start(buffer, rename)
   end
   server:notify("intarsia/renaming", { state = "begun" })
   local typed = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
-  local marks = put_back(buffer, rename, server.offset_encoding)
+  local marks = put_back(buffer, rename)
   if not marks then
     server:notify("intarsia/renaming", { state = "failed" })
     return false
@@ -303,6 +288,7 @@ function M.start(buffer, rename)
     typed = typed,
     tick = vim.api.nvim_buf_get_changedtick(buffer),
     marks = marks,
+    place = { cursor.of_position(buffer, rename.position) },
     clients = clients,
   }
   ask(running)

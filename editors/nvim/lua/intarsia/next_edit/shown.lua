@@ -1,9 +1,9 @@
 -- The next edit whose difference is on show: the cursor goes there, and keys dismiss the offer or
 -- rename everywhere until it ends.
 
+local cursor = require("intarsia.cursor")
 local drawing = require("intarsia.next_edit.drawing")
 local offers = require("intarsia.next_edit.offers")
-local places = require("intarsia.next_edit.place")
 local renaming = require("intarsia.next_edit.rename")
 
 local M = {}
@@ -65,9 +65,10 @@ end
 ---@param edit intarsia.NextEdit
 function M.show(buffer, edit)
   local state = assert(offers.state(buffer))
-  local row, col = places.start_of(places.of(buffer, edit))
+  local first, last = offers.rows(buffer, edit)
+  local row, col = cursor.of_position(buffer, edit.change.range.start)
   vim.cmd("normal! m'") -- CTRL-O leads back
-  vim.api.nvim_win_set_cursor(0, { math.min(row, vim.api.nvim_buf_line_count(buffer) - 1) + 1, col })
+  vim.api.nvim_win_set_cursor(0, row > last and { first + 1, 0 } or { row + 1, col })
   vim.cmd("normal! zv")
   M.end_shown(buffer)
   state.shown = edit
