@@ -33,8 +33,8 @@ from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.engine.remote.http.remotes import read_remotes
-from intarsia.infill.languages import LANGUAGES
-from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.languages import all_languages
+from intarsia.infill.syntax.parse import load_grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,14 +319,14 @@ def check_drafter() -> Finding:
 def check_grammars() -> Finding:
     """Check that the grammar of every known language can be loaded."""
     broken = []
-    for language in LANGUAGES:
+    for language in all_languages():
         if language.grammar is not None:
             try:
                 load_grammar(language.grammar)
             except (ImportError, AttributeError, ValueError) as error:
                 broken.append(f"{language.id} ({error})")
     if not broken:
-        return ok("languages", f"{len(LANGUAGES)} grammars")
+        return ok("languages", f"{len(all_languages())} grammars")
     return missing("languages", f"cannot be loaded: {', '.join(broken)}", "install intarsia again")
 
 

@@ -9,7 +9,7 @@ import click
 
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, Language, language_for_id
+from intarsia.infill.languages import PLAIN_TEXT, Language, all_languages, language_for_id
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -76,7 +76,7 @@ def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> 
         return None
     language = language_for_id(name)
     if language is PLAIN_TEXT and name.lower() != PLAIN_TEXT.id:
-        known = ", ".join(row.id for row in LANGUAGES)
+        known = ", ".join(row.id for row in all_languages())
         raise click.BadParameter(f"{name!r} is unknown; known are {known} and {PLAIN_TEXT.id}")
     return language
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from intarsia.engine.ipc.ownership import data_folder
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT
+from intarsia.infill.languages import language_for_id
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 MAX_KINDS = 60
 OTHER = "other"
-
-_LANGUAGES = frozenset({PLAIN_TEXT.id, *(row.id for row in LANGUAGES)})
 
 
 class LanguageCounts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -66,7 +64,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         """Return the sum, with unknown languages and too many kinds of reasons as others."""
         languages: dict[str, LanguageCounts] = {}
         for id, counts in (*self.languages.items(), *other.languages.items()):
-            known = id if id in _LANGUAGES else OTHER
+            known = id if language_for_id(id).id == id else OTHER
             languages[known] = languages.get(known, LanguageCounts()).plus(counts)
         return Counts(languages=languages, not_shown=_sum_of_kinds(self.not_shown, other.not_shown))
 

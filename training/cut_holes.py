@@ -13,13 +13,12 @@ from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import NO_OPS
+from intarsia.infill.holes.find_holes import NO_OPS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import children_of, is_comment
-from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
 from intarsia.infill.syntax.nodes import COMMENTS, INTERPOLATIONS, STRINGS
-from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, parse_afresh
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, load_grammar, parse_afresh
 from intarsia.training.node_table import HoleNodes, hole_nodes
 
 CutHoleKind: TypeAlias = Literal[
@@ -198,7 +197,7 @@ def _statements(block: tree_sitter.Node, language: Language) -> list[tree_sitter
     """Return the nodes from the first statement that is not a docstring to the last statement."""
     nodes = list(children_of(block) if block.is_named else _after(block))
     places = [place for place, node in enumerate(nodes) if not is_comment(node)]
-    if places and language.id == "python" and _is_docstring(nodes[places[0]]):
+    if places and language.has_docstrings and _is_docstring(nodes[places[0]]):
         places = places[1:]
     return nodes[places[0] : places[-1] + 1] if places else []
 

@@ -32,9 +32,8 @@ from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
 from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.filling.outcome import FilledPlace, Place
-from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.holes.find_holes import find_holes, is_stub
 from intarsia.infill.holes.hole import MarkedHole
-from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import shown
 from intarsia.infill.imports.unbound import unbound_names
@@ -132,7 +131,7 @@ def with_imports(
     edits = import_edits(text, bindings, names[0].offset, language)
     if not edits:
         return text, ""
-    imports = "; ".join(shown(it, language.id) for it in bindings)
+    imports = "; ".join(shown(it, language) for it in bindings)
     return with_replaced(text, edits), f", with {imports}"
 
 

@@ -21,8 +21,8 @@ from intarsia.infill.canvas.window import (
     suffix_end,
     window_of,
 )
+from intarsia.infill.holes.find_holes import TODO
 from intarsia.infill.holes.hole import Hole, HoleKind
-from intarsia.infill.holes.hole_rules import TODO
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.blocks import Header
 from intarsia.infill.syntax.brackets import balance_of

@@ -2,9 +2,9 @@
 
 The places are in file order and neither overlap nor touch. Broken code is searched like any other,
 and so is code in the fences of a Markdown document. In a text beyond the parser's limits only marks
-are found. The language's row in ``hole_rules`` names the syntax nodes to look at; here is decided
-which of them are holes, and what a fill replaces, so that a body gets lines of its own. Comments
-stay; one that follows the replaced statement goes above the fill.
+are found. The language's own file names the syntax nodes to look at; here is decided which of them
+are holes, and what a fill replaces, so that a body gets lines of its own. Comments stay; one that
+follows the replaced statement goes above the fill.
 """
 
 import re
@@ -17,16 +17,21 @@ from functools import cache
 import tree_sitter
 
 from intarsia.infill.holes.hole import MarkedHole
-from intarsia.infill.holes.hole_rules import NO_OPS, NOT_IMPLEMENTED, RULES, TODO, HoleRules
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages.language import NOT_IMPLEMENTED, Grammar, HoleRules
 from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences
-from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
-from intarsia.infill.syntax.parse import Syntax, parse, parse_afresh
+from intarsia.infill.syntax.parse import Syntax, load_grammar, parse, parse_afresh
 
 MAX_FENCES = 200
 """Code in later fences of a document is not searched."""
+
+NO_OPS = frozenset({"pass", ":", ";", "..."})
+"""Statements without effect: with a TODO comment they are holes."""
+
+TODO = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+"""A comment that says that code is still to be written."""
 
 
 def find_holes(
@@ -38,13 +43,18 @@ def find_holes(
     return _apart([*marked, *found])
 
 
+def is_stub(path: str) -> bool:
+    """Whether the file's name says that it holds only declarations."""
+    return path.lower().endswith(language_for_path(path).declaration_files)
+
+
 def holes_within(holes: Sequence[MarkedHole], start: int, end: int) -> tuple[MarkedHole, ...]:
     """Return the holes that are wholly inside ``text[start:end]``."""
     return tuple(hole for hole in holes if start <= hole.start and hole.end <= end)
 
 
 def _placeholders(text: str, language: Language) -> Iterator[MarkedHole]:
-    if language.id == "markdown":
+    if language.has_fences:
         yield from _placeholders_in_fences(text)
     elif syntax := parse(text, language):
         yield from placeholder_holes(syntax)
@@ -175,7 +185,7 @@ class _Captures:
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
-    rules = RULES.get(syntax.language.id)
+    rules = syntax.language.holes
     if rules is None:
         return
     captures = _capture(syntax, rules)
@@ -214,7 +224,7 @@ def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: ByteRa
     code = _text(syntax, statement)
     if code.strip() in NO_OPS:
         return _has_todo(syntax, body)
-    return block.is_function and NOT_IMPLEMENTED.fullmatch(code) is not None
+    return block.is_function and re.fullmatch(NOT_IMPLEMENTED, code) is not None
 
 
 def _has_todo(syntax: Syntax, body: Body) -> bool:
@@ -226,17 +236,17 @@ def _has_todo(syntax: Syntax, body: Body) -> bool:
 
 
 def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
-    is_python = syntax.language.id == "python"
-    first = body.statements[0] if body.statements else None
-    if is_python and first and _text(syntax, first).lstrip("rRuU").startswith(('"', "'")):
-        return body.statements[1:]
+    if syntax.language.has_docstrings and body.statements:
+        first = _text(syntax, body.statements[0]).lstrip("rRuU")
+        return body.statements[1:] if first.startswith(('"', "'")) else body.statements
     return body.statements
 
 
 def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     captures = _Captures()
     root = syntax.tree.root_node
-    query = _query(rules, syntax.language)
+    assert syntax.language.grammar is not None, "a text without a grammar is not parsed"
+    query = _query(syntax.language.grammar, rules.query)
     for _, nodes in tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED).matches(root):
         for name, (node, *_) in nodes.items():
             byte_range = ByteRange(node.start_byte, node.end_byte)
@@ -260,7 +270,7 @@ def _is_named_by(syntax: Syntax, owner: tree_sitter.Node, names: frozenset[str])
 
 
 def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:
-    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, byte_range)) is not None
+    return rules.anywhere is None or bool(re.fullmatch(rules.anywhere, _text(syntax, byte_range)))
 
 
 def _text(syntax: Syntax, byte_range: ByteRange) -> str:
@@ -268,6 +278,5 @@ def _text(syntax: Syntax, byte_range: ByteRange) -> str:
 
 
 @cache
-def _query(rules: HoleRules, language: Language) -> tree_sitter.Query:
-    assert language.grammar is not None, "a text without a grammar is not parsed"
-    return tree_sitter.Query(load_grammar(language.grammar), rules.query)
+def _query(grammar: Grammar, query: str) -> tree_sitter.Query:
+    return tree_sitter.Query(load_grammar(grammar), query)

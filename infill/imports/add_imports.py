@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.imports.binding import ImportBinding, package_name, shown
+from intarsia.infill.imports.binding import ImportBinding, is_plain, package_name, shown
 from intarsia.infill.imports.ecmascript_imports import place_ecmascript
 from intarsia.infill.imports.import_lines import (
     ImportLine,
@@ -19,11 +19,10 @@ from intarsia.infill.imports.import_lines import (
     num_alike,
     place_line,
 )
-from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language
+from intarsia.infill.languages.language import ImportStyle, Language
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.infill.syntax.nodes import node_text, num_errors
@@ -38,10 +37,14 @@ def import_edits(
     () where one has no plain name or cannot be placed, where an edit would change more than one
     import, and where the text would parse worse than before.
     """
-    place = _PLACES.get(language.id)
     before = parse(text, language)
-    if place is None or before is None or not all(is_plain(it, language.id) for it in bindings):
+    if (
+        language.imports is None
+        or before is None
+        or not all(is_plain(it, language) for it in bindings)
+    ):
         return ()
+    place = _PLACES[language.imports.style]
     syntax = before
     for binding in bindings:
         # One part of Python's ``a.b`` that is known is not enough.
@@ -157,7 +160,7 @@ def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
     text, root = syntax.text, syntax.tree.root_node
     is_static = binding.form == "static"
     path = f"{binding.module}.{binding.name}"
-    statement = f"{shown(binding, 'java')};"
+    statement = f"{shown(binding, syntax.language)};"
     lines = [
         _java_line(syntax, it) for it in root.named_children if it.type == "import_declaration"
     ]
@@ -178,10 +181,10 @@ def _java_line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
 
 _Place: TypeAlias = Callable[[Syntax, ImportBinding, int], Replacement | None]
 
-_PLACES: Mapping[str, _Place] = {
-    "python": place_python,
-    **dict.fromkeys(ECMASCRIPT_IDS, place_ecmascript),
-    "go": place_go,
-    "java": place_java,
-    "rust": place_rust,
+_PLACES: Mapping[ImportStyle, _Place] = {
+    "from": place_python,
+    "braces": place_ecmascript,
+    "quoted": place_go,
+    "dotted": place_java,
+    "use": place_rust,
 }

@@ -44,7 +44,7 @@ def place_python(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement
     same = [node for node in nodes if _is_from(node, binding)]
     if len(same) == 1 and binding.name and (names := same[0].children_by_field_name("name")):
         return _merged(syntax, same[0], names, binding, nodes)
-    statement = shown(binding, "python")
+    statement = shown(binding, syntax.language)
     lines = [_line(syntax, node) for node in nodes]
     if lines:
         module, is_from = binding.module, bool(binding.name)

@@ -44,7 +44,7 @@ def place_rust(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement |
         if (merged := _merged(syntax, node, binding.module, item)) is not None:
             return merged
     text = syntax.text
-    statement = f"{shown(binding, 'rust')};"
+    statement = f"{shown(binding, syntax.language)};"
     lines = [_line(syntax, node) for node in nodes]
     if lines:
         indent = leading_blank(line_at(text, lines[0].start))

@@ -10,14 +10,21 @@ from dataclasses import replace
 from itertools import islice
 
 import tree_sitter
+from msgspec import structs
 
 from intarsia.infill.imports.binding import UnboundName, package_name
 from intarsia.infill.imports.import_lines import IMPORTS
-from intarsia.infill.languages import Language
-from intarsia.infill.syntax.name_rules import RULES, NameRules
+from intarsia.infill.languages.language import Language, NameRules
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
-from intarsia.infill.syntax.scopes import Chain, is_first, is_seen, place_in, scope_of_binding
+from intarsia.infill.syntax.scopes import (
+    Chain,
+    is_first,
+    is_seen,
+    place_in,
+    rules_of_all,
+    scope_of_binding,
+)
 
 MAX_CHARS = 400_000
 MAX_USES = 300
@@ -30,7 +37,7 @@ _MEMBERS = re.compile("class|enum|impl|interface|record|struct|trait|union")
 
 def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[UnboundName, ...]:
     """Return the names that ``text[start:end]`` uses and ``text`` does not bind, in order."""
-    rules = RULES.get(language.id)
+    rules = rules_of_all(language)
     if rules is None or len(text) > MAX_CHARS or start >= end:
         return ()
     syntax = parse(text, language)
@@ -53,7 +60,7 @@ def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[
 
 def is_bound(syntax: Syntax, name: str, at: int) -> bool:
     """Whether a name is known at an offset: by the file, or by the language."""
-    rules, byte = RULES[syntax.language.id], syntax.byte_at(at)
+    rules, byte = _rules(syntax), syntax.byte_at(at)
     chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
     is_known = name in rules.known or name in _packages(syntax)
     return is_known or _is_bound(syntax, chain, byte, name, rules)
@@ -61,7 +68,7 @@ def is_bound(syntax: Syntax, name: str, at: int) -> bool:
 
 def is_left_unbound(syntax: Syntax, name: str) -> bool:
     """Whether the file uses a name somewhere that neither it nor the language binds there."""
-    rules = replace(RULES[syntax.language.id], only_uses=None)
+    rules = structs.replace(_rules(syntax), only_uses=None)
     if name in rules.known or name in _packages(syntax):
         return False
     for match in islice(_occurrences(syntax, name), MAX_OCCURRENCES):
@@ -77,8 +84,14 @@ def is_left_unbound(syntax: Syntax, name: str) -> bool:
 def is_bound_variable(syntax: Syntax, at: int) -> bool:
     """Whether the name at an offset is bound there, and not as a member of what is around it."""
     chain = nodes_at_byte(syntax, syntax.byte_at(at))
-    scope = scope_of_binding(chain, RULES[syntax.language.id])
+    scope = scope_of_binding(chain, _rules(syntax))
     return scope is not None and not _MEMBERS.search(scope.type)
+
+
+def _rules(syntax: Syntax) -> NameRules:
+    rules = rules_of_all(syntax.language)
+    assert rules is not None, "only names of languages with such rules are asked for"
+    return rules
 
 
 def _occurrences(syntax: Syntax, name: str) -> Iterator[re.Match[bytes]]:
@@ -87,7 +100,8 @@ def _occurrences(syntax: Syntax, name: str) -> Iterator[re.Match[bytes]]:
 
 def _packages(syntax: Syntax) -> set[str]:
     """Return the names of the packages that a Go file imports without a name of its own."""
-    if syntax.language.id != "go":
+    imports = syntax.language.imports
+    if imports is None or imports.style != "quoted":
         return set()
     nodes = [it for it in syntax.tree.root_node.named_children if it.type == "import_declaration"]
     specs = [it for node in nodes for it in _below(node) if it.type == "import_spec"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language
+from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import EditedText, line_offsets
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange
@@ -146,7 +146,7 @@ def is_same_rename(rename: Rename, old: str, new: str, language: Language) -> bo
 
 
 def _word_of(language: Language) -> re.Pattern[str]:
-    return _WORD_WITH_DOLLAR if language.id in ECMASCRIPT_IDS else _WORD  # elsewhere no name has it
+    return _WORD_WITH_DOLLAR if "$" in language.name_marks else _WORD
 
 
 def _replaced_words(before: str, after: str, word: re.Pattern[str]) -> list[_Replaced] | None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import tree_sitter
 
+from intarsia.infill.languages.language import words
 from intarsia.infill.next_edit.receivers import Names
-from intarsia.infill.syntax.name_rules import SCOPE_RULES, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax
 from intarsia.infill.syntax.scopes import Chain, first_named, place_in, scope_of_binding
@@ -44,7 +44,7 @@ def uses_of(syntax: Syntax, at: int, new: str) -> tuple[Use, ...] | None:
 
     None where it is no declaration, or the new name has a meaning there already.
     """
-    rules, declared = SCOPE_RULES.get(syntax.language.id), nodes_at(syntax, at)
+    rules, declared = syntax.language.names, nodes_at(syntax, at)
     if rules is None or len(declared) < 2:
         return None
     names, name = Names(syntax, rules), node_text(declared[-1])

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.languages import ECMASCRIPT_IDS
+from intarsia.infill.languages.language import NameRules, words
 from intarsia.infill.next_edit.receivers import Names
 from intarsia.infill.next_edit.uses import (
     declares_member,
@@ -19,10 +19,9 @@ from intarsia.infill.next_edit.uses import (
     uses_of,
 )
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.name_rules import RULES, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax
-from intarsia.infill.syntax.scopes import Chain, place_in, scope_of_binding
+from intarsia.infill.syntax.scopes import Chain, place_in, rules_of_all, scope_of_binding
 
 TOLD = "\0declared"
 """The word of a type that other files declare: that of the class with the renamed member."""
@@ -71,7 +70,7 @@ class Reach:
 
 def declaration_at(syntax: Syntax, at: int, new: str) -> Declaration | None:
     """Return what is declared at an offset and seen by other files; None: nothing, or not all."""
-    rules, chain = RULES.get(syntax.language.id), nodes_at(syntax, at)
+    rules, chain = rules_of_all(syntax.language), nodes_at(syntax, at)
     if rules is None or len(chain) < 2 or uses_of(syntax, at, new) is None:
         return None
     names, name = Names(syntax, rules), node_text(chain[-1])
@@ -82,12 +81,12 @@ def declaration_at(syntax: Syntax, at: int, new: str) -> Declaration | None:
     if declares_member(names, chain):
         kind, holders = "member", names.family(names.owners(chain))
         takes_fields = not any(names.owners(it) & holders for it in names.chains("__init__"))
-    elif parameters is not None and syntax.language.id == "python":
+    elif parameters is not None and rules.has_arguments:
         kind, function = "parameter", chain[parameters - 1].child_by_field_name("name")
         own = frozenset() if function is None else frozenset({node_text(function)})
         is_outer = all(it.type in _TOP_LEVEL for it in chain[: parameters - 1])
         holders = names.owners(chain) if own == {"__init__"} else own if is_outer else frozenset()
-    elif scope is None or scope.parent is not None or not _is_exported(syntax, chain):
+    elif scope is None or scope.parent is not None or not _is_exported(rules, chain):
         return None
     if not holders:
         return None
@@ -99,8 +98,8 @@ def declaration_at(syntax: Syntax, at: int, new: str) -> Declaration | None:
 _TOP_LEVEL = ("module", "decorated_definition")
 
 
-def _is_exported(syntax: Syntax, chain: Chain) -> bool:
-    if syntax.language.id not in ECMASCRIPT_IDS:
+def _is_exported(rules: NameRules, chain: Chain) -> bool:
+    if not rules.are_exports_marked:
         return True
     exports = [it for it in chain if it.type == "export_statement"]
     return any(it.child_by_field_name("declaration") in chain for it in exports) and not any(
@@ -111,24 +110,23 @@ def _is_exported(syntax: Syntax, chain: Chain) -> bool:
 def keeps_name(syntax: Syntax, name: str, new: str) -> bool:
     """Whether a file that imports a name goes on to call it that: it has the new name already.
 
-    Or it has the name by a second way, too; or ``__all__`` of Python passes it on, a string.
+    Or it has the name by a second way, too; or a list of strings passes it on, as ``__all__``.
     """
-    rules = RULES.get(syntax.language.id)
-    names = None if rules is None else Names(syntax, rules)
-    if names is None or names.variables(new):
+    rules = rules_of_all(syntax.language)
+    if rules is None or (names := Names(syntax, rules)).variables(new):
         return True
     if sum(scope.parent is None for _, scope in names.bindings(name)) > 1:
         return True
     data = syntax.data.decode("utf-8", "replace")
     is_listed = f'"{name}"' in data or f"'{name}'" in data
-    return syntax.language.id == "python" and "__all__" in data and is_listed
+    return is_listed and rules.export_list != "" and rules.export_list in data
 
 
 def uses_elsewhere(
     syntax: Syntax, declared: Declaration, reach: Reach, new: str
 ) -> tuple[Replacement, ...]:
     """Return what the rename changes in the text of another file, in order."""
-    rules = RULES.get(syntax.language.id)
+    rules = rules_of_all(syntax.language)
     if rules is None:
         return ()
     names = Names(syntax, rules, reach.told)
@@ -159,7 +157,7 @@ def _things(names: Names, declared: Declaration, reach: Reach, new: str) -> _Fou
             is_alias = any(it.child_by_field_name("alias") for it in chain[-3:-1])
             if not is_kept or is_alias:
                 yield chain, "{new}"
-            elif names.syntax.language.id != "java":
+            elif names.syntax.language.imports and names.syntax.language.imports.has_aliases:
                 yield chain, "{new} as {old}"
         elif any(it.type == "use_declaration" for it in chain):
             continue  # of Rust: what its own import leaves out

@@ -24,9 +24,6 @@ from intarsia.infill.syntax.lines import leading_blank
 from intarsia.infill.syntax.nodes import MAX_ERRORS, is_inside_string, num_errors
 from intarsia.infill.syntax.parse import parse_edited
 
-_TAKE_ANY_TEXT = frozenset({"html", "markdown", "yaml"})
-"""Grammars that find no error in text with single brackets and quotes."""
-
 SAMPLE_FILLS = ("x", "0")
 
 MAX_SHORTER = 8
@@ -91,7 +88,7 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
         return found  # but a span may be chosen to end within a word
     if not any(is_no_worse(fill + end, context) for end in ends):
         return found or f"{'what follows the cursor' if rest else 'the code'} would not parse"
-    if rest and context.language.id in _TAKE_ANY_TEXT:
+    if rest and context.language.takes_any_text:
         return found
     return None if any(_makes_it_whole(fill, end, context) for end in ends) else found
 

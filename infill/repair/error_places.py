@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import tree_sitter
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.lines import line_end, line_start
 from intarsia.infill.syntax.nodes import COMMENTS, MAX_DEPTH, STRINGS, goto_next
-from intarsia.infill.syntax.parse import Syntax, parse, parse_logged
+from intarsia.infill.syntax.parse import Syntax, load_grammar, parse, parse_logged
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
+from msgspec import structs
+
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_name, language_for_path
 from intarsia.infill.syntax.lines import line_end, line_start, next_line_start
 
 MAX_NESTED = 4
@@ -31,7 +33,6 @@ _QUOTE_ENDS = re.compile(r"(?<![^\r\n])(?!(?<=\r)\n|[ \t]*>)")
 _NOT_LINE_END = re.compile(r"[^\r\n]+")
 _NAME = re.compile(r"\{?\s*\.?([\w#+.-]+)")
 _VERSION = re.compile(r"\d+(?:\.\d+)*$")
-_OTHER_NAMES = {"golang": "go", "ipython": "python", "node": "javascript", "shell": "shellscript"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +73,7 @@ def code_at(text: str, start: int, end: int, language: Language) -> Code:
     """
     code = Code(text=text, language=language)
     for _ in range(MAX_NESTED):
-        if code.language.id != "markdown" or len(text) > MAX_CHARS:
+        if not code.language.has_fences or len(text) > MAX_CHARS:
             break
         inner = _code_in_fence(code.text, start, end)
         if inner is None:
@@ -116,9 +117,9 @@ def language_of_info(info: str) -> Language:
     if match is None:
         return PLAIN_TEXT
     name = match[1].lower()
-    for known in (name, _OTHER_NAMES.get(name, ""), _VERSION.sub("", name)):
-        language = language_for_id(known)
-        if language is PLAIN_TEXT and known:
+    for known in (name, _VERSION.sub("", name)):
+        language = language_for_name(known)
+        if language is PLAIN_TEXT:
             language = language_for_path(f"x.{known}")
         if language is not PLAIN_TEXT:
             return language
@@ -192,7 +193,7 @@ def _code_in_fence(text: str, start: int, end: int) -> Code | None:
         return None
     # Each line of a quote begins with a mark that no rule of the code's language knows, so only
     # the rest of a line is filled.
-    one_line = replace(fence.language, block_style="none")
+    one_line = structs.replace(fence.language, block_style="none")
     return Code(text=_without_marks(shown), language=one_line, closing_line=fence.closing_line)
 
 

@@ -172,17 +172,12 @@ Prose: TypeAlias = Literal["comment", "documentation", "string"]
 """``documentation``: a docstring or documentation comment that has no word yet. With words it is
 a comment."""
 
-_DATA = frozenset({"json", "yaml", "toml", "markdown", "html", "css"})
 _BEGUN_COMMENT = re.compile(r"(?:/\*\*[\s*]*|//[/!]\s*|---\s*)\Z")
 _BEGUN_DOCSTRING = re.compile(r"\s*[rRuU]?(?:\"\"\"|''')\s*\Z")
 _DOC_LINES = ("///", "//!", "---")
 _BLOCK_ENDS = {"/*": "*/", "<!--": "-->", "--[[": "]]"}
 _OPENS_BLOCK, _STARRED = re.compile(r"(?:.*[\s(,;{])?(/\*|<!--|--\[\[)"), re.compile(r"[ \t]*\*")
 _QUOTES = ('"""', "'''", '"', "'", "`")
-_WITH_CHARACTERS = frozenset(
-    {"c", "cpp", "csharp", "go", "java", "kotlin", "rust", "scala", "swift", "zig"}
-)
-"""Languages where a single quote begins no string, and may have no partner."""
 
 _NAME = re.compile(
     r"(?:[\w)\]]\[|`(?:[^`]*\s)?\w+:|\b(?:from|import|include|load|require|source|use)\b[^\"'`;]*)[\"'`][^\s\"'`]*\Z"
@@ -193,8 +188,6 @@ _AFTER_KEY = re.compile(r"[^\s\"'`]*[\"'`]\s*(?:=>|:)")
 _AFTER_WORD = re.compile(r"([\"'])[^\s\"'`]+\1\s*,\s*[\"'][^\s\"'`]*\Z")
 MAX_CHARS_BEFORE = 200
 _VARIABLE = re.compile(r"\$\w*\Z")
-_WITH_VARIABLES = frozenset({"dart", "kotlin", "php", "scala", "shellscript"})
-"""Languages where a variable in a string needs no bracket."""
 
 
 def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
@@ -206,7 +199,7 @@ def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
         start = _open_block_comment(syntax, offset)
     if start is not None:
         return "documentation" if _is_begun(syntax.text, start, offset) else "comment"
-    if syntax.language.id in _DATA:
+    if not syntax.language.are_strings_prose:
         return None
     with_string = _with_string_around(syntax, offset)
     line = syntax.text[line_start(syntax.text, offset) : offset]
@@ -267,7 +260,7 @@ def _with_string_around(syntax: Syntax, offset: int) -> Syntax | None:
     line = syntax.text[line_start(syntax.text, offset) : offset]
     for quote in _QUOTES:
         is_open = line.count(quote) % 2 == 1
-        if is_open and not (quote == "'" and syntax.language.id in _WITH_CHARACTERS):
+        if is_open and not (quote == "'" and syntax.language.has_characters):
             closed = parse_edited(syntax, offset, offset, quote)
             if closed is not None and is_inside_string(closed, offset):
                 return closed
@@ -282,7 +275,7 @@ def _is_in_expression(line: str) -> bool:
 
 def _is_name(syntax: Syntax, line: str, offset: int) -> bool:
     """Whether the string at ``offset`` names a key, a module, a variable, or is among words."""
-    if syntax.language.id in _WITH_VARIABLES and _VARIABLE.search(line):
+    if syntax.language.has_bare_variables and _VARIABLE.search(line):
         return True
     is_key = _KEY.search(line) and _AFTER_KEY.match(syntax.text, offset)
     is_listed = _AFTER_WORD.search(syntax.text, max(0, offset - MAX_CHARS_BEFORE), offset)
@@ -290,10 +283,10 @@ def _is_name(syntax: Syntax, line: str, offset: int) -> bool:
 
 
 def _is_docstring(syntax: Syntax, offset: int) -> bool:
-    """Whether the string around ``offset`` is a statement of its own in Python."""
+    """Whether the string around ``offset`` is a statement of its own, and so documents."""
     kinds = [node.type for node in nodes_at(syntax, offset - 1)]
     return (
-        syntax.language.id == "python"
+        syntax.language.has_docstrings
         and "string" in kinds[-2:]
         and (kinds[kinds.index("string") - 1] == "expression_statement")
     )

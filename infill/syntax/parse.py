@@ -3,37 +3,26 @@
 Broken code is parsed too, and so are lone surrogates. A text beyond the limits has no syntax (None)
 and is treated as plain text. Offsets are string indices; trees count UTF-8 bytes.
 
-Parsing is kept within bounds: a time limit, and texts on which a grammar would crash the process.
-
-Ruby's grammar keeps the names of open heredocs, and the strings that interpolations nest, in 1,024
-bytes and miscounts at the edge. While a name's quote is still to be typed, the name may run to the
-end of the text. Fixed after 0.23.1, not yet released:
-https://github.com/tree-sitter/tree-sitter-ruby/issues/269
-
-YAML's grammar keeps the columns of open collections, which it writes past the end of the same 1,024
-bytes: 255 on one line end the process (0.7.2).
-
-Python's grammar does the same with open blocks, two bytes each, and open strings: with a string
-open in the 511th block it writes past the end (0.25.0).
+Parsing is kept within bounds: a time limit, and texts on which a grammar would crash the process,
+which the language's own file tells.
 """
 
 import contextlib
-import re
 import threading
 import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from itertools import accumulate
 from threading import Lock
 
 import tree_sitter
 
-from intarsia.infill.languages import Language
-from intarsia.infill.syntax.grammar import load_grammar
-from intarsia.infill.syntax.lines import indent_unit, line_start, replaced_range
+from intarsia.infill.languages import Grammar, Language
+from intarsia.infill.syntax.lines import indent_unit, replaced_range
 
 LIMIT_S = 0.1
 LIMIT_S_PER_MEGABYTE = 1.0
@@ -51,27 +40,12 @@ MAX_ERROR_STEPS = 50_000_000
 """The squares of the numbers of nodes in what could not be parsed: a query takes about 0.05 s."""
 MAX_VISITED_NODES = 250_000
 
-MAX_STATE_BYTES = 1_000
-MAX_NAME_BYTES = 250
-BYTES_PER_HEREDOC = 4
-BYTES_PER_STRING = 5
 
-MAX_OPEN_COLLECTIONS = 200
-"""Of YAML; each takes four bytes."""
-
-_NAME = r"\"[^\"]{0,255}|'[^']{0,255}|`[^`]{0,255}|\w{1,255}"
-_HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin within another's name
-
-MAX_OPEN_BLOCKS = 350
-"""Of Python; each takes two bytes, and up to 255 open strings take one each."""
-FEWEST_INDENT_CHARS = MAX_OPEN_BLOCKS // 8
-"""With more blocks than that, one line begins with at least as many blanks, even of tabs."""
-
-_PYTHON_INDENT = re.compile(r"(?<![^\n\r\f])[ \t]*")
-_DEEP_INDENT = re.compile(rf"[ \t]{{{FEWEST_INDENT_CHARS}}}")
-_CONTINUATION = re.compile(r"\\[\r\n]")
-_INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
-_OPENS_COLLECTION = re.compile(r"[-?:](?=\s|$)")
+@cache
+def load_grammar(grammar: Grammar) -> tree_sitter.Language:
+    """Return the grammar, loaded on first use. It stays in memory; there are about thirty."""
+    module = import_module(grammar.module)
+    return tree_sitter.Language(getattr(module, grammar.function)())
 
 
 def parse_bounded(
@@ -176,37 +150,7 @@ def parse_logged(
 
 def is_beyond_grammar(text: str, language: Language) -> bool:
     """Whether the text might crash the grammar, if everything that can nest were open at once."""
-    if language.id == "ruby":
-        return _is_beyond_ruby(text)
-    if language.id == "python":
-        return _is_beyond_python(text)
-    return language.id == "yaml" and _is_beyond_yaml(text)
-
-
-def _is_beyond_ruby(text: str) -> bool:
-    names = [len(match[1].encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]
-    state = sum(names) + BYTES_PER_HEREDOC * len(names) + BYTES_PER_STRING * text.count("#{")
-    return state > MAX_STATE_BYTES or max(names, default=0) > MAX_NAME_BYTES
-
-
-def _is_beyond_python(text: str) -> bool:
-    """Each block is indented further than the one around it. Blanks may go on in the next line."""
-    continuations = (match.start() for match in _CONTINUATION.finditer(text))
-    num_continued = sum(not text[line_start(text, at) : at].strip(" \t\f") for at in continuations)
-    is_deep = " " * FEWEST_INDENT_CHARS in text or ("\t" in text and _DEEP_INDENT.search(text))
-    if not is_deep and not num_continued:
-        return False
-    num_columns = len({match[0] for match in _PYTHON_INDENT.finditer(text)})
-    return num_columns * (1 + num_continued) > MAX_OPEN_BLOCKS
-
-
-def _is_beyond_yaml(text: str) -> bool:
-    """Each column that lines begin at may open as many collections as there are on one line."""
-    num_columns = len({len(match[0]) for match in _INDENT.finditer(text)})
-    num_on_line = max(
-        (len(_OPENS_COLLECTION.findall(line)) for line in text.split("\n")), default=0
-    )
-    return num_columns * num_on_line > MAX_OPEN_COLLECTIONS
+    return language.is_beyond_grammar is not None and language.is_beyond_grammar(text)
 
 
 MAX_PARSED_CHARS = 1_000_000

@@ -12,9 +12,8 @@ from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
 from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import FilledPlace, Selection
-from intarsia.infill.holes.find_holes import find_holes, holes_within
+from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
 from intarsia.infill.holes.hole import MarkedHole
-from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, inserted_ranges, with_replaced

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from lsprotocol import types
 
 from intarsia.infill.imports.add_imports import import_edits
-from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding, shown
+from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
 from intarsia.lsp.documents.documents import Document
@@ -39,7 +39,7 @@ async def needed_imports(
     Code in a notebook gets none: a cell is no place for a file's imports.
     """
     path = document.disk_path
-    is_usual = language.id in LANGUAGE_IDS and document.notebook_uri is None
+    is_usual = language.imports is not None and document.notebook_uri is None
     if path is None or not is_usual or len(text) > MAX_CHARS:
         return ()
     names = {
@@ -106,6 +106,4 @@ def imports_command(
 
 def shown_imports(snapshot: Snapshot, ghost: GhostText) -> tuple[str, ...]:
     """Return the imports of a suggestion as statements, for the user to see."""
-
-    language = snapshot.language
-    return tuple(shown(it, language.id) for it in ghost.imports or ())
+    return tuple(shown(it, snapshot.language) for it in ghost.imports or ())

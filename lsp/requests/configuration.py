@@ -182,9 +182,9 @@ async def _register_in_time(ls: IntarsiaServer) -> bool:
 
 async def _register(ls: IntarsiaServer) -> bool:
     """Return whether the client will tell of changed files."""
-    from intarsia.infill.languages import LANGUAGES
+    from intarsia.infill.languages import all_languages
 
-    endings = sorted({ending.lstrip(".") for row in LANGUAGES for ending in row.extensions})
+    endings = sorted({ending.lstrip(".") for row in all_languages() for ending in row.extensions})
     watchers = [
         types.FileSystemWatcher(glob_pattern=pattern)
         for pattern in (f"**/*.{{{','.join(endings)}}}", "**/.gitignore", "**/.intarsiaignore")

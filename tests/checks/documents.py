@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from intarsia.cli.command_table import cli
-from intarsia.infill.languages import LANGUAGES
+from intarsia.infill.languages import all_languages
 from intarsia_research.commands.table import cli as laboratory
 
 ROOT = Path(__file__).parents[2]
@@ -170,8 +170,8 @@ def unshown_pictures(documents: list[str]) -> Iterator[str]:
 
 def wrong_numbers() -> Iterator[str]:
     for number in re.findall(r"\((\d+) languages", text_of(ROOT / "README.md")):
-        if int(number) != len(LANGUAGES):
-            yield f"README.md: {number} languages, and infill/languages.py has {len(LANGUAGES)}"
+        if int(number) != len(all_languages()):
+            yield f"README.md: {number} languages, and infill/languages has {len(all_languages())}"
 
 
 def main() -> int:

@@ -1,10 +1,10 @@
 import pytest
 
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id, language_for_path
-from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id, language_for_path
+from intarsia.infill.syntax.parse import load_grammar
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+@pytest.mark.parametrize("language", all_languages(), ids=lambda language: language.id)
 def test_every_grammar_loads(language):
     assert language.grammar is not None
     assert load_grammar(language.grammar).node_kind_count > 10
@@ -13,7 +13,7 @@ def test_every_grammar_loads(language):
 def test_no_id_alias_or_file_name_belongs_to_two_languages():
     names = [
         name
-        for row in LANGUAGES
+        for row in all_languages()
         for name in {row.id, *row.aliases, *row.extensions, *row.filenames}
     ]
     assert len(names) == len(set(names))

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT
+from intarsia.infill.languages import PLAIN_TEXT, all_languages
 
 PIECES = [
     *"\n\n\n    \t()[]{}<>:;,.'\"`=+-*/#$@!&|\\",
@@ -14,4 +14,4 @@ PIECES = [
     *("...", "pass", "# TODO", "// TODO\n", "todo!()", "fn f() {}", 'throw new Error("TODO");'),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=40)
-languages = st.sampled_from([*LANGUAGES, PLAIN_TEXT])
+languages = st.sampled_from([*all_languages(), PLAIN_TEXT])

@@ -9,8 +9,13 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from intarsia.infill.imports.binding import ImportBinding, ImportForm, NeededImport, UnboundName
-from intarsia.infill.imports.plain_names import is_plain
+from intarsia.infill.imports.binding import (
+    ImportBinding,
+    ImportForm,
+    NeededImport,
+    UnboundName,
+    is_plain,
+)
 from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
 from intarsia.workspace.imports.defined import defined_candidates, is_same, standard_module
 from intarsia.workspace.imports.evidence import (
@@ -147,7 +152,7 @@ class ImportFinder:
         binding = ImportBinding(
             module=module, name=chosen.name, local=chosen.local, form=self._form(unbound, chosen)
         )
-        if not is_plain(binding, self._language.id):
+        if not is_plain(binding, self._language):
             return _none(unbound, "a file imports it by a text that is no module's name")
         return NeededImport(name=unbound.name, binding=binding)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import tree_sitter
 
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.syntax.grammar import load_grammar
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.parse import load_grammar, parse_afresh
 from intarsia.training.cut_holes import offsets_of_bytes
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import ChunkOptions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.holes.find_holes import find_holes, holes_within
+from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
 from intarsia.infill.holes.hole import (
     Hole,
     OpenHole,
@@ -22,8 +22,7 @@ from intarsia.infill.holes.hole import (
     hole_for_range,
     open_marked,
 )
-from intarsia.infill.holes.hole_rules import RULES, is_stub
-from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import MAX_CHARS
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS
@@ -60,8 +59,8 @@ def test_case(case):
 
 
 def test_the_cases_cover_every_row():
-    told = {RULES.get(param.values[0]["language"]) for param in CASES}
-    assert set(RULES.values()) <= told
+    told = {language_for_id(param.values[0]["language"]).holes for param in CASES}
+    assert {language.holes for language in all_languages()} - {None} <= told
 
 
 def test_a_stub_file_has_none_but_marks():

@@ -3,12 +3,12 @@
 import pytest
 
 from intarsia.infill.imports.add_imports import import_edits
-from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding, ImportForm
+from intarsia.infill.imports.binding import MAX_CHARS, ImportBinding, ImportForm, is_plain
 from intarsia.infill.imports.import_lines import adds_one_import
-from intarsia.infill.imports.plain_names import MAX_CHARS, is_plain
-from intarsia.infill.languages import language_for_id
+from intarsia.infill.languages import all_languages, language_for_id
 from intarsia.infill.syntax.parse import parse_afresh
 
+LANGUAGE_IDS = [it.id for it in all_languages() if it.imports]
 ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
 USUAL = {
     "python": ["os||os", "os.path||os.path", "numpy||np", ".|nodes", "..a.b|C|D", "größe|Maß"],
@@ -75,7 +75,7 @@ def binding_with(language_id: str, part: str, text: str, form: ImportForm) -> Im
     ("language_id", "text"), [(key, it) for key, texts in USUAL.items() for it in texts]
 )
 def test_usual_imports_are_plain(language_id: str, text: str) -> None:
-    assert is_plain(binding_of(text), language_id)
+    assert is_plain(binding_of(text), language_for_id(language_id))
 
 
 @pytest.mark.parametrize("part", ["module", "name", "local"])
@@ -94,7 +94,7 @@ def test_nothing_else_is_added(language_id: str, part: str, form: ImportForm) ->
 @pytest.mark.parametrize("language_id", LANGUAGE_IDS)
 def test_a_keyword_is_no_name(language_id: str, part: str) -> None:
     parts = {"module": "alpha", "name": "Alpha", "local": "Alpha", part: "return"}
-    assert not is_plain(ImportBinding(**parts), language_id)
+    assert not is_plain(ImportBinding(**parts), language_for_id(language_id))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_keyword_is_no_name(language_id: str, part: str) -> None:
     ],
 )
 def test_what_the_language_has_no_such_name_for(language_id: str, text: str) -> None:
-    assert not is_plain(binding_of(text), language_id)
+    assert not is_plain(binding_of(text), language_for_id(language_id))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scripted_next_edits import correction
 
 from intarsia.engine.ipc.messages import NextEdit
-from intarsia.infill.languages import LANGUAGES, language_for_id
+from intarsia.infill.languages import all_languages, language_for_id
 from intarsia.infill.next_edit.offer import Level, is_alike, is_shown, level_of
 from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
 from intarsia.infill.next_edit.settled_edit import (
@@ -169,7 +169,7 @@ def test_an_offer_is_same_rename_where_all_whole_words_are() -> None:
 
 
 @settings(max_examples=300)
-@given(texts, texts, st.sampled_from(LANGUAGES), st.data())
+@given(texts, texts, st.sampled_from(all_languages()), st.data())
 def test_any_two_texts_give_none_or_the_whole_difference(before, other, language, data):
     after = data.draw(st.sampled_from([other, before.replace("a", "b"), before.replace("x", "y1")]))
     edit = settled_edit(before, after)

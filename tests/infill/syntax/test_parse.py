@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.holes.hole import Hole, find_hole
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
-from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
 from intarsia.infill.syntax.nodes import (
     comment_at,
     edges_of_scopes,
@@ -26,6 +25,7 @@ from intarsia.infill.syntax.parse import (
     MAX_LINE_CHARS,
     MAX_PARSED_CHARS,
     is_beyond_grammar,
+    load_grammar,
     parse,
     parse_bounded,
     parse_edited,
@@ -46,7 +46,7 @@ def test_the_same_text_is_parsed_once():
     assert parse(text, PYTHON) is parse(text, PYTHON)
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+@pytest.mark.parametrize("language", all_languages(), ids=lambda language: language.id)
 @pytest.mark.parametrize(
     "text", ["", "\0", "\ufeff", "\r\n", "\ud800 x", "😀 = '😀'\r\n", "({[<\"'"]
 )

@@ -26,7 +26,7 @@ def found(case: dict[str, Any]) -> list[str]:
     language, text = language_for_path(path), case["text"]
     finder = ImportFinder(MemoryIndex(texts, ["/p"]), path, text, language)
     needed = [finder.find(it) for it in unbound_names(text, 0, len(text), language)]
-    return [shown(it.binding, language.id) if it.binding else f"- {it.reason}" for it in needed]
+    return [shown(it.binding, language) if it.binding else f"- {it.reason}" for it in needed]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{it['path']}-{it['name']}" for it in CASES])
@@ -101,7 +101,7 @@ def test_nothing_of_a_hostile_file_is_added_or_shown(ending: str) -> None:
         binding = ImportFinder(index, path, text, language).find(names[0]).binding
         if binding is None:
             continue
-        title = shown(binding, language.id)
+        title = shown(binding, language)
         added = with_replaced(text, import_edits(text, [binding], 0, language))
         lines = set(added.split("\n")) - set(text.split("\n"))
         assert len(lines) <= 1, ascii(hostile)

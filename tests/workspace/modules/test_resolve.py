@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.languages import LANGUAGES, language_for_path
+from intarsia.infill.languages import all_languages, language_for_path
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -193,7 +193,7 @@ NAMES = st.text(alphabet='ab./\\:@*~$"{}', max_size=12)
 
 @settings(max_examples=500)
 @given(
-    language=st.sampled_from(LANGUAGES),
+    language=st.sampled_from(all_languages()),
     module=NAMES,
     folder=NAMES,
     config=st.sampled_from(["", "{", "[]", '{"compilerOptions": 3, "name": [], "workspaces": 1}'])

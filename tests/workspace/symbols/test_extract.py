@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_files import REAL_FILES
 
-from intarsia.infill.languages import LANGUAGES, Language, language_for_id, language_for_path
+from intarsia.infill.languages import Language, all_languages, language_for_id, language_for_path
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
 
@@ -63,7 +63,7 @@ def test_a_name_loses_only_quotes_around_all_of_it(heading: str, names: list[str
 
 
 @settings(max_examples=200)
-@given(language=st.sampled_from(LANGUAGES), data=st.data())
+@given(language=st.sampled_from(all_languages()), data=st.data())
 def test_any_text_has_symbols_inside_the_file(language: Language, data: st.DataObject) -> None:
     """Real code with a piece cut out and another put in, or any characters."""
     folder = language.id.removesuffix("react")

@@ -1,0 +1,25 @@
+"""Swift."""
+
+from intarsia.infill.languages.language import NO_SEMICOLON, HoleRules, braces
+
+LANGUAGES = (
+    braces(
+        "swift",
+        extensions=(".swift",),
+        ends=("*/", "#endif"),
+        typical=(
+            r"\bfunc \w+[(<].*\{$|\bguard let|^import [A-Z]\w+$|-> \w+ \{$|\bvar \w+: \w+"
+            r"|\blet \w+(?:: [\w\[\]?]+)? = [^;]*$|\bself\.\w+ = [^:;]*$"
+        ),
+        holes=HoleRules(
+            query="""
+        (function_declaration body: (function_body) @named) @owner
+        (init_declaration body: (function_body) @function) @owner
+        (function_body) @block
+    """,
+        ),
+        reach="near",
+        has_characters=True,
+        stub=NO_SEMICOLON,
+    ),
+)
