@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-PARTS := lsp workspace infill engine training cli
+PARTS := lsp workspace infill engine cli
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 WORKERS ?= 3

@@ -50,7 +50,6 @@ COMMANDS: dict[str, CommandRow] = {
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
     "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
     "report": CommandRow("intarsia.cli.report", "Write a report of a fault."),
-    "train": CommandRow("intarsia.cli.train_repository", "Adapt the model to your own code."),
     "export": CommandRow("intarsia.cli.export", "Write a tuning or model for others."),
     "import": CommandRow("intarsia.cli.import_tuning", "Read a tuning of others (PEFT)."),
 }

@@ -43,12 +43,6 @@ def command() -> None:
     help="The model, as MODEL+/path/to/tuning.safetensors if a tuning of your own is meant.",
 )
 @click.option(
-    "--repo",
-    metavar="PATH",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The tuning that is kept for this repository, and its model.",
-)
-@click.option(
     "--only-own",
     is_flag=True,
     help="Leave the bundled tuning out: for a base model that has it, as `intarsia export hf` "
@@ -59,26 +53,22 @@ def command() -> None:
     metavar="NAME",
     help="The base model to name in adapter_config.json.  [default: the model's name on the hub]",
 )
-def peft(
-    out: Path, model: str, repo: Path | None, only_own: bool, base_model: str | None
-) -> ExitCode:
+def peft(out: Path, model: str, only_own: bool, base_model: str | None) -> ExitCode:
     """Write a tuning as a LoRA folder for PEFT: adapter_config.json and safetensors.
 
     The LoRA has all that MODEL adds to the plain weights: the bundled tuning and your own, joined.
     """
     from intarsia.engine.interchange.peft import export_peft
 
-    named = model if repo is None else _model_of(repo)
     with LoadBar(notices()) as bar, write_faults():
-        folder = locate(named, bar.update)
+        folder = locate(model, bar.update)
         bundled = () if only_own or folder.tuned_by is None else (folder.tuned_by,)
         tunings = (*bundled, *folder.tunings)
         if not tunings:
             raise CliError(
-                f"{named} has no tuning to export: give --model MODEL+/path/to/tuning.safetensors "
-                "or --repo PATH"
+                f"{model} has no tuning to export: give --model MODEL+/path/to/tuning.safetensors"
             )
-        plain = split_tuning(named)[0]
+        plain = split_tuning(model)[0]
         row = find_model(plain)  # knows the hub's name of the weights that it was converted from
         base = base_model or (plain if row is None else row.hub.repo.removesuffix("-GGUF"))
         written = export_peft(folder, tunings, out, base_model=base)
@@ -123,21 +113,3 @@ def gguf(out: Path, model: str) -> ExitCode:
         f"({size(written.num_bytes)})"
     )
     return ExitCode.OK
-
-
-def _model_of(repository: Path) -> str:
-    """Return the name of a repository's model with the tuning that is kept for it."""
-    import msgspec
-
-    from intarsia.lsp.engine.repository_tuning import read_kept, tuning_path
-
-    try:
-        kept = read_kept(repository)
-    except msgspec.DecodeError as error:
-        raise CliError(f"the tuning of {repository} cannot be read ({error})") from error
-    if kept is None:
-        raise CliError(
-            f"no tuning is kept for {repository.resolve()}: "
-            f"`intarsia train --repo {repository}` makes one"
-        )
-    return f"{kept.model}+{tuning_path(repository, kept)}"

@@ -289,13 +289,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "1."
         ),
     ] = 0.4
-    repository_tuning: Annotated[
-        bool,
-        Meta(
-            description="Use the tuning that `intarsia train --repo` made from the opened folder's "
-            "own code."
-        ),
-    ] = False
 
 
 OPTIONS: Mapping[str, msgspec.structs.FieldInfo] = {

@@ -17,7 +17,6 @@ import msgspec
 from intarsia.engine.ipc.plain_json import as_meant
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, settings_folder_of
-from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.settings import FOLDER_OPTIONS, LANGUAGE_OPTIONS, OPTIONS, Settings
 
 logger = logging.getLogger(__name__)
@@ -37,7 +36,6 @@ class SettingsInForce:
         self._of_languages: Mapping[str | None, Mapping[str, Settings]] = {}
         self._of_documents: dict[tuple[str, str], Settings] = {}  # by file and language
         self._problems: tuple[str, ...] = ()  # with the current options
-        self._model_note: str | None = None
 
     @property
     def is_enabled(self) -> bool:
@@ -107,12 +105,7 @@ class SettingsInForce:
 
     def _resolve(self) -> None:
         merged = {**self._initial_options, **_as_options(self._options)}
-        settings, problems = resolve_settings(merged)
-        choice = choose_model(settings, [it.path for it in self.folders if it.path is not None])
-        self.window = msgspec.structs.replace(settings, model=choice.model)
-        if choice.note is not None and choice.note != self._model_note:
-            logger.info("%s", choice.note)
-        self._model_note = choice.note
+        self.window, problems = resolve_settings(merged)
         problems += self._resolve_folders()
         problems += self._resolve_languages()
         for problem in problems:

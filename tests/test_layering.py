@@ -25,9 +25,7 @@ ALLOWED = {
         "intarsia.infill",
         "intarsia.engine",
         "intarsia.lsp",
-        "intarsia.training",
     },
-    "training": {"intarsia.workspace", "intarsia.infill", "intarsia.engine"},
 }
 
 LIGHT = ("infill", "workspace", "lsp", "engine/ipc")

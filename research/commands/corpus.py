@@ -158,7 +158,7 @@ def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
 
 def _language_id(name: str) -> str:
     from intarsia.infill.languages import language_for_id
-    from intarsia.training.repository_files import NOT_TAUGHT
+    from intarsia_research.corpus.filters import NOT_TAUGHT
 
     language = language_for_id(name)
     if language.id in NOT_TAUGHT:

@@ -134,7 +134,7 @@ def _train(
         click.echo("interrupted: the same command goes on")
     for name, value in figures.items():
         click.echo(f"{name.replace('_', ' ')}: {value:.3f}")
-    click.echo(f"the weights are in {out / 'adapter.safetensors'}")
+    click.echo(f"the weights are in {out / 'weights.safetensors'}")
     return ExitCode.OK
 
 

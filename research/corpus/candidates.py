@@ -14,10 +14,10 @@ import msgspec
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.training.repository_files import NOT_TAUGHT
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.corpus.debian_copyright import licence_of_path, read_copyright
 from intarsia_research.corpus.filters import (
+    NOT_TAUGHT,
     reason_in_path,
     reason_in_size,
     reason_in_syntax,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.training.repository_files import SourceFile
 from intarsia_research.errors import CorpusFault
 
 FILES_NAME = "files.jsonl.gz"
@@ -35,17 +34,6 @@ class CorpusFile(msgspec.Struct, frozen=True, kw_only=True):
     def package_name(self) -> str:
         """Return the package's name within the corpus."""
         return f"{self.ecosystem}:{self.package}"
-
-    @property
-    def source(self) -> SourceFile:
-        """Return the file as holes are drawn in it."""
-        return SourceFile(
-            package_name=self.package_name,
-            path=self.path,
-            language=self.language,
-            sha256=self.sha256,
-            text=self.text,
-        )
 
     @property
     def name(self) -> str:

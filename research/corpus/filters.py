@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from intarsia.infill.languages import Language
-from intarsia.training.repository_files import contains_secret, has_parse_errors, is_data
+from intarsia.infill.languages import PLAIN_TEXT, Language
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
+from intarsia.workspace.files.secret_text import holds_key
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000
@@ -17,6 +19,15 @@ MAX_MEAN_LINE_CHARS = 100
 MAX_LINE_CHARS = 1_000
 HEAD_CHARS = 2_000
 """How much of a file is searched for a note that it is generated, or for its licence."""
+
+MAX_ADDRESSES = 5
+MAX_DATA_SHARE = 0.3
+MAX_ERRORS = 3
+LINES_PER_ERROR = 100
+LINES_PER_ERROR_WITH_MACROS = 25
+
+NOT_TAUGHT = frozenset({"json", "markdown", "toml", "yaml", PLAIN_TEXT.id})
+"""Languages that are no code."""
 
 _VENDORED = frozenset(
     {
@@ -80,6 +91,10 @@ _OTHER_LICENCE = re.compile(
     re.IGNORECASE,
 )
 _SPDX_HEAD = re.compile(r"SPDX-License-Identifier:\s*([^\n]+)")
+_DATA = re.compile(r"0x[0-9a-fA-F]+|\d[\d.eE+-]*|\\[xu][0-9a-fA-F]+")
+
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,12}\b")
+_NO_ADDRESS = re.compile(r"@(?:[\w-]+\.)*(?:example|test|localhost|invalid)\b", re.IGNORECASE)
 
 
 def reason_in_path(path: str) -> str | None:
@@ -113,14 +128,21 @@ def reason_in_text(text: str, *, permitted: Callable[[str], str | None]) -> str 
         return "other licence"
     if _has_long_lines(text):
         return "long lines"
-    if is_data(text):
+    if _is_data(text):
         return "data"
-    return "secret" if contains_secret(text) else None
+    return "secret" if _contains_secret(text) else None
 
 
 def reason_in_syntax(text: str, language: Language) -> str | None:
     """Return why a text is left out that its language's parser cannot read well enough."""
-    return "parse errors" if has_parse_errors(text, language) else None
+    if language.grammar is None:
+        return None
+    syntax = parse(text, language)
+    if syntax is None:
+        return "parse errors"
+    lines_per_error = LINES_PER_ERROR_WITH_MACROS if language.has_macros else LINES_PER_ERROR
+    max_errors = max(MAX_ERRORS if language.has_macros else 1, text.count("\n") // lines_per_error)
+    return "parse errors" if num_errors(syntax) > max_errors else None
 
 
 def _has_other_licence(head: str, permitted: Callable[[str], str | None]) -> bool:
@@ -134,3 +156,19 @@ def _has_long_lines(text: str) -> bool:
     lengths = [len(line) for line in text.splitlines()]
     is_wide = sum(lengths) > MAX_MEAN_LINE_CHARS * max(1, len(lengths))
     return is_wide or max(lengths, default=0) > MAX_LINE_CHARS
+
+
+def _contains_secret(text: str) -> bool:
+    """Whether a text has a private key, an access token or over MAX_ADDRESSES e-mail addresses."""
+    if holds_key(text):
+        return True
+    if text.count("@") <= MAX_ADDRESSES:
+        return False
+    addresses = {address for address in _ADDRESS.findall(text) if not _NO_ADDRESS.search(address)}
+    return len(addresses) > MAX_ADDRESSES
+
+
+def _is_data(text: str) -> bool:
+    """Whether numbers and escaped bytes are too large a share of the text without whitespace."""
+    num_chars = sum(map(len, text.split()))
+    return sum(map(len, _DATA.findall(text))) > MAX_DATA_SHARE * num_chars

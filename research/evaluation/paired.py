@@ -1,10 +1,10 @@
 """Differences between two sides that answered the same cases: shares with their test, and means."""
 
+import math
 from collections.abc import Sequence
 
 import msgspec
 
-from intarsia.training.effect import mcnemar
 from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 
@@ -67,3 +67,11 @@ def paired_mean(
         second=sum(other for _, other in both) / len(both),
         difference=difference,
     )
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Return the two-sided p-value of a split of discordant pairs, by the exact binomial test."""
+    discordant = only_first + only_second
+    tail = sum(math.comb(discordant, k) for k in range(min(only_first, only_second) + 1))
+    p: float = 2 * tail / 2**discordant
+    return min(1.0, p)

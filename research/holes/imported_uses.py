@@ -11,8 +11,8 @@ import tree_sitter
 
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.syntax.parse import Syntax, parse_afresh
-from intarsia.training.cut_holes import offsets_of_bytes
 from intarsia_research.holes import python_module, typescript_module
+from intarsia_research.holes.cut_holes import offsets_of_bytes
 from intarsia_research.holes.module import Module, NameFrom
 
 _MAX_STEPS = 6

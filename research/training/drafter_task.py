@@ -17,11 +17,11 @@ from torch import Tensor
 from intarsia.engine.families.masked_causal.backbone.drafter import Drafter
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
 from intarsia.engine.families.masked_causal.backbone.rotary import rotate, rotation
-from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary, join_heads
-from intarsia.training.packed_holes import HoleIds, LaidOut, lay_out
-from intarsia.training.train_loop import PassLoss
+from intarsia_research.training.batched_backbone import BatchedBackbone, UsedVocabulary, join_heads
+from intarsia_research.training.low_rank_task import load_tensors
+from intarsia_research.training.packed_holes import HoleIds, LaidOut, lay_out
+from intarsia_research.training.train_loop import PassLoss
 from intarsia_research.training.trainable_drafter import TrainableDrafter
-from intarsia_research.training.weights_file import load_tensors
 
 _MIN_BEFORE = 8  # tokens of the text before a block
 

@@ -4,6 +4,7 @@ The model is not changed: forward hooks add each pair's output to its layer's. P
 float32; a forward pass uses them in the layer's own format.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,6 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from intarsia.engine.families.lora import SCALE
-from intarsia.training.tuning_task import random_matrix
 
 
 class LowRankModules(nn.Module):
@@ -61,3 +61,9 @@ class LowRankModules(nn.Module):
             return output + SCALE * F.linear(F.linear(x, down), up)
 
         return add
+
+
+def random_matrix(num_rows: int, num_columns: int, generator: torch.Generator) -> nn.Parameter:
+    """Return a normal random matrix that keeps the variance of what it multiplies."""
+    numbers = torch.randn(num_rows, num_columns, generator=generator)
+    return nn.Parameter(numbers / math.sqrt(num_columns))

@@ -1,19 +1,24 @@
-"""Tunings trained on a corpus: they start from an earlier one, and are written at a strength."""
+"""What trains low-rank changes has in common: a tuning to start from, and the file it writes."""
 
-import random
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
-from intarsia.engine.families.project_text import NO_PROJECT
-from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
-from intarsia.training.packed_holes import HoleIds
-from intarsia.training.tuning_task import LowRankPairs, TuningTask, TuningTaskOptions, figures_of
-from intarsia_research.training.low_rank_modules import LowRankModules
-from intarsia_research.training.weights_file import load_tensors, save_tuning
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.drafter import SCALE_SUFFIX
+from intarsia_research.training.run_folder import write_tensors
+
+
+class LowRank(Protocol):
+    """Trainable pairs of matrices."""
+
+    def named_tensors(self) -> dict[str, Tensor]:
+        """Return all tensors by their names in the file."""
 
 
 class LowRankTask:
@@ -22,7 +27,7 @@ class LowRankTask:
     ``strength``: the share that is written of what the run changes.
     """
 
-    def __init__(self, module: LowRankPairs | LowRankModules, strength: float) -> None:
+    def __init__(self, module: LowRank, strength: float) -> None:
         self._changes = module
         self._strength = strength
         self._start: dict[str, Tensor] | None = None
@@ -39,41 +44,51 @@ class LowRankTask:
         save_tuning(tensors, path, metadata=metadata, strength=self._strength, start=self._start)
 
 
-class CorpusTuningTask(LowRankTask, TuningTask):
-    """The low-rank tuning of a causal backbone (a TrainingTask)."""
+def save_tuning(
+    tensors: Mapping[str, Tensor],
+    path: Path,
+    *,
+    metadata: Mapping[str, str],
+    strength: float,
+    start: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Write low-rank pairs ``A.…``, ``B.…`` with the share ``strength`` of what was learnt.
 
-    def __init__(
-        self,
-        backbone: BatchedBackbone,
-        fim: FimIds,
-        vocabulary: UsedVocabulary,
-        options: TuningTaskOptions,
-        *,
-        strength: float = 1.0,
-    ) -> None:
-        TuningTask.__init__(self, backbone, fim, vocabulary, options)
-        LowRankTask.__init__(self, self.module, strength)
+    Below 1 the result keeps more of what training began with: of the tuning ``start``, else of the
+    plain backbone (weight-space ensembles, arXiv 2109.01903). Between two tunings each matrix is
+    interpolated, so the file keeps its rank.
+    """
+    if start is None:
+        start = {name: tensor * 0 for name, tensor in tensors.items() if name.startswith("B.")}
+    scaled = {
+        name: torch.lerp(start[name], tensor, strength) if name in start else tensor
+        for name, tensor in tensors.items()
+    }
+    save_tensors(scaled, path, metadata={**metadata, "strength": str(strength)})
 
-    def evaluate(
-        self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
-    ) -> dict[str, float]:
-        """Return the figures of all holes.
 
-        If some holes read code of other files, they have figures of their own (``project_…``), as
-        have those holes without that code (``project_unread_…``) and all others (``alone_…``).
-        """
-        size = max(map(len, batches))
-        holes = [hole for batch in batches for hole in batch]
-        reading = [hole for hole in holes if hole.project]
-        parts = {
-            "alone": [hole for hole in holes if not hole.project],
-            "project": reading,
-            "project_unread": [replace(hole, project=NO_PROJECT) for hole in reading],
-        }
-        predicted = {name: self.predict_all(part, size) for name, part in parts.items()}
-        figures = figures_of([*predicted["alone"], *predicted["project"]])
-        if reading:
-            for name, predictions in predicted.items():
-                named = figures_of(predictions) if predictions else {}
-                figures |= {f"{name}_{key}": value for key, value in named.items()}
-        return figures
+def load_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Copy a file's tensors, perhaps in int8, into those given.
+
+    Raises ModelError if the file is unreadable or belongs to another backbone or rank.
+    """
+    try:
+        stored_tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"the weights {path} cannot be read ({error})") from error
+    for name, tensor in tensors.items():
+        stored, scale = stored_tensors.get(name), stored_tensors.get(name + SCALE_SUFFIX)
+        if stored is None or stored.shape != tensor.shape:
+            raise ModelError(
+                f"the weights {path} are of another backbone or rank: {name} is "
+                f"{'missing' if stored is None else tuple(stored.shape)}, "
+                f"needed {tuple(tensor.shape)}"
+            )
+        with torch.no_grad():
+            tensor.copy_(stored if scale is None else stored.float() * scale[:, None])
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
+    """Write tensors in bfloat16: the whole file, or none. ``metadata`` goes into its header."""
+    converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
+    write_tensors(converted, path, dict(metadata))

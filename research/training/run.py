@@ -11,12 +11,18 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.checkpoint import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
-from intarsia.training.batched_backbone import ReportProgress, UsedVocabulary, load_backbone
-from intarsia.training.draw_holes import TrainingHole
-from intarsia.training.encode_holes import LAYOUT, encode_holes
-from intarsia.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
-from intarsia.training.run_folder import RunFolder
-from intarsia.training.train_loop import (
+from intarsia_research.training.batched_backbone import (
+    ReportProgress,
+    UsedVocabulary,
+    load_backbone,
+)
+from intarsia_research.training.drafter_task import DrafterTask, DrafterTaskOptions
+from intarsia_research.training.draw_holes import TrainingHole
+from intarsia_research.training.encode_holes import LAYOUT, encode_holes
+from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
+from intarsia_research.training.run_folder import RunFolder
+from intarsia_research.training.train_loop import (
     Budget,
     LoopOptions,
     TrainingPlan,
@@ -24,10 +30,7 @@ from intarsia.training.train_loop import (
     TrainingTask,
     train,
 )
-from intarsia.training.tuning_task import TuningTaskOptions
-from intarsia_research.training.drafter_task import DrafterTask, DrafterTaskOptions
-from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
-from intarsia_research.training.low_rank_task import CorpusTuningTask
+from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
 
 _RATES = {"drafter": 5e-4, "tuning": 2e-4}
 _RANK = 16
@@ -167,7 +170,7 @@ def _load_causal(
         if options.what == "tuning":
             rank = options.rank or _RANK
             tuning_options = TuningTaskOptions(rank=rank, seed=options.seed, **shown)
-            return CorpusTuningTask(
+            return TuningTask(
                 model.backbone, fim, vocabulary, tuning_options, strength=options.strength
             )
         drafted = torch.cat([holes.commonest_ids(_NUM_DRAFTED - 1), torch.tensor([fim.end])])

@@ -14,8 +14,8 @@ from intarsia.engine.families.masked_causal.backbone.drafter import (
 )
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
-from intarsia.training.run_folder import write_tensors
-from intarsia.training.tuning_task import random_matrix
+from intarsia_research.training.low_rank_modules import random_matrix
+from intarsia_research.training.run_folder import write_tensors
 
 HEAD_RANK = 256
 _MAX_INT8 = 127

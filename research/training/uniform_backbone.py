@@ -15,7 +15,7 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
 from intarsia.engine.model_store.locate import ModelFolder
-from intarsia.training.batched_backbone import ReportProgress
+from intarsia_research.training.batched_backbone import ReportProgress
 from intarsia_research.training.uniform_canvas import UniformBatch
 
 

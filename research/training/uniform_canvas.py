@@ -14,7 +14,7 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

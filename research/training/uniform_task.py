@@ -17,10 +17,10 @@ from torch import Tensor
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.load import tunable_layers
 from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
-from intarsia.training.packed_holes import HoleIds
-from intarsia.training.train_loop import PassLoss
 from intarsia_research.training.low_rank_modules import LowRankModules
 from intarsia_research.training.low_rank_task import LowRankTask
+from intarsia_research.training.packed_holes import HoleIds
+from intarsia_research.training.train_loop import PassLoss
 from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,

@@ -127,7 +127,7 @@ def unknown_word(table: click.Command, words: list[str], is_whole: bool) -> str 
     try:
         values, rest, _ = command.make_parser(context).parse_args(words)
     except click.BadOptionUsage as error:
-        return error.message if is_whole else None  # `intarsia train --repo`: its value is left out
+        return error.message if is_whole else None  # `intarsia fill --model`: its value is left out
     if rest:
         return f"too many words: {rest}"
     for parameter in command.params if is_whole else ():

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import run
-from kept_tunings import keep_some
 from safetensors.torch import load_file
 from toy_causal import save_toy, toy_causal_model
 from toy_gguf import ToyGguf, toy_model, write_gguf
@@ -58,19 +57,6 @@ def test_a_model_is_exported_for_llama_cpp(tmp_path: Path, monkeypatch: pytest.M
     assert result.exit_code == ExitCode.OK, result.stderr
     assert result.stdout.startswith(f"{out}: toy, 26 tensors, matrices in bfloat16 (")
     assert our_logits(str(out)).equal(our_logits(str(source)))
-
-
-def test_the_tuning_of_a_repository_is_exported(toy, tmp_path, monkeypatch):
-    monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
-    (tmp_path / "shop").mkdir()
-    missing = run("export", "peft", tmp_path / "lora", "--repo", tmp_path / "shop")
-    assert missing.exit_code == ExitCode.BAD_INPUT
-    assert "no tuning is kept for" in missing.stderr
-    tuning = save_tuning(tmp_path / "own" / "t.safetensors", toy)
-    keep_some(tmp_path / "shop", tuning, model=str(toy))
-    result = run("export", "peft", tmp_path / "lora", "--repo", tmp_path / "shop")
-    assert result.exit_code == ExitCode.OK, result.stderr
-    assert "rank 4 for 21 layers" in result.stdout
 
 
 def test_wrong_calls_are_answered_with_one_line(toy: Path, tmp_path: Path) -> None:

@@ -90,7 +90,6 @@ def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(model, exc
         "model": "evil",
         "maxCandidates": 9,
         "decoding": "autoregressive",
-        "repositoryTuning": True,
     }
     session = opened({"model": model}, {ONE: own, TWO: {"excludeSecrets": False}})
     assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings

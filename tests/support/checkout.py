@@ -6,7 +6,7 @@ ROOT = Path(__file__).parents[2]
 SUPPORT = ROOT / "tests" / "support"
 HUMANEVAL = ROOT / "tests" / "data" / "human-eval-infilling"
 
-PARTS = ("lsp", "workspace", "infill", "engine", "training", "cli")
+PARTS = ("lsp", "workspace", "infill", "engine", "cli")
 """The folders of the package: ``intarsia.lsp`` is ``lsp/``, and so on."""
 
 

@@ -18,7 +18,6 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.kernels.compile_cache import open_files
 from intarsia.engine.model_store.gguf.convert import convert
 from intarsia.engine.service.endpoint import Listener, hold_address
-from intarsia.lsp.engine.repository_tuning import read_kept, tuning_folder
 from intarsia.workspace.index.database import database_path, open_database
 
 pytestmark = as_root
@@ -144,7 +143,7 @@ def test_a_model_that_was_planted_before_its_folder_was_ours_is_converted_again(
     assert not as_second_user(lambda: planted.rename(shared / "aside"))
 
 
-# -- index, tunings, settings ----------------------------------------------------------------------
+# -- index, settings -------------------------------------------------------------------------------
 
 
 def test_no_index_is_made_in_a_folder_of_another_user(shared: Path) -> None:
@@ -161,15 +160,6 @@ def test_no_index_is_made_behind_a_link_that_another_user_planted(shared, open_f
     assert tmp_path.stat().st_mode & 0o777 == 0o755
     with pytest.raises(PermissionError, match="can be changed by all users"):
         open_database(database_path("/project", open_folder / "index"))
-
-
-def test_a_tuning_that_another_user_planted_is_not_used(shared, tmp_path, monkeypatch):
-    monkeypatch.setenv("INTARSIA_DATA_DIR", str(shared / "data"))
-    folder = tuning_folder(tmp_path)
-    as_second_user(lambda: folder.mkdir(parents=True))
-    as_second_user(lambda: (folder / "about.json").write_text("{}"))
-    with pytest.raises(PermissionError, match="data belongs to another user"):
-        read_kept(tmp_path)
 
 
 def test_a_file_of_settings_in_a_folder_of_another_user_is_refused(shared: Path) -> None:

@@ -35,7 +35,6 @@ export const SERVER_OPTIONS = [
   "previewEdits",
   "holeMarks",
   "rewriteNoise",
-  "repositoryTuning",
 ] as const;
 
 /** Of these, the settings that VS Code lets a language override, as in `"[python]": {…}`. */

@@ -19,11 +19,11 @@ import msgspec
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.infill.languages import language_for_id
-from intarsia.training.cut_holes import CutHole, CutHoleKind
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case, hole_kinds, language_ids
 from intarsia_research.evaluation.sets.take_turns import take_turns
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind
 
 SET_NAME = "builtin"
 FOLDER = Path(__file__).with_name("builtin_files")

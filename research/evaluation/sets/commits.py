@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 
 from intarsia.infill.languages import language_for_path
-from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia.training.node_table import hole_nodes
 from intarsia.workspace.context.place import RecentEdit
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case, language_ids
 from intarsia_research.evaluation.sets.git_history import Commit, GitHistory
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia_research.holes.node_table import hole_nodes
 
 SET_NAME = "commits"
 KIND: CutHoleKind = "rest_of_line"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
-from intarsia.training.cut_holes import CUT_HOLE_KINDS, CutHole, CutHoleKind
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
+from intarsia_research.holes.cut_holes import CUT_HOLE_KINDS, CutHole, CutHoleKind
 
 
 def cut_case(text: str, hole: CutHole, *, path: str, language: Language, set_name: str) -> Case:

@@ -12,7 +12,6 @@ import tree_sitter
 
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.parse import load_grammar, parse_afresh
-from intarsia.training.cut_holes import offsets_of_bytes
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import Place
@@ -26,6 +25,7 @@ from intarsia_research.evaluation.sets.project_holes import (
     holes_in_rounds,
     texts_of,
 )
+from intarsia_research.holes.cut_holes import offsets_of_bytes
 from intarsia_research.holes.imported_uses import Package
 from intarsia_research.holes.package_index import indexed_package
 

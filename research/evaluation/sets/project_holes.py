@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.training.cut_holes import STRING, CutHole, cut_holes, map_code
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.cut_case import cut_case
 from intarsia_research.evaluation.sets.source_files import (
@@ -20,6 +19,7 @@ from intarsia_research.evaluation.sets.source_files import (
     find_source_files,
     read_source_file,
 )
+from intarsia_research.holes.cut_holes import STRING, CutHole, cut_holes, map_code
 from intarsia_research.holes.imported_uses import Package
 
 SET_NAME = "project"

@@ -9,8 +9,6 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia.training.node_table import hole_nodes
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case, hole_kinds, language_ids
@@ -20,6 +18,8 @@ from intarsia_research.evaluation.sets.source_files import (
     read_source_file,
 )
 from intarsia_research.evaluation.sets.take_turns import take_turns
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia_research.holes.node_table import hole_nodes
 
 SET_NAME = "repository"
 

@@ -5,12 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from repository_files import functions
-
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.training.run import TrainingOptions
-
-__all__ = ["corpus_file", "functions", "training_options"]
 
 
 def training_options(corpus: Path, model: Path, **changes: Any) -> TrainingOptions:
@@ -46,4 +42,17 @@ def corpus_file(
         path=path,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         text=text,
+    )
+
+
+def functions(*names: str) -> str:
+    """Return a Python file of functions whose words are different for different names."""
+    return "\n\n".join(
+        f"def {name}(first_{name}, second_{name}):\n"
+        f'    """Return the {name} of both."""\n'
+        f"    total_{name} = first_{name} + second_{name}\n"
+        f"    for step_{name} in range(total_{name}):\n"
+        f"        total_{name} -= step_{name} * second_{name}\n"
+        f"    return total_{name}\n"
+        for name in names
     )

@@ -14,8 +14,8 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.drafter import read_drafter
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
-from intarsia.training.packed_holes import PackedHoles
 from intarsia_research.training.drafter_task import DrafterTask, DrafterTaskOptions, spread_taps
+from intarsia_research.training.packed_holes import PackedHoles
 
 OPTIONS = DrafterTaskOptions(
     seed=0, num_rows=4, num_blocks=12, max_prefix=24, max_suffix=12, max_middle=24
@@ -51,7 +51,7 @@ def test_a_drafter_learns_what_the_backbone_writes(
 ) -> None:
     tuning = toy_tuning_task(toy, holes)  # what random numbers predict cannot be learnt
     train_toy(tuning, holes, tmp_path / "tuning", tokens=6_000, peak_rate=1e-2)
-    path = tmp_path / "tuning" / "adapter.safetensors"
+    path = tmp_path / "tuning" / "weights.safetensors"
     task = toy_drafter_task(toy, holes, tuning=path)
     figures = train_toy(task, holes, tmp_path, tokens=16_000, peak_rate=3e-3)
     first = json.loads((tmp_path / "log.jsonl").read_text().splitlines()[0])["held_out"]

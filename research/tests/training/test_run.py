@@ -15,10 +15,10 @@ from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_gemma
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.training.draw_holes import TrainingHole
-from intarsia.training.packed_holes import read_packed
 from intarsia_research.corpus.corpus_file import write_files
+from intarsia_research.training.draw_holes import TrainingHole
 from intarsia_research.training.holes.encode_gemma_holes import encode_gemma_holes
+from intarsia_research.training.packed_holes import read_packed
 from intarsia_research.training.run import TrainingOptions, run_training
 
 NAMES = ("alpha", "beta", "gamma", "delta")
@@ -117,7 +117,7 @@ def test_the_family_of_the_model_says_what_is_trained(folder: Path, tmp_path: Pa
     write_files(corpus, files)
     figures = run_training(order(corpus, folder), out, lambda stage, share: None)
     assert {"loss", "loss_at_0.25", "accuracy_at_0.25", "accuracy_at_1.0", "whole"} <= set(figures)
-    tuned = loaded(f"{folder}+{out / 'adapter.safetensors'}")
+    tuned = loaded(f"{folder}+{out / 'weights.safetensors'}")
     assert tuned.info.name == f"{folder.name}+run"
 
 

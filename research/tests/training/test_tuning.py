@@ -7,21 +7,23 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from toy_causal import save_toy, toy_causal_model
+from toy_causal_tokenizer import toy_tokenizer
 from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
-from intarsia.training.packed_holes import HoleIds, PackedHoles
-from intarsia.training.tuning_task import TuningTaskOptions
-from intarsia_research.training.low_rank_task import CorpusTuningTask
+from intarsia_research.training.batched_backbone import load_backbone
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles
+from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
 
 
 def toy_tuning_task(
     folder: Path, holes: PackedHoles, *, rank: int = 8, strength: float = 1.0
-) -> CorpusTuningTask:
+) -> TuningTask:
     options = TuningTaskOptions(rank=rank, seed=0)
-    return CorpusTuningTask(*toy_parts(folder, holes), options, strength=strength)
+    return TuningTask(*toy_parts(folder, holes), options, strength=strength)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,7 @@ def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tuning")
     holes = toy_holes(toy, folder / "holes.safetensors", num_holes=256)
     train_toy(toy_tuning_task(toy, holes), holes, folder, tokens=3_000, peak_rate=1e-2)
-    return folder / "adapter.safetensors"
+    return folder / "weights.safetensors"
 
 
 @torch.inference_mode()
@@ -68,7 +70,7 @@ def test_a_run_that_is_done_is_written_at_another_strength(
         task = toy_tuning_task(toy, holes, strength=strength)
         figures = train_toy(task, holes, tmp_path, tokens=200)
         assert figures["loss"] > 0
-        return load_file(tmp_path / "adapter.safetensors")["B.qkv0"].float()
+        return load_file(tmp_path / "weights.safetensors")["B.qkv0"].float()
 
     whole, half = changes(1.0), changes(0.5)
     assert whole.abs().max() > 0
@@ -107,7 +109,15 @@ def test_a_run_can_start_from_the_weights_of_an_earlier_one(
     first = toy_tuning_task(toy, holes)
     train_toy(first, holes, tmp_path / "first", tokens=400, peak_rate=5e-3)
     second = toy_tuning_task(toy, holes)
-    second.start_from(tmp_path / "first" / "adapter.safetensors")
+    second.start_from(tmp_path / "first" / "weights.safetensors")
     torch.testing.assert_close(numbers(second), numbers(first), atol=1e-2, rtol=1e-2)
     with pytest.raises(ModelError, match="another backbone or rank"):
-        toy_tuning_task(toy, holes, rank=4).start_from(tmp_path / "first" / "adapter.safetensors")
+        toy_tuning_task(toy, holes, rank=4).start_from(tmp_path / "first" / "weights.safetensors")
+
+
+def test_a_model_whose_prompts_begin_with_the_suffix_is_not_trained(tmp_path: Path) -> None:
+    folder = save_toy(tmp_path / "toy", toy_causal_model("llama"))
+    marks = ("<[fim-prefix]>", "<[fim-suffix]>", "<[fim-middle]>")  # Seed-Coder's
+    toy_tokenizer(marks=marks).save(str(folder / "tokenizer.json"))
+    with pytest.raises(ModelError, match="its prompts begin with the suffix"):
+        load_backbone(str(folder), lambda stage, share: None)

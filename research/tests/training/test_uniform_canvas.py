@@ -18,7 +18,7 @@ from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.training.draw_holes import TrainingHole, draw_holes
 from intarsia_research.corpus.corpus_file import CorpusFile, read_corpus
+from intarsia_research.training.draw_holes import TrainingHole, draw_holes
 from intarsia_research.training.holes.project_holes import draw_holes_in_projects
 
 
@@ -36,7 +36,7 @@ def draw_from_corpus(
         num_files = min(num_files, max(1, draw.max_holes // draw.per_file))
     chosen = {file.name for file in random.Random(draw.seed).sample(files, num_files)}
     if not draw.project_share:
-        drawn = (file.source for file in files if file.name in chosen)
+        drawn = (file for file in files if file.name in chosen)
         return draw_holes(drawn, seed=draw.seed, per_file=draw.per_file)
     return draw_holes_in_projects(
         _reported(files, on_progress),

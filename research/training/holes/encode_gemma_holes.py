@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.infill.holes.hole import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.training.draw_holes import TrainingHole
-from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.draw_holes import TrainingHole
+from intarsia_research.training.packed_holes import HoleIds
 
 _PREFIX_CHARS = 2_400
 _SUFFIX_CHARS = 1_000

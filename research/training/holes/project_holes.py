@@ -19,11 +19,17 @@ from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import line_at
-from intarsia.training.cut_holes import cut_holes
-from intarsia.training.draw_holes import Cut, TrainingHole, draw_cuts, draw_holes, training_hole
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.holes.cut_holes import cut_holes
 from intarsia_research.holes.cut_project import CutProjects
+from intarsia_research.training.draw_holes import (
+    Cut,
+    TrainingHole,
+    draw_cuts,
+    draw_holes,
+    training_hole,
+)
 
 SHARE_OF_NAMES = 0.65
 """The share of holes with chunks that begin with a name of another file."""
@@ -94,7 +100,7 @@ def _of_file(
     found = list(_with_chunks(file, project, rng, num_wanted))
     yield from found
     if len(found) < per_file:
-        yield from draw_holes([file.source], seed=seed, per_file=per_file - len(found))
+        yield from draw_holes([file], seed=seed, per_file=per_file - len(found))
 
 
 def _with_chunks(
@@ -110,7 +116,7 @@ def _with_chunks(
             names = project.name_cuts(file, rng) if names is None else names
             tried = islice(names, TRIES)
             hole = project.first_read(file, tried, budget_tokens, must_show=must_show)
-        hole = hole or project.first_read(file, draw_cuts(file.source, rng, 1), budget_tokens)
+        hole = hole or project.first_read(file, draw_cuts(file, rng, 1), budget_tokens)
         if hole is not None and hole.start not in taken:
             taken.add(hole.start)
             yield hole.hole
@@ -144,9 +150,7 @@ class _Project:
             is_shown = name is None or any(name in _NAME.findall(one.text) for one in chunks)
             if chunks and is_shown:
                 texts = tuple((chunk.path, chunk.text) for chunk in chunks)
-                return _Read(
-                    start=cut.start, hole=replace(training_hole(file.source, cut), chunks=texts)
-                )
+                return _Read(start=cut.start, hole=replace(training_hole(file, cut), chunks=texts))
         return None
 
     def name_cuts(self, file: CorpusFile, rng: random.Random) -> Iterator[Cut]:

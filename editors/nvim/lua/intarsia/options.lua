@@ -47,7 +47,6 @@ local M = {}
 ---@field previewEdits? boolean
 ---@field holeMarks? string[]
 ---@field rewriteNoise? number
----@field repositoryTuning? boolean
 
 ---@alias intarsia.SettingsOf fun(folder?: string): intarsia.ServerSettings?
 

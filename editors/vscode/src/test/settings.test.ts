@@ -21,7 +21,6 @@ test("settings of programs, files and the model's work are restricted without tr
     "excludeSecrets",
     "projectContext",
     "previewEdits",
-    "repositoryTuning",
     "preload",
     "maxPrefixTokens",
   ]) {

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.training.cut_holes import CUT_HOLE_KINDS
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.sets.repository import repository_cases
 from intarsia_research.evaluation.sets.take_turns import take_turns
+from intarsia_research.holes.cut_holes import CUT_HOLE_KINDS
 
 PYTHON = '''"""Words about the module."""
 

@@ -15,17 +15,17 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_fill, to_project_context
 from intarsia.infill.holes.hole import given_start, hole_for_range
 from intarsia.infill.languages import language_for_id
-from intarsia.training.draw_holes import TrainingHole, draw_holes
-from intarsia.training.encode_holes import encode_holes
-from intarsia.training.packed_holes import HoleIds, lay_out, pack, read_packed
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile, write_files
+from intarsia_research.training.draw_holes import TrainingHole, draw_holes
+from intarsia_research.training.encode_holes import encode_holes
 from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
 from intarsia_research.training.holes.project_holes import BUDGET_TOKENS, draw_holes_in_projects
+from intarsia_research.training.packed_holes import HoleIds, lay_out, pack, read_packed
 
 PRICES = '''"""Prices."""
 
@@ -181,14 +181,12 @@ def test_the_same_files_and_seed_give_the_same_holes(holes: list[TrainingHole]) 
 
 
 def test_a_share_of_none_gives_the_holes_of_the_corpus() -> None:
-    assert drawn(shop(), share=0) == list(
-        draw_holes([file.source for file in shop()], seed=1, per_file=12)
-    )
+    assert drawn(shop(), share=0) == list(draw_holes(shop(), seed=1, per_file=12))
 
 
 def test_a_file_of_its_own_has_holes_without_chunks() -> None:
     alone = [corpus_file(functions("alpha", "beta"), path="alone.py", package="alone")]
-    assert drawn(alone) == list(draw_holes([file.source for file in alone], seed=1, per_file=12))
+    assert drawn(alone) == list(draw_holes(alone, seed=1, per_file=12))
 
 
 def test_a_package_never_reads_another_one() -> None:

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, processors
-from toy_causal import joined, save_toy, toy_causal_model, toy_fill, toy_filler
+from toy_causal import joined, toy_fill, toy_filler
 from toy_causal_fill import greedy_fill, run_fill
 from toy_causal_tokenizer import toy_tokenizer
 from toy_other_shapes import OTHER_SHAPES, toy_other_model
 
-from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
-from intarsia.training.batched_backbone import load_backbone
 
 _MERGES = (("d", "e"), ("de", "f"), ("▁", "▁"), ("▁", "def"), ("r", "e"), ("re", "t"), ("▁", "x"))
 _BEGIN = "<s>"
@@ -192,12 +190,3 @@ def test_a_hole_is_filled_token_for_token_as_by_transformers(folders: dict[str, 
     request = toy_fill(prefix, suffix)
     assert run_fill(toy_filler(folders[name]), request).text == expected
     assert len(ids) > 2
-
-
-def test_a_prompt_that_begins_with_the_suffix_is_not_trained(folders: dict[str, Path], tmp_path):
-    folder = save_toy(tmp_path / "toy", toy_causal_model("llama"))
-    (folder / "tokenizer.json").write_bytes((folders["seed-coder"] / "tokenizer.json").read_bytes())
-    with pytest.raises(ModelError, match="its prompts begin with the suffix"):
-        load_backbone(str(folder), lambda stage, share: None)
-    with pytest.raises(ModelError, match="only Llama's and Qwen's shapes"):
-        load_backbone(str(folders["seed-coder"]), lambda stage, share: None)

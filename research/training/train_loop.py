@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.training.packed_holes import HoleIds, PackedHoles
-from intarsia.training.run_folder import RunFolder, RunState
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles
+from intarsia_research.training.run_folder import RunFolder, RunState
 
 _WARM_UP_STEPS = 40
 _FLOOR = 0.05
@@ -215,7 +215,7 @@ class _Run:
     def save(self) -> None:
         """Write weights and state."""
         metadata = {**self._metadata, "steps": str(self._step)}
-        self._task.save(self._folder.adapter, metadata=metadata)
+        self._task.save(self._folder.weights, metadata=metadata)
         state = RunState(
             step=self._step,
             num_tokens=self._num_tokens,

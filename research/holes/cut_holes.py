@@ -19,7 +19,7 @@ from intarsia.infill.syntax.body import children_of, is_comment
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
 from intarsia.infill.syntax.nodes import COMMENTS, INTERPOLATIONS, STRINGS
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, load_grammar, parse_afresh
-from intarsia.training.node_table import HoleNodes, hole_nodes
+from intarsia_research.holes.node_table import HoleNodes, hole_nodes
 
 CutHoleKind: TypeAlias = Literal[
     "line",  # a whole line after its indentation

@@ -12,7 +12,7 @@ from toy_training import toy_holes, toy_lines, toy_tuning_task, train_toy
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.training.packed_holes import HoleIds, PackedHoles, read_packed
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles, read_packed
 
 
 def numbers(task: object) -> torch.Tensor:
@@ -73,7 +73,7 @@ def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tuning")
     holes = toy_holes(toy, folder / "holes.safetensors", num_holes=256)
     train_toy(toy_tuning_task(toy, holes), holes, folder, tokens=12_000, peak_rate=1e-2)
-    return folder / "adapter.safetensors"
+    return folder / "weights.safetensors"
 
 
 def test_a_tuned_model_fills_the_holes_it_was_taught(toy: Path, tuning: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
-from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia.training.repository_files import SourceFile
+from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 
 TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span begins and ends anywhere in the code, within words and over several lines."""
@@ -71,7 +71,7 @@ class Cut:
     end: int
 
 
-def draw_holes(files: Iterable[SourceFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
+def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
     """Draw ``per_file`` different holes in each file, or all if it has fewer."""
     for file in files:
         rng = random.Random(f"{seed}:{file.sha256}")
@@ -79,7 +79,7 @@ def draw_holes(files: Iterable[SourceFile], *, seed: int, per_file: int) -> Iter
             yield training_hole(file, hole)
 
 
-def draw_cuts(file: SourceFile, rng: random.Random, num_holes: int) -> Iterator[Cut]:
+def draw_cuts(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[Cut]:
     """Draw different holes of a file, fewer if it has not as many or some are too long."""
     by_kind = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[Cut]] = {
@@ -102,7 +102,7 @@ def draw_cuts(file: SourceFile, rng: random.Random, num_holes: int) -> Iterator[
             yield hole
 
 
-def training_hole(file: SourceFile, hole: Cut) -> TrainingHole:
+def training_hole(file: CorpusFile, hole: Cut) -> TrainingHole:
     """Return a hole of a file with the text around it."""
     text = file.text
     return TrainingHole(

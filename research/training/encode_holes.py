@@ -15,8 +15,8 @@ from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.filling.plan import to_project_context
 from intarsia.infill.holes.hole import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.training.draw_holes import TrainingHole
-from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.draw_holes import TrainingHole
+from intarsia_research.training.packed_holes import HoleIds
 
 LAYOUT = "anchored"
 """The name of the layout of holes: a run that started with another layout is not resumed."""

@@ -17,7 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimIds,
 )
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
-from intarsia.training.run_folder import write_tensors
+from intarsia_research.training.run_folder import write_tensors
 
 _FORMAT = "intarsia packed holes 1"
 

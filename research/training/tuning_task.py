@@ -4,11 +4,9 @@ Low-rank changes act on every row. The loss is on the hole's own tokens and on i
 that never saw an editor's holes writes past their end.
 """
 
-import math
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -21,10 +19,12 @@ from intarsia.engine.families.masked_causal.backbone.tuning import (
     LowRankLayer,
     low_rank_layers,
 )
-from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
-from intarsia.training.packed_holes import HoleIds, lay_out
-from intarsia.training.run_folder import write_tensors
-from intarsia.training.train_loop import PassLoss
+from intarsia.engine.families.project_text import NO_PROJECT
+from intarsia_research.training.batched_backbone import BatchedBackbone, UsedVocabulary
+from intarsia_research.training.low_rank_modules import random_matrix
+from intarsia_research.training.low_rank_task import LowRankTask
+from intarsia_research.training.packed_holes import HoleIds, lay_out
+from intarsia_research.training.train_loop import PassLoss
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +39,7 @@ class TuningTaskOptions:
     max_middle: int = 192
 
 
-class TuningTask:
+class TuningTask(LowRankTask):
     """The low-rank tuning of a causal backbone (a TrainingTask)."""
 
     def __init__(
@@ -48,10 +48,13 @@ class TuningTask:
         fim: FimIds,
         vocabulary: UsedVocabulary,
         options: TuningTaskOptions,
+        *,
+        strength: float = 1.0,
     ) -> None:
         generator = torch.Generator().manual_seed(options.seed)
         self.module = LowRankPairs(backbone.shape, rank=options.rank, generator=generator)
         self.module.to(backbone.device)
+        super().__init__(self.module, strength)
         self._backbone = backbone
         self._fim = fim
         self._vocabulary = vocabulary
@@ -65,19 +68,31 @@ class TuningTask:
     def evaluate(
         self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
-        """Return the mean loss a token, the accuracy of all tokens and of ends, and ``whole``: the
-        share of holes with no wrong token. Each token is predicted after the true ones."""
-        holes = [hole for batch in batches for hole in batch]
-        return figures_of(self.predict_all(holes, max(map(len, batches))))
+        """Return the figures of all holes.
 
-    def predict_all(self, holes: Sequence[HoleIds], size: int) -> "list[Predictions]":
+        If some holes read code of other files, they have figures of their own (``project_…``), as
+        have those holes without that code (``project_unread_…``) and all others (``alone_…``).
+        """
+        size = max(map(len, batches))
+        holes = [hole for batch in batches for hole in batch]
+        reading = [hole for hole in holes if hole.project]
+        parts = {
+            "alone": [hole for hole in holes if not hole.project],
+            "project": reading,
+            "project_unread": [replace(hole, project=NO_PROJECT) for hole in reading],
+        }
+        predicted = {name: self._predict_all(part, size) for name, part in parts.items()}
+        figures = figures_of([*predicted["alone"], *predicted["project"]])
+        if reading:
+            for name, predictions in predicted.items():
+                named = figures_of(predictions) if predictions else {}
+                figures |= {f"{name}_{key}": value for key, value in named.items()}
+        return figures
+
+    def _predict_all(self, holes: Sequence[HoleIds], size: int) -> "list[Predictions]":
         """Predict the tokens of all holes, ``size`` of them in a pass."""
         holes = sorted(holes, key=len)
         return [self._predict(holes[at : at + size]) for at in range(0, len(holes), size)]
-
-    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
-        """Write the tuning."""
-        save_tensors(self.module.named_tensors(), path, metadata=metadata)
 
     def _predict(self, holes: Sequence[HoleIds]) -> "Predictions":
         ids, is_scored = self._lay_out(holes)
@@ -156,15 +171,3 @@ class LowRankPairs(nn.Module):
         """Return all tensors by their names in the file."""
         downs = {f"A.{name}": parameter for name, parameter in self.down.items()}
         return downs | {f"B.{name}": parameter for name, parameter in self.up.items()}
-
-
-def random_matrix(num_rows: int, num_columns: int, generator: torch.Generator) -> nn.Parameter:
-    """Return a normal random matrix that keeps the variance of what it multiplies."""
-    numbers = torch.randn(num_rows, num_columns, generator=generator)
-    return nn.Parameter(numbers / math.sqrt(num_columns))
-
-
-def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
-    """Write tensors in bfloat16: the whole file, or none. ``metadata`` goes into its header."""
-    converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
-    write_tensors(converted, path, dict(metadata))

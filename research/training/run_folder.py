@@ -1,6 +1,6 @@
 """The folder of a training run: weights, the state to resume from, and the log.
 
-``adapter.safetensors`` is usable at any time. ``state.safetensors`` and ``state.json`` are what a
+``weights.safetensors`` is usable at any time. ``state.safetensors`` and ``state.json`` are what a
 run is resumed from. ``log.jsonl`` has a line every few steps.
 """
 
@@ -34,8 +34,8 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
 
     @property
-    def adapter(self) -> Path:
-        return self.path / "adapter.safetensors"
+    def weights(self) -> Path:
+        return self.path / "weights.safetensors"
 
     @property
     def holes(self) -> Path:

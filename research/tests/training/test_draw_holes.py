@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from repository_files import functions, source_file
+from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -13,7 +13,7 @@ from intarsia.engine.families.masked_causal.read_request import RequestReader
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.hole import given_start
-from intarsia.training.draw_holes import (
+from intarsia_research.training.draw_holes import (
     KIND_WEIGHTS,
     MAX_FURTHER_LINES,
     MAX_HOLE_CHARS,
@@ -23,12 +23,12 @@ from intarsia.training.draw_holes import (
     TrainingHole,
     draw_holes,
 )
-from intarsia.training.encode_holes import encode_holes
-from intarsia.training.packed_holes import HoleIds
+from intarsia_research.training.encode_holes import encode_holes
+from intarsia_research.training.packed_holes import HoleIds
 
 NAMES = [f"name{n}" for n in range(60)]
 TEXT = functions(*NAMES)
-FILES = [source_file(functions(*NAMES[n:]), path=f"{n}.py") for n in (0, 5, 10)]
+FILES = [corpus_file(functions(*NAMES[n:]), path=f"{n}.py") for n in (0, 5, 10)]
 
 
 def test_a_hole_and_what_is_round_it_are_a_stretch_of_the_file():
@@ -38,7 +38,7 @@ def test_a_hole_and_what_is_round_it_are_a_stretch_of_the_file():
         assert len(hole.prefix) <= MAX_PREFIX_CHARS
         assert len(hole.suffix) <= MAX_SUFFIX_CHARS
         assert len(hole.hole) <= MAX_HOLE_CHARS
-        assert (hole.language, hole.package) == ("python", "small")
+        assert (hole.language, hole.package) == ("python", "pypi:small")
 
 
 def test_the_context_is_cut_at_the_starts_of_lines():
@@ -60,7 +60,7 @@ def test_the_same_seed_draws_the_same_in_any_order_of_files():
 
 
 def test_kinds_come_as_often_as_their_weights_say():
-    files = [source_file(f"# {n}\n{TEXT}", path=f"{n}.py") for n in range(30)]
+    files = [corpus_file(f"# {n}\n{TEXT}", path=f"{n}.py") for n in range(30)]
     counts = Counter(hole.kind for hole in draw_holes(files, seed=1, per_file=40))
     total = sum(counts.values())
     for kind, weight in KIND_WEIGHTS.items():
@@ -69,7 +69,7 @@ def test_kinds_come_as_often_as_their_weights_say():
 
 def test_no_hole_is_drawn_twice():
     text = functions("only")
-    holes = list(draw_holes([source_file(text)], seed=1, per_file=10_000))
+    holes = list(draw_holes([corpus_file(text)], seed=1, per_file=10_000))
     places = [(hole.kind, len(hole.prefix), len(hole.hole)) for hole in holes]
     assert len(set(places)) == len(places)
 
@@ -92,7 +92,7 @@ def test_some_holes_go_on_over_lines_that_belong_to_them():
 
 
 def test_broken_and_empty_files_do_no_harm():
-    files = [source_file(text) for text in ("", "\n\n", "def (:\n", "}}}}((((")]
+    files = [corpus_file(text) for text in ("", "\n\n", "def (:\n", "}}}}((((")]
     assert all(hole.hole for hole in draw_holes(files, seed=1, per_file=5))
 
 
@@ -119,7 +119,7 @@ def text(toy: Path) -> FimTokenizer:
 @pytest.fixture(scope="module")
 def holes() -> list[TrainingHole]:
     names = ("alpha", "beta", "gamma", "delta", "ret", "val")
-    files = [source_file(functions(first, *names), path=f"{first}.py") for first in names]
+    files = [corpus_file(functions(first, *names), path=f"{first}.py") for first in names]
     return list(draw_holes(files, seed=1, per_file=12))
 
 

@@ -12,7 +12,7 @@ from marked_text import read_marked
 from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
 from intarsia.infill.syntax.nodes import comment_at, is_code, is_inside_string
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
-from intarsia.training.cut_holes import (
+from intarsia_research.holes.cut_holes import (
     CODE,
     COMMENT,
     CUT_HOLE_KINDS,
@@ -23,7 +23,7 @@ from intarsia.training.cut_holes import (
     map_code,
     offsets_of_bytes,
 )
-from intarsia.training.node_table import hole_nodes
+from intarsia_research.holes.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
 CASES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))[

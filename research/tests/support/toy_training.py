@@ -11,11 +11,17 @@ from toy_causal import CPU, toy_text
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia.training.batched_backbone import BatchedBackbone, UsedVocabulary
-from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
-from intarsia.training.run_folder import RunFolder
-from intarsia.training.train_loop import Budget, LoopOptions, TrainingPlan, TrainingTask, train
-from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia_research.training.batched_backbone import BatchedBackbone, UsedVocabulary
+from intarsia_research.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia_research.training.run_folder import RunFolder
+from intarsia_research.training.train_loop import (
+    Budget,
+    LoopOptions,
+    TrainingPlan,
+    TrainingTask,
+    train,
+)
+from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
 
 _NAMES = ("alpha", "beta", "gamma", "delta")
 
