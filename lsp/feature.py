@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
-    from intarsia.lsp.documents.documents import DocumentChange
-    from intarsia.lsp.documents.snapshot import Snapshot
+    from intarsia.lsp.documents.documents import DocumentChange, Snapshot
     from intarsia.lsp.ghost_text import RequestOutcome
 
 logger = logging.getLogger(__name__)

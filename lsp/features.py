@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from intarsia.lsp.documents.folders import opened_folders
-from intarsia.lsp.feature import Feature
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
     DISMISSED,
@@ -34,11 +33,16 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
 
 
+def loaded(module: str, name: str) -> Any:
+    """Return what a module of ``lsp/`` calls ``name``; only here are any of them loaded late."""
+    return getattr(import_module(f"intarsia.lsp.{module}"), name)
+
+
 def called(module: str, name: str) -> Callable[[IntarsiaServer, Any], Any]:
     """Return a function that calls ``name`` of this module in ``lsp/requests/``."""
 
     def handler(ls: IntarsiaServer, params: Any) -> Any:
-        return getattr(import_module(f"intarsia.lsp.requests.{module}"), name)(ls, params)
+        return loaded(f"requests.{module}", name)(ls, params)
 
     return handler
 
@@ -53,16 +57,20 @@ def awaited(module: str, name: str) -> Callable[[IntarsiaServer, Any], Awaitable
     return handler
 
 
-WARM_UP = (
-    "intarsia.lsp.requests.inline_completion",
-    "intarsia.lsp.requests.completion",
-    "intarsia.lsp.requests.look_ahead",
-    "intarsia.lsp.requests.code_action",
-    "intarsia.lsp.edits.compute_edit",
-    "psutil",
+WARM_UP = tuple(
+    f"intarsia.lsp.requests.{module}"
+    for module in ("inline_completion", "completion", "look_ahead", "code_action")
 )
 """Imported after ``initialized``, before the first request: the answer to ``initialize`` needs
 none of these."""
+
+LISTENING = (
+    ("manners", "Manners"),
+    ("next_edits.next_edits", "NextEdits"),
+    ("project.project_contexts", "ProjectContexts"),
+    ("requests.look_ahead", "LookAhead"),
+)
+"""The features that hear of every change, not only once they are used."""
 
 
 def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
@@ -80,13 +88,8 @@ def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
 
 async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> None:
     """Load the settings, the model and the grammars, so that the first request is quick."""
-    from intarsia.lsp.requests.configuration import load_configuration, preload, watch_files
-
-    await load_configuration(ls)
-    if ls.session.extensions.status:
-        ls.session.status.start()
-    preload(ls.session)
-    await watch_files(ls)
+    await loaded("requests.configuration", "initialized")(ls)
+    await loaded("requests.workspace_files", "watch_files")(ls)
     for module in WARM_UP:
         await asyncio.to_thread(import_module, module)
     # Loaded modules stay: a full collection over LSP's types would cost a keystroke 20 ms.
@@ -103,24 +106,13 @@ _CODE_ACTIONS = types.CodeActionOptions(
 )
 
 
-def _listening() -> tuple[type[Feature], ...]:
-    """Return the features that hear of every change, not only once they are used."""
-    # They load grammars: `initialize` does not wait for that.
-    from intarsia.lsp.manners import Manners
-    from intarsia.lsp.next_edits.next_edits import NextEdits
-    from intarsia.lsp.project.project_contexts import ProjectContexts
-    from intarsia.lsp.requests.look_ahead import LookAhead
-
-    return Manners, NextEdits, ProjectContexts, LookAhead
-
-
 def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     """Return a server with all its handlers.
 
     ``initialize`` adds completion for clients without inline completion.
     """
     server = IntarsiaServer(launch)
-    server.session.features.listening = _listening
+    server.session.features.listening = lambda: [loaded(*row) for row in LISTENING]
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
@@ -128,12 +120,12 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         awaited("configuration", "did_change_configuration")
     )
     server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(
-        awaited("configuration", "did_change_watched_files")
+        awaited("workspace_files", "did_change_watched_files")
     )
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(
         called("configuration", "did_change_workspace_folders")
     )
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(called("configuration", "did_save"))
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(called("workspace_files", "did_save"))
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(
         awaited("inline_completion", "inline_completion")
     )

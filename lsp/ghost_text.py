@@ -2,16 +2,12 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from intarsia.infill.calibration import IMPROBABLE, improbable
 from intarsia.infill.filling.attempts import EngineCost
+from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_end, without_start
 from intarsia.lsp.status import LastRequest
-
-if TYPE_CHECKING:
-    from intarsia.infill.imports.binding import ImportBinding
-
 
 _NAME = re.compile(r"[\w$]+")
 
@@ -29,7 +25,7 @@ class GhostText:
     tokens: tuple[ConfidentToken, ...]
     shown_length: int | None = None
     probability: float | None = None
-    imports: "tuple[ImportBinding, ...] | None" = None
+    imports: tuple[ImportBinding, ...] | None = None
 
     @property
     def is_hidden(self) -> bool:
@@ -70,7 +66,7 @@ class GhostText:
         )
 
 
-def _used_in(text: str, imports: "tuple[ImportBinding, ...]") -> "tuple[ImportBinding, ...]":
+def _used_in(text: str, imports: tuple[ImportBinding, ...]) -> tuple[ImportBinding, ...]:
     names = set(_NAME.findall(text))
     return tuple(binding for binding in imports if binding.local.split(".")[0] in names)
 

@@ -3,14 +3,14 @@
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
+
+import psutil
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.feature import Feature
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-
-if TYPE_CHECKING:
-    from intarsia.lsp.session import Session
 
 POWER_READ_EVERY_S, LOAD_READ_EVERY_S = 30.0, 10.0
 BUSY_PER_CORE = 3.0
@@ -37,8 +37,6 @@ class LastKnown(Generic[T]):
 
 def runs_on_battery() -> bool:
     """Ask the system. A computer without a battery, or that does not tell, runs on mains."""
-    import psutil  # not needed for ``initialize``
-
     try:
         battery = psutil.sensors_battery()
     except (AttributeError, OSError, RuntimeError):  # AttributeError: not on this system
@@ -48,8 +46,6 @@ def runs_on_battery() -> bool:
 
 def load_per_core() -> float:
     """Return the load average of the last minute for each core; 0 where the system tells none."""
-    import psutil  # not needed for ``initialize``
-
     try:
         return psutil.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):
@@ -69,7 +65,7 @@ class Strain(Feature):
         self._load = load
 
     @classmethod
-    def for_session(cls, _session: "Session") -> Self:
+    def for_session(cls, _session: Session) -> Self:
         return cls(
             LastKnown(runs_on_battery, POWER_READ_EVERY_S),
             LastKnown(load_per_core, LOAD_READ_EVERY_S),

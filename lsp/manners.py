@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from lsprotocol import types
 
@@ -27,17 +27,13 @@ from intarsia.infill.text_change import (
     kind_of,
     trimmed_change,
 )
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.machine import Strain
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics import LanguageCounts, Recorder
-
-if TYPE_CHECKING:
-    from intarsia.lsp.session import Session
-
 
 _SILENT: Mapping[ChangeKind, str] = {
     "deleted": "text was just deleted here",
@@ -279,7 +275,7 @@ class Manners(Feature):
     _of: dict[str, Watched] = field(default_factory=dict)  # by URI
 
     @classmethod
-    def for_session(cls, session: "Session") -> Self:
+    def for_session(cls, session: Session) -> Self:
         return cls(
             documents=session.documents,
             strain=session.feature(Strain),

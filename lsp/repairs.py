@@ -8,16 +8,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from intarsia.infill.repair.find_repair import Repair
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.feature import Feature
-
-if TYPE_CHECKING:
-    from intarsia.infill.repair.find_repair import Repair
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +24,7 @@ REST_S = 1.0
 WAIT_S = 3.0
 """How long a request for actions waits for a repair. The search goes on, for the next request."""
 
-Compute = Callable[[Document, int, int], Awaitable["Repair | NoSuggestion"]]
+Compute = Callable[[Document, int, int], Awaitable[Repair | NoSuggestion]]
 """Returns the repair of an error at a range of a document, or why there is none."""
 
 
@@ -46,7 +43,7 @@ class _Search:
 
     document: Document
     where: tuple[int, int]
-    task: "asyncio.Task[Repair | NoSuggestion]"
+    task: asyncio.Task[Repair | NoSuggestion]
     rest: asyncio.Task[None]
 
 
@@ -56,7 +53,7 @@ class Repairs(Feature):
     def __init__(self) -> None:
         self._search: _Search | None = None
 
-    def known(self, document: Document, error: ErrorRange) -> "Repair | None":
+    def known(self, document: Document, error: ErrorRange) -> Repair | None:
         """Return the repair of an error if it was found in this version."""
         search = self._search
         if search is None or not _is_same(search, document, error) or not search.task.done():
@@ -75,7 +72,7 @@ class Repairs(Feature):
         where = error.start, error.end
         rest = asyncio.create_task(asyncio.sleep(after_s))
 
-        async def search_after_rest() -> "Repair | NoSuggestion":
+        async def search_after_rest() -> Repair | NoSuggestion:
             await rest
             found = await compute(document, *where)
             if isinstance(found, NoSuggestion):
@@ -85,9 +82,7 @@ class Repairs(Feature):
         task = asyncio.create_task(search_after_rest())
         self._search = _Search(document=document, where=where, task=task, rest=rest)
 
-    async def wait(
-        self, document: Document, error: ErrorRange, compute: Compute
-    ) -> "Repair | None":
+    async def wait(self, document: Document, error: ErrorRange, compute: Compute) -> Repair | None:
         """Return the repair of an error, None if there is none or it is not found soon."""
         search = self._search
         if search is not None and (not search.rest.done() or _is_in_vain(search)):
@@ -145,7 +140,7 @@ def _is_in_vain(search: _Search) -> bool:
     return search.task.done() and isinstance(_result_of(search.task), NoSuggestion)
 
 
-def _result_of(task: "asyncio.Task[Repair | NoSuggestion]") -> "Repair | NoSuggestion":
+def _result_of(task: asyncio.Task[Repair | NoSuggestion]) -> Repair | NoSuggestion:
     if task.cancelled():
         return NoSuggestion(reason="the search was ended")
     if error := task.exception():

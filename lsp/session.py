@@ -7,12 +7,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
-from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import Folder
-from intarsia.lsp.documents.snapshot import Snapshot, seen_text
 from intarsia.lsp.engine.connection import EngineConnection, EngineNotifier
 from intarsia.lsp.feature import Features
 from intarsia.lsp.protocol_extensions import Extensions
@@ -49,39 +45,6 @@ class Session:
         self._background: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
 
-    async def seen(
-        self,
-        uri: str,
-        position: types.Position,
-        selected: types.SelectedCompletionInfo | None = None,
-    ) -> Snapshot | NoSuggestion:
-        """Return what a request sees of a document as it is now, once its settings are known."""
-        document = self.documents.current(uri)
-        if document is None:
-            return NoSuggestion(reason=self.documents.why_none(uri))
-        await self.settings_requests.settled()
-        return self.snapshot(document, position, selected)
-
-    def snapshot(
-        self,
-        document: Document,
-        position: types.Position,
-        selected: types.SelectedCompletionInfo | None = None,
-    ) -> Snapshot:
-        """Return what is seen under the settings that are in force now."""
-        text, offset, start = seen_text(document, self.documents, position, selected)
-        return Snapshot(
-            document=document,
-            text=text,
-            offset=offset,
-            selected=selected,
-            document_start=start,
-            language=document.language,
-            settings=self.settings_of(document),
-            refusal=self.refusal(document),
-            extensions=self.extensions,
-        )
-
     @property
     def settings(self) -> Settings:
         """The window's settings; ``settings_of`` tells a document's."""
@@ -90,12 +53,6 @@ class Session:
     def settings_of(self, document: Document) -> Settings:
         """Return a document's settings, by its folder and its language."""
         return self.in_force.of(document)
-
-    def refusal(self, document: Document) -> NoSuggestion | None:
-        """Return why a document gets no suggestions, None where it gets them."""
-        from intarsia.lsp.documents.may_suggest import ineligibility  # not for `initialize`
-
-        return ineligibility(self.settings_of(document), document, self.in_force.folders)
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""

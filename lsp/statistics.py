@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
+from filelock import FileLock
 
 from intarsia.engine.ipc.ownership import data_folder
 from intarsia.infill.languages import language_for_id
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `intarsia status` needs no protocol
     from intarsia.lsp.session import Session
 
 MAX_KINDS = 60
@@ -113,8 +114,6 @@ def read_counts(path: Path) -> KeptCounts:
 
 def add_counts(path: Path, counts: Counts) -> None:
     """Add counts to the file. Raises OSError where that is not possible, TimeoutError if late."""
-    from filelock import FileLock
-
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock"), timeout=LOCK_S):
         kept = read_counts(path)

@@ -9,24 +9,19 @@ document has changed.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from lsprotocol import types
 
+from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress, Step
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia.infill.syntax.lines import first_hidden, newline_of
-from intarsia.lsp.documents.documents import Documents
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Documents, Snapshot
 from intarsia.lsp.protocol_extensions import DRAFT, STATUS
 
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress, Step
-
-    ShownOf: TypeAlias = Callable[[Step], Step | None]
-
-
+ShownOf: TypeAlias = Callable[[Step], Step | None]
 State: TypeAlias = Literal["off", "starting", "loading", "ready", "working", "failed"]
 
 
@@ -56,7 +51,7 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     spent_seconds: float = 0.0
     wasted_seconds: float = 0.0  # of these, for fills that have answered no request
 
-    def plus(self, report: "AheadReport") -> "Ahead":
+    def plus(self, report: AheadReport) -> "Ahead":
         """Return the sum with what another fill or hit has brought."""
         return Ahead(
             asked=self.asked + report.num_asked,
@@ -100,7 +95,7 @@ class Facts:
     num_fills: int = 0  # fills among these
     is_up: bool = False  # the engine answered for the requested model, and is still connected
     requested_model: str | None = None  # None: the engine's default
-    loading: "LoadProgress | None" = None  # while a request waits for it
+    loading: LoadProgress | None = None  # while a request waits for it
     failure: str | None = None  # since the last answer
     model: str | None = None
     last: LastRequest | None = None
@@ -193,7 +188,7 @@ class StatusReporter:
                 loading=facts.loading if num_waiting else None,
             )
 
-    def loading(self, progress: "LoadProgress") -> None:
+    def loading(self, progress: LoadProgress) -> None:
         """Take the load's progress, while a request waits for it. Late reports are dropped."""
         if self._facts.num_waiting and not self._facts.is_up:
             self._update(loading=progress, failure=None)
@@ -208,7 +203,7 @@ class StatusReporter:
     def request_answered(self, last: LastRequest) -> None:
         self._update(last=last)
 
-    def count_ahead(self, count: "AheadReport") -> None:
+    def count_ahead(self, count: AheadReport) -> None:
         """Add what a fill ahead of the user brought."""
         self._update(ahead=self._facts.ahead.plus(count))
 
@@ -258,14 +253,14 @@ class Drafts:
 
     @contextmanager
     def of(
-        self, snapshot: Snapshot, shown_of: "ShownOf" = lambda step: step
-    ) -> "Iterator[Callable[[Step], None]]":
+        self, snapshot: Snapshot, shown_of: ShownOf = lambda step: step
+    ) -> Iterator[Callable[[Step], None]]:
         """Yield a function that takes the steps of a fill at the snapshot's cursor.
 
         Of each that is sent, ``shown_of`` returns what is shown; None: nothing yet.
         """
 
-        def on_step(step: "Step") -> None:
+        def on_step(step: Step) -> None:
             self._throttle.put((snapshot, step, shown_of))
 
         try:
@@ -283,13 +278,13 @@ class Drafts:
             draft = _draft_at(snapshot, 0, drafted)
             self._notify(DRAFT, msgspec.structs.replace(draft, revised=True))
 
-    def _send(self, progress: "tuple[Snapshot, Step, ShownOf]") -> None:
+    def _send(self, progress: tuple[Snapshot, Step, ShownOf]) -> None:
         snapshot, step, shown_of = progress
         if snapshot.is_current(self._documents) and (shown := shown_of(step)) is not None:
             self._notify(DRAFT, _draft(snapshot, shown))
 
 
-def _draft(snapshot: Snapshot, step: "Step") -> Draft:
+def _draft(snapshot: Snapshot, step: Step) -> Draft:
     newline = newline_of(snapshot.document.text)
     seen = first_hidden("".join(token.text for token in step.tokens), snapshot.text)
     tokens = tuple(
@@ -299,7 +294,7 @@ def _draft(snapshot: Snapshot, step: "Step") -> Draft:
     return _draft_at(snapshot, step.step, tokens)
 
 
-def _until(tokens: "Sequence[CanvasToken]", end: int | None) -> "Iterator[CanvasToken]":
+def _until(tokens: Sequence[CanvasToken], end: int | None) -> Iterator[CanvasToken]:
     """Yield the tokens up to this offset of their text, None for all."""
     at = 0
     for token in tokens:

@@ -13,21 +13,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from intarsia.engine.ipc.messages import AheadReport
+from intarsia.infill.canvas.window import Window
 from intarsia.lsp.ahead_chain import AheadChain
-from intarsia.lsp.documents.documents import DocumentChange
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import DocumentChange, Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.machine import Strain
+from intarsia.lsp.session import Session
 from intarsia.lsp.status import Drafts
-
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import AheadReport
-    from intarsia.infill.canvas.window import Window
-    from intarsia.lsp.session import Session
-
 
 MAX_WINDOWS = 8
 """Places of one document between which a user may go back and forth."""
@@ -42,11 +38,11 @@ class Windows:
     def __init__(self) -> None:
         self._of: OrderedDict[str, tuple[Window, ...]] = OrderedDict()  # by URI
 
-    def of(self, uri: str) -> "Sequence[Window]":
+    def of(self, uri: str) -> Sequence[Window]:
         """Return the document's windows, the newest first."""
         return self._of.get(uri, ())
 
-    def remember(self, uri: str, window: "Window") -> None:
+    def remember(self, uri: str, window: Window) -> None:
         """Put a window first; it replaces one with the same start."""
         others = [it for it in self.of(uri) if (it.start, it.head) != (window.start, window.head)]
         self._of[uri] = (window, *others[: MAX_WINDOWS - 1])
@@ -297,7 +293,7 @@ class UnfinishedFills:
 class Suggestions(Feature):
     """Of all documents. Suggestions are forgotten where the settings change."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session) -> None:
         self.strain = session.feature(Strain)
         self.windows = Windows()  # read whole, as the settings allow
         self.first_windows = Windows()  # read for a first answer
@@ -310,7 +306,7 @@ class Suggestions(Feature):
         self._session = session
 
     @classmethod
-    def for_session(cls, session: "Session") -> Self:
+    def for_session(cls, session: Session) -> Self:
         return cls(session)
 
     def changed(self, change: DocumentChange) -> None:
@@ -344,7 +340,7 @@ class Suggestions(Feature):
         self.unfinished.end(uri)
         self.ahead.document_closed(uri)
 
-    def _count_ahead(self, count: "AheadReport") -> None:
+    def _count_ahead(self, count: AheadReport) -> None:
         """Put what a fill ahead of the user brought into the status, and tell the engine."""
         self._session.status.count_ahead(count)
         self._session.engine.report_ahead(count)

@@ -1,16 +1,19 @@
 """The open documents as the client has them, kept up to date by didOpen, didChange and didClose.
 
 The cells of notebooks are documents too. Each version is a frozen ``Document``. A reader that keeps
-one keeps that version; ``current(uri) is document`` tells whether it is still the newest.
+one keeps that version; ``current(uri) is document`` tells whether it is still the newest. What one
+request sees of a document is a ``Snapshot``.
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lsprotocol import types
 
 from intarsia.infill.languages import Language, language_for
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_starts
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.positions import (
@@ -20,6 +23,8 @@ from intarsia.lsp.documents.positions import (
     position_at,
     readable,
 )
+from intarsia.lsp.protocol_extensions import Extensions
+from intarsia.lsp.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -284,3 +289,54 @@ class Documents:
             self.close(uri)
         self._notebooks.close(params.notebook_document.uri)
         return closed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """What one request sees, resolved once: whoever answers goes by this value alone.
+
+    ``text`` is the document's with ``selected`` inserted, a word that is selected in the client's
+    own menu and counts as typed (LSP: ``selectedCompletionInfo``); ``offset`` is the cursor in it.
+    The document's own text begins at ``document_start``: other cells of a notebook precede it.
+    """
+
+    document: Document
+    text: str
+    offset: int
+    selected: types.SelectedCompletionInfo | None = None
+    document_start: int = 0
+    language: Language
+    settings: Settings  # the document's
+    refusal: NoSuggestion | None = None  # why the document gets no suggestions
+    extensions: Extensions = field(default_factory=Extensions)  # that the client requested
+    taken_at: float = field(default_factory=time.monotonic)
+
+    def is_current(self, documents: Documents) -> bool:
+        """Whether this is still the newest version of the document."""
+        return documents.current(self.document.uri) is self.document
+
+    @property
+    def selected_text(self) -> str:
+        return self.selected.text if self.selected else ""
+
+    def range_at_cursor(self, num_before: int = 0) -> types.Range:
+        """Return the client's range from ``num_before`` characters before the cursor to the cursor.
+
+        With a word selected in the client's menu it is that word's range, as LSP demands.
+        """
+        if self.selected is not None:
+            return self.selected.range
+        document, offset = self.document, self.place
+        return types.Range(
+            start=document.position_at(offset - num_before), end=document.position_at(offset)
+        )
+
+    @property
+    def place(self) -> int:
+        """The cursor in the document's own text."""
+        return self.offset - self.document_start
+
+    @property
+    def shows_drafts(self) -> bool:
+        """Whether drafts are shown. None fits beside a selected word of the client's own menu."""
+        return self.extensions.drafts and self.settings.drafts and self.selected is None

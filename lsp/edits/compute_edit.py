@@ -21,13 +21,13 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
-from intarsia.lsp.documents.snapshot import parse_if_long, read_text
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
 from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,7 +123,7 @@ def _holes(
 def _refusal(session: Session, document: Document, arguments: EditArguments) -> NoSuggestion | None:
     if arguments.text_document.version not in (None, document.version):
         return STALE
-    if refusal := session.refusal(document):
+    if refusal := refusal_of(session, document):
         return refusal
     if arguments.kind == "fillAll":
         return None  # the holes are chosen by their language

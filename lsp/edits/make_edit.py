@@ -10,21 +10,18 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.progress import Progress
 
+from intarsia.infill.filling.fill_all import FillProgress
+from intarsia.lsp.edits.compute_edit import ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.params import EditArguments
-
-if TYPE_CHECKING:
-    from pygls.progress import Progress
-
-    from intarsia.infill.filling.fill_all import FillProgress
-    from intarsia.lsp.edits.compute_edit import ComputedEdit
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer
 
 logger = logging.getLogger(__name__)
 
@@ -54,14 +51,12 @@ class EditResult:
 
 
 async def make_edit(
-    ls: "IntarsiaServer", arguments: EditArguments, token: types.ProgressToken | None = None
+    ls: IntarsiaServer, arguments: EditArguments, token: types.ProgressToken | None = None
 ) -> EditResult:
     """Have the model fill the holes; return the edit in the form that this client understands."""
-    from intarsia.lsp.edits.compute_edit import compute_edit
-
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 
-        def on_progress(progress: "FillProgress") -> None:
+        def on_progress(progress: FillProgress) -> None:
             report(progress.description, progress.fraction)
 
         computed = await compute_edit(ls.session, arguments, on_progress)
@@ -76,7 +71,7 @@ async def make_edit(
     )
 
 
-def show_reason(ls: "IntarsiaServer", result: EditResult, reason: str) -> None:
+def show_reason(ls: IntarsiaServer, result: EditResult, reason: str) -> None:
     """Show the user why some holes, or all, were not filled."""
     done = f"{result.num_filled} of {result.num_holes} filled: " if result.num_filled else ""
     message = f"intarsia: {done}{reason}"
@@ -84,7 +79,7 @@ def show_reason(ls: "IntarsiaServer", result: EditResult, reason: str) -> None:
 
 
 def _workspace_edit(
-    ls: "IntarsiaServer", arguments: EditArguments, computed: "ComputedEdit"
+    ls: IntarsiaServer, arguments: EditArguments, computed: ComputedEdit
 ) -> types.WorkspaceEdit | None:
     """Return the edit as the client understands it; with a version where it is only returned."""
     if computed.document is None or not computed.replacements:
@@ -103,7 +98,7 @@ Report: TypeAlias = Callable[[str, float], None]
 
 @asynccontextmanager
 async def edit_progress(
-    ls: "IntarsiaServer", token: types.ProgressToken | None, title: str
+    ls: IntarsiaServer, token: types.ProgressToken | None, title: str
 ) -> AsyncIterator[Report]:
     """Show progress while the block runs, where the client can. It always ends with the block."""
     display = _ProgressDisplay(ls.work_done_progress, title)
@@ -120,7 +115,7 @@ async def edit_progress(
 class _ProgressDisplay:
     """The client's progress display of one edit; nothing is shown until there is a token."""
 
-    def __init__(self, progress: "Progress", title: str) -> None:
+    def __init__(self, progress: Progress, title: str) -> None:
         self._progress = progress
         self._title = title
         self._token: types.ProgressToken | None = None
@@ -164,7 +159,7 @@ class _ProgressDisplay:
             self._progress.tokens.pop(self._token, None)
             self._progress.end(self._token, types.WorkDoneProgressEnd())
 
-    def _on_cancel(self, _: "Future[Any]") -> None:
+    def _on_cancel(self, _: Future[Any]) -> None:
         if self._edit is not None:
             self._edit.cancel()
 

@@ -1,7 +1,6 @@
 """Looks for the repair of one place in one version of a document, and offers it as a quick fix.
 
-Needs the infill package's grammars, so the server imports it on first use. When the document
-changes, the search stops.
+When the document changes, the search stops.
 """
 
 import asyncio
@@ -23,6 +22,7 @@ from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
 from intarsia.lsp.repairs import ErrorRange
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import refusal_of
 
 LIMIT_S = 15.0
 """After this time there is no repair, with a reason."""
@@ -37,7 +37,7 @@ async def compute_repair(
     session: Session, document: Document, start: int, end: int
 ) -> Repair | NoSuggestion:
     """Return the repair of the error at a range of a document, or why there is none."""
-    if refusal := session.refusal(document):
+    if refusal := refusal_of(session, document):
         return refusal
     try:
         async with asyncio.timeout(LIMIT_S):

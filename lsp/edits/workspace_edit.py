@@ -6,16 +6,13 @@ The edit carries the document's version, so that a client which checks versions 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.replacement import Replacement
 from intarsia.lsp.documents.documents import Document
-
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer
 
 ANNOTATION = "intarsia"
 
@@ -86,7 +83,7 @@ def text_edit(document: Document, replacement: Replacement) -> types.TextEdit:
     )
 
 
-async def apply_edit(ls: "IntarsiaServer", edit: types.WorkspaceEdit, label: str) -> str | None:
+async def apply_edit(ls: IntarsiaServer, edit: types.WorkspaceEdit, label: str) -> str | None:
     """Have the client apply an edit; return why it did not."""
     workspace = ls.client_capabilities.workspace
     if workspace is None or not workspace.apply_edit:

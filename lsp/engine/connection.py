@@ -15,6 +15,7 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.errors import EngineError, EngineStuck, FillFailed
 from intarsia.engine.ipc.messages import (
     AheadReport,
@@ -262,8 +263,6 @@ class EngineConnection:
 
         The first measured speed counts: a changed budget would have everything read again.
         """
-        from intarsia.engine.ipc.context_budget import context_budget
-
         return context_budget(await self.reading_speed())
 
     async def reading_speed(self) -> float | None:

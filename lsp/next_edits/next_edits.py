@@ -10,8 +10,9 @@ import re
 import time
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
+from intarsia.infill.canvas.window import Window
 from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import (
@@ -24,8 +25,7 @@ from intarsia.infill.next_edit.renaming import (
 from intarsia.infill.next_edit.settled_edit import LineRange
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, DocumentChange
-from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
+from intarsia.lsp.documents.documents import Document, DocumentChange, Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.next_edits.messages import offered_edits
@@ -43,13 +43,10 @@ from intarsia.lsp.next_edits.watched import (
 )
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import NEXT_EDITS
+from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of
 from intarsia.lsp.status import NextEditCounts
 from intarsia.lsp.suggestions import Suggestions, Windows
-
-if TYPE_CHECKING:
-    from intarsia.infill.canvas.window import Window
-    from intarsia.lsp.session import Session
-
 
 PAUSE_S = 0.4
 """After the last key: then its text is at rest."""
@@ -69,7 +66,7 @@ logger = logging.getLogger(__name__)
 class NextEdits(Feature):
     """The looks and the offers of all documents."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
         self._documents = session.documents
         self._suggestions = session.feature(Suggestions)
@@ -82,7 +79,7 @@ class NextEdits(Feature):
         self._read_until = 0.0  # time.monotonic(): then the newest suggestion has been read
 
     @classmethod
-    def for_session(cls, session: "Session") -> Self:
+    def for_session(cls, session: Session) -> Self:
         return cls(session)
 
     def changed(self, change: DocumentChange) -> None:
@@ -264,7 +261,7 @@ class NextEdits(Feature):
         level = self._wanted(document)
         if level == "off" or self._session.settings_requests.is_open:
             return None
-        return None if self._session.refusal(document) else level
+        return None if refusal_of(self._session, document) else level
 
     def _offers_changed(self, document: Document) -> None:
         """Send the offers of a document to a client that draws them."""
@@ -432,7 +429,7 @@ class NextEdits(Feature):
         """A suggestion in one document keeps the searches of all others quiet, too."""
         return lambda: max(watched.quiet_until, self._read_until)
 
-    def _shown_before(self, uri: str) -> "Sequence[Window]":
+    def _shown_before(self, uri: str) -> Sequence[Window]:
         suggestions = self._suggestions
         shown = (self._windows, suggestions.windows, suggestions.first_windows)
         return [window for windows in shown for window in windows.of(uri)]

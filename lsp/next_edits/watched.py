@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import replaced_range
@@ -17,10 +17,6 @@ from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.next_edits.open_offers import OpenOffers
-
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
-
 
 _MAX_REMEMBERED = 100
 """Texts of the last changes, by which undo and redo are recognized."""
@@ -258,8 +254,8 @@ class IdleEngine:
         await self._none_due.wait()
 
     async def ask(
-        self, request: "FindNextEdits", quiet_until: QuietUntil, *, is_search: bool
-    ) -> "NextEdits | NoSuggestion":
+        self, request: FindNextEdits, quiet_until: QuietUntil, *, is_search: bool
+    ) -> NextEdits | NoSuggestion:
         """Return the answer; where the engine gives none, the reason.
 
         One that is no search has a text read only: ``none_due`` does not wait for it.

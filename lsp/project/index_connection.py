@@ -8,20 +8,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from intarsia.infill.imports.binding import NeededImport, UnboundName
+from intarsia.infill.replacement import ChangedFile
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.feature import Feature
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.paths import RootSettings, as_posix
-
-if TYPE_CHECKING:
-    from intarsia.infill.imports.binding import NeededImport, UnboundName
-    from intarsia.infill.replacement import ChangedFile
-    from intarsia.lsp.session import Session
-    from intarsia.workspace.context.chunk import Chunk
-    from intarsia.workspace.context.place import Place
-    from intarsia.workspace.process.client import IndexClient
+from intarsia.workspace.process.client import IndexClient
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +37,8 @@ IMPORTS_TIMEOUT_S = 0.03
 MAX_FINDING = 16
 """Answers about imports that are kept or waited for."""
 
-_Question: TypeAlias = "tuple[str, int, tuple[UnboundName, ...]]"
-_ImportsOrNone: TypeAlias = "tuple[NeededImport, ...] | None"
+_Question: TypeAlias = tuple[str, int, tuple[UnboundName, ...]]
+_ImportsOrNone: TypeAlias = tuple[NeededImport, ...] | None
 
 
 class IndexConnection(Feature):
@@ -55,7 +53,7 @@ class IndexConnection(Feature):
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
         self._open_again: Callable[[], None] = lambda: None
 
-    def follow(self, session: "Session", *, has_file_events: bool) -> None:
+    def follow(self, session: Session, *, has_file_events: bool) -> None:
         """Have the opened folders indexed, now and after each change of settings and folders."""
 
         def open_again() -> None:
@@ -98,8 +96,6 @@ class IndexConnection(Feature):
             return
         self._roots, self._has_file_events = roots, has_file_events
         if self._client is None and roots:
-            from intarsia.workspace.process.client import IndexClient
-
             self._client = IndexClient(logger.warning)
         if self._client is not None:
             self._client.open_roots(roots, has_file_events=has_file_events)
@@ -125,7 +121,7 @@ class IndexConnection(Feature):
         if self._client is not None and self._sent.pop(path, None) is not None:
             self._client.open_text(path, None)
 
-    def has_changed(self, chunk: "Chunk") -> bool:
+    def has_changed(self, chunk: Chunk) -> bool:
         """Whether a chunk's text may be of the past by now, or may no longer be read."""
         of_open_texts = {it.path for it in chunk.seen if it.is_open_text}
         return chunk.has_changed() or not of_open_texts <= {as_posix(it) for it in self._sent}
@@ -135,7 +131,7 @@ class IndexConnection(Feature):
         for path in list(self._sent):
             self.close_text(path)
 
-    async def choose(self, place: "Place", budget_tokens: int) -> "Sequence[Chunk] | None":
+    async def choose(self, place: Place, budget_tokens: int) -> Sequence[Chunk] | None:
         """Return the chunks for a hole, None where there is no answer."""
         if self._client is None:
             return None
@@ -144,8 +140,8 @@ class IndexConnection(Feature):
         )
 
     async def find_imports(
-        self, path: str, text: str, language_id: str, names: "Sequence[UnboundName]"
-    ) -> "Sequence[NeededImport] | None":
+        self, path: str, text: str, language_id: str, names: Sequence[UnboundName]
+    ) -> Sequence[NeededImport] | None:
         """Return the imports that names of a file need, None where there is no answer in time.
 
         An answer that comes later is there for the next request with the same text.
@@ -169,7 +165,7 @@ class IndexConnection(Feature):
             self._finding.pop(key, None)  # the index may know more by now
         return found
 
-    async def find_uses(self, path: str, text: str, at: int, new: str) -> "Sequence[ChangedFile]":
+    async def find_uses(self, path: str, text: str, at: int, new: str) -> Sequence[ChangedFile]:
         """Return where other files use a renamed declaration, nothing where there is no answer."""
         if self._client is None:
             return ()

@@ -11,10 +11,15 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from lsprotocol import types
 
+from intarsia.engine.ipc.messages import Fill, ProjectContext
+from intarsia.infill.filling.options import PlannedHole
+from intarsia.infill.filling.plan import FillPlan, to_project_context
+from intarsia.infill.next_edit.renaming import Rename
+from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.lines import replaced_range
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
 from intarsia.lsp.documents.folders import disk_path
@@ -22,18 +27,10 @@ from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.project.index_connection import IndexConnection
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
-
-if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Fill, ProjectContext
-    from intarsia.infill.filling.options import PlannedHole
-    from intarsia.infill.filling.plan import FillPlan
-    from intarsia.infill.next_edit.renaming import Rename
-    from intarsia.infill.replacement import ChangedFile
-    from intarsia.lsp.session import Session
-    from intarsia.workspace.context.place import Place, RecentEdit
-
+from intarsia.workspace.context.place import Place, RecentEdit
 
 MAX_REGIONS = 16
 NEAR_LINES = 8
@@ -147,10 +144,8 @@ class DocumentContext:
     chunks: Sequence[Chunk]
 
     @property
-    def message(self) -> "ProjectContext | None":
+    def message(self) -> ProjectContext | None:
         """What a fill carries."""
-        from intarsia.infill.filling.plan import to_project_context
-
         passages = ((chunk.path, chunk.text) for chunk in self.chunks)
         return to_project_context(passages, self.repository, self.path)
 
@@ -174,8 +169,8 @@ class OpenHole:
     """A hole of an open document: its plan, and the fill that was requested for it."""
 
     document: Document
-    plan: "FillPlan"
-    fill: "Fill"
+    plan: FillPlan
+    fill: Fill
 
 
 FindHole: TypeAlias = Callable[[], OpenHole | None]
@@ -213,11 +208,11 @@ class ProjectContexts(Feature):
         self.recent_edits = RecentEdits()
 
     @classmethod
-    def for_session(cls, session: "Session") -> Self:
+    def for_session(cls, session: Session) -> Self:
         index = session.feature(IndexConnection)
-        return cls(session.documents, session.engine, index, session.settings_of)
+        return cls(session.documents, session.engine, index, session.in_force.of)
 
-    def of(self, uri: str) -> "ProjectContext | None":
+    def of(self, uri: str) -> ProjectContext | None:
         """Return what a fill in this document carries, None if nothing was chosen for it."""
         self.chosen(uri)
         return self._messages.get(uri)
@@ -301,7 +296,7 @@ class ProjectContexts(Feature):
         if self._refreshing is not None:
             self._refreshing.task.cancel()
 
-    async def _refresh(self, refresh: "_Refresh", find_hole: FindHole) -> None:
+    async def _refresh(self, refresh: _Refresh, find_hole: FindHole) -> None:
         try:
             await asyncio.sleep(PAUSE_S)
             refresh.has_begun = True
@@ -318,7 +313,7 @@ class ProjectContexts(Feature):
         finally:
             refresh.is_chosen.set()
 
-    async def find(self, document: Document, planned: "PlannedHole") -> DocumentContext | None:
+    async def find(self, document: Document, planned: PlannedHole) -> DocumentContext | None:
         """Choose for a hole that the user asked about, and keep nothing; None: nothing is known."""
         settings = self._settings_of(document)
         if not self.is_on(settings):
@@ -346,9 +341,7 @@ class ProjectContexts(Feature):
         if context is not None:
             self._keep(hole.document.uri, context)
 
-    async def _chosen_for(
-        self, document: Document, planned: "PlannedHole"
-    ) -> DocumentContext | None:
+    async def _chosen_for(self, document: Document, planned: PlannedHole) -> DocumentContext | None:
         place = self._place(document, planned)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
@@ -364,8 +357,8 @@ class ProjectContexts(Feature):
         )
 
     async def uses_elsewhere(
-        self, document: Document, before: str, rename: "Rename"
-    ) -> "Sequence[ChangedFile]":
+        self, document: Document, before: str, rename: Rename
+    ) -> Sequence[ChangedFile]:
         """Return what a rename has left in the other files of its folder, once all are indexed.
 
         ``before`` is the document's text with the old name. Of an open file, the text that was
@@ -395,9 +388,7 @@ class ProjectContexts(Feature):
         self._of[uri] = context
         self._messages[uri] = context.message
 
-    def _place(self, document: Document, plan: "PlannedHole") -> "Place | None":
-        from intarsia.workspace.context.place import Place
-
+    def _place(self, document: Document, plan: PlannedHole) -> Place | None:
         path = document.disk_path
         if path is None:
             return None
@@ -412,13 +403,11 @@ class ProjectContexts(Feature):
             recent_edits=tuple(self._recent_edits_elsewhere(document)),
         )
 
-    def _recent_edits_elsewhere(self, document: Document) -> "Sequence[RecentEdit]":
+    def _recent_edits_elsewhere(self, document: Document) -> Sequence[RecentEdit]:
         """Return the newest edits in other documents of the same folder that may be read."""
-        from intarsia.workspace.context.place import RecentEdit
-
         root = self._root_of(document.file_uri)
 
-        def edit(region: Region) -> "RecentEdit | None":
+        def edit(region: Region) -> RecentEdit | None:
             other = self._documents.current(region.uri)
             path = None if other is None or other.notebook_uri is not None else other.disk_path
             if other is None or path is None or self._root_of(region.uri) != root:

@@ -10,30 +10,32 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from intarsia.infill.holes.find_holes import holes_within
+from intarsia.infill.holes.hole import MarkedHole
+from intarsia.infill.repair.error_places import error_on_lines
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.snapshot import parse_if_long, read_text
+from intarsia.lsp.edits.compute_edit import holes_of
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.edits.offered_edit import next_edit_actions, rename_action
+from intarsia.lsp.edits.repair import compute_repair, repair_action
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
-from intarsia.lsp.repairs import Repairs
+from intarsia.lsp.repairs import REST_S, ErrorRange, Repairs, reported_error
+from intarsia.lsp.requests.plan import plan_ahead, request_for
+from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of, snapshot_of
 from intarsia.lsp.suggestions import Suggestions
-
-if TYPE_CHECKING:
-    from intarsia.infill.holes.hole import MarkedHole
-    from intarsia.lsp.repairs import ErrorRange
-    from intarsia.lsp.server import IntarsiaServer
-    from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class _Offer:
 
 
 async def code_action(
-    ls: "IntarsiaServer", params: types.CodeActionParams
+    ls: IntarsiaServer, params: types.CodeActionParams
 ) -> Sequence[types.CodeAction | types.Command] | None:
     """Answer with the edits that apply to a range, or with null."""
     session, context = ls.session, params.context
@@ -71,7 +73,7 @@ async def code_action(
     document = session.documents.current(params.text_document.uri)
     if document is None or not requested:
         return next_edits or None
-    if refusal := session.refusal(document):
+    if refusal := refusal_of(session, document):
         logger.info("no edits: %s", refusal.reason)
         return None
     holes = await _holes_of(session, document)
@@ -81,11 +83,9 @@ async def code_action(
 
 
 def _next_edits(
-    ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
+    ls: IntarsiaServer, params: types.CodeActionParams, *, is_automatic: bool
 ) -> Iterator[types.CodeAction | types.Command]:
     """Yield the next edits that are offered in the document, if the client requests them."""
-    from intarsia.lsp.edits.offered_edit import next_edit_actions, rename_action
-
     next_edits = ls.session.feature(NextEdits)
     document = ls.session.documents.current(params.text_document.uri)
     if document is None or not _is_requested(NEXT_EDIT_KIND, params.context.only):
@@ -103,20 +103,17 @@ def _next_edits(
 
 
 async def _repairs(
-    ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
+    ls: IntarsiaServer, params: types.CodeActionParams, *, is_automatic: bool
 ) -> Sequence[types.CodeAction | types.Command]:
     """Return the repair of an error on the lines of a range, if it is known or found soon.
 
     The light bulb gets what is known. Else it has the repair looked for in idle time.
     """
-    from intarsia.lsp.edits.repair import compute_repair, repair_action
-    from intarsia.lsp.repairs import REST_S
-
     session = ls.session
     document = session.documents.current(params.text_document.uri)
     if document is None or not _is_requested(EDIT_KINDS["repair"], params.context.only):
         return ()
-    if document.notebook_uri is not None or session.refusal(document):
+    if document.notebook_uri is not None or refusal_of(session, document):
         return ()
     error = await _error_at(document, params, is_automatic=is_automatic)
     if error is None:
@@ -139,11 +136,8 @@ async def _repairs(
 
 async def _error_at(
     document: Document, params: types.CodeActionParams, *, is_automatic: bool
-) -> "ErrorRange | None":
+) -> ErrorRange | None:
     """Return the error that the client reports there, else the parser, where the user asks."""
-    from intarsia.infill.repair.error_places import error_on_lines
-    from intarsia.lsp.repairs import ErrorRange, reported_error
-
     where = params.range
     reported = reported_error(document, where, params.context.diagnostics)
     if reported is not None or is_automatic:
@@ -154,7 +148,7 @@ async def _error_at(
     return None if found is None else ErrorRange(start=found, end=found)
 
 
-async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) -> types.CodeAction:
+async def resolve_code_action(ls: IntarsiaServer, action: types.CodeAction) -> types.CodeAction:
     """Compute the chosen edit, and show the user what could not be filled.
 
     Raises JsonRpcInvalidParams where the action is not one of ours.
@@ -176,19 +170,15 @@ def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
     return not only or "" in only or any(f"{kind}.".startswith(f"{parent}.") for parent in only)
 
 
-async def _holes_of(session: "Session", document: Document) -> "Sequence[MarkedHole]":
-    from intarsia.lsp.edits.compute_edit import holes_of
-
+async def _holes_of(session: Session, document: Document) -> Sequence[MarkedHole]:
     return await read_text(
         document.text, partial(holes_of, session.settings_of(document), document)
     )
 
 
 def _offers(
-    document: Document, holes: "Sequence[MarkedHole]", where: types.Range, *, is_cursor: bool
+    document: Document, holes: Sequence[MarkedHole], where: types.Range, *, is_cursor: bool
 ) -> Iterator[_Offer]:
-    from intarsia.infill.holes.find_holes import holes_within
-
     start, end = document.offset_at(where.start), document.offset_at(where.end)
     if not is_cursor:
         yield _Offer("Fill the selection", "fill", "fill", where)
@@ -214,7 +204,7 @@ def _all(num_holes: int, place: str) -> str:
 
 
 def _action(
-    ls: "IntarsiaServer", document: Document, offer: _Offer
+    ls: IntarsiaServer, document: Document, offer: _Offer
 ) -> types.CodeAction | types.Command:
     arguments = edit_arguments(offer.edit, document.uri, document.version, offer.where)
     title = f"{offer.title} (intarsia)"
@@ -235,7 +225,7 @@ def _action(
     )
 
 
-async def prefetch(session: "Session", uri: str, position: types.Position) -> None:
+async def prefetch(session: Session, uri: str, position: types.Position) -> None:
     """Have the engine read what a request at a position would send; log errors.
 
     Only edited documents are read ahead, so that reading code costs nothing.
@@ -246,13 +236,11 @@ async def prefetch(session: "Session", uri: str, position: types.Position) -> No
         logger.exception("reading ahead failed")
 
 
-async def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
-    from intarsia.lsp.requests.plan import plan_ahead, request_for
-
+async def _prefetch(session: Session, uri: str, position: types.Position) -> None:
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    snapshot = session.snapshot(document, position)
+    snapshot = snapshot_of(session, document, position)
     if session.settings_requests.is_open or snapshot.refusal:
         return
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)

@@ -14,7 +14,6 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import parse_if_long
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.edits.workspace_edit import (
     CANNOT_APPLY,
@@ -25,7 +24,9 @@ from intarsia.lsp.edits.workspace_edit import (
 )
 from intarsia.lsp.params import AtPosition, EditArguments, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
+from intarsia.lsp.requests.plan import plan_ahead
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.snapshots import parse_if_long, seen
 from intarsia.lsp.suggestions import Suggestions
 from intarsia.workspace.context.chunk import Chunk
 
@@ -66,10 +67,8 @@ async def execute_context(ls: IntarsiaServer, params: types.ExecuteCommandParams
 
 async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     """Return what the model sees, or one line that says why it sees nothing."""
-    from intarsia.lsp.requests.plan import plan_ahead
-
     session, uri = ls.session, arguments.text_document.uri
-    snapshot = await session.seen(uri, arguments.position.as_lsp)
+    snapshot = await seen(session, uri, arguments.position.as_lsp)
     if isinstance(snapshot, NoSuggestion):
         return f"the model sees nothing: {snapshot.reason}\n"
     if snapshot.refusal is not None:

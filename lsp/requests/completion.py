@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.edits.workspace_edit import text_edit
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
@@ -17,6 +17,7 @@ from intarsia.lsp.project.needed_imports import shown_imports
 from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import seen
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -29,7 +30,7 @@ async def completion(
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
     session, uri = ls.session, params.text_document.uri
-    snapshot = await session.seen(uri, params.position)
+    snapshot = await seen(session, uri, params.position)
     if isinstance(snapshot, NoSuggestion):
         report(session, uri, RequestOutcome(reason=snapshot.reason))
         return types.CompletionList(is_incomplete=True, items=[])

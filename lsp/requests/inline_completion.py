@@ -8,7 +8,7 @@ import msgspec
 from lsprotocol import types
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, sure_start
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
@@ -17,6 +17,7 @@ from intarsia.lsp.project.needed_imports import imports_command
 from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import seen
 from intarsia.lsp.suggestions import Suggestions
 
 
@@ -25,7 +26,7 @@ async def inline_completion(
 ) -> "types.InlineCompletionList | ConfidentList | None":
     """Answer with items, or with null and a reason in the log and in the status."""
     session, context, uri = ls.session, params.context, params.text_document.uri
-    snapshot = await session.seen(uri, params.position, context.selected_completion_info)
+    snapshot = await seen(session, uri, params.position, context.selected_completion_info)
     if isinstance(snapshot, NoSuggestion):
         report(session, uri, RequestOutcome(reason=snapshot.reason))
         return None

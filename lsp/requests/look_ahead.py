@@ -20,7 +20,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.blocks import end_and_next_line
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.ahead_chain import PAUSE_S
-from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.machine import Strain
@@ -35,6 +35,7 @@ from intarsia.lsp.requests.plan import (
     request_for,
 )
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import parse_if_long, read_text
 from intarsia.lsp.suggestions import CachedSuggestions, Suggestions
 
 

@@ -17,11 +17,12 @@ from intarsia.infill.holes.hole import refusal_of_hole
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
 from intarsia.infill.syntax.lines import newline_of
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
-from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, Snapshot
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import MAX_CHARS_ON_LOOP
 from intarsia.lsp.suggestions import Suggestions
 
 FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}

@@ -17,7 +17,7 @@ from intarsia.infill.calibration import percent_of
 from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot, parse_if_long, read_text
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
@@ -32,6 +32,7 @@ from intarsia.lsp.requests.plan import (
     request_for,
 )
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshots import parse_if_long, read_text
 from intarsia.lsp.statistics import Recorder
 from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedFill
 

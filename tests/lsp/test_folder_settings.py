@@ -19,6 +19,7 @@ from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import refusal_of
 
 ONE, TWO, VIRTUAL = "file:///work/one", "file:///work/two", "memfs:/three"
 OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1000)
@@ -78,7 +79,7 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
     session = opened({"holeMarks": ["W"]}, {ONE: {"holeMarks": ["1"]}, TWO: {"enabled": False}})
     for uri, marks in (("untitled:/work/one/a.py", "1"), ("untitled:/work/a.py", "W")):
         assert session.settings_of(document(session, uri)).hole_marks == (marks,)
-    refusal = session.refusal(document(session, "untitled:/work/two/a.py"))
+    refusal = refusal_of(session, document(session, "untitled:/work/two/a.py"))
     assert refusal is not None and "switched off" in refusal.reason
     session.change_folders(added=[], removed=[Folder(uri=TWO), Folder(uri=VIRTUAL)])
     assert session.settings_of(document(session, "untitled:/work/b.py")).hole_marks == ("W",)
@@ -111,7 +112,7 @@ def test_a_cell_has_the_settings_of_its_notebooks_folder() -> None:
     session.documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, [cell]))
     opened_cell = session.documents.current(cell.uri)
     assert opened_cell is not None
-    refusal = session.refusal(opened_cell)
+    refusal = refusal_of(session, opened_cell)
     assert refusal is not None and "disabledLanguages" in refusal.reason
 
 
@@ -169,7 +170,7 @@ def test_it_is_on_if_it_is_on_anywhere(window: bool, folder: bool, expected: boo
 )
 def test_documents_of_a_virtual_folder_get_suggestions(uri: str, reason: str | None) -> None:
     session = opened({}, {VIRTUAL: {"exclude": ["**/own/**"]}})
-    refusal = session.refusal(document(session, uri))
+    refusal = refusal_of(session, document(session, uri))
     assert refusal is None if reason is None else refusal and reason in refusal.reason
 
 

@@ -4,10 +4,10 @@ from lsprotocol import types
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import line_starts
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Document, Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import snapshot_of
 
 URI = "file:///a.py"
 
@@ -34,7 +34,7 @@ def taken(
     """Return what a request sees of an open document."""
     found = session.documents.current(uri)
     assert found is not None, session.documents.why_none(uri)
-    return session.snapshot(found, position, selected)
+    return snapshot_of(session, found, position, selected)
 
 
 def seen(drawing: str, uri: str = URI) -> Snapshot:

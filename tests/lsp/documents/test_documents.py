@@ -17,9 +17,9 @@ from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents import positions
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.positions import changed_text, joined
-from intarsia.lsp.documents.snapshot import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.snapshots import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 
 URI = "file:///a.py"
 

@@ -19,7 +19,7 @@ from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill, ProjectContext
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project import project_contexts

@@ -14,7 +14,7 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.window import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.requests import plan as plan_module
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.plan import (

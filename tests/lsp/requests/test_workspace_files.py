@@ -11,13 +11,9 @@ from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.requests import configuration
-from intarsia.lsp.requests.configuration import (
-    did_change_watched_files,
-    did_change_workspace_folders,
-    load_configuration,
-    watch_files,
-)
+from intarsia.lsp.requests import workspace_files
+from intarsia.lsp.requests.configuration import did_change_workspace_folders, load_configuration
+from intarsia.lsp.requests.workspace_files import did_change_watched_files, watch_files
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings import Settings
 
@@ -169,7 +165,7 @@ async def test_an_answer_that_is_missing_does_not_delay_the_next_one(monkeypatch
 
 
 async def test_a_client_that_does_not_say_whether_it_watches_files_gets_an_index(monkeypatch):
-    monkeypatch.setattr(configuration, "LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(workspace_files, "LONGEST_WAIT_S", 0.05)
     server = build_server()
     client = SlowClient(server, monkeypatch, opens_index=False)
     watching = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
