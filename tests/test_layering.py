@@ -20,12 +20,7 @@ ALLOWED = {
     "workspace": {"intarsia.infill"},
     "workspace/files": set(),
     "lsp": {"intarsia.workspace", "intarsia.infill", "intarsia.engine.ipc"},
-    "cli": {
-        "intarsia.workspace",
-        "intarsia.infill",
-        "intarsia.engine",
-        "intarsia.lsp",
-    },
+    "cli": {"intarsia.workspace", "intarsia.infill", "intarsia.engine", "intarsia.lsp"},
 }
 
 LIGHT = ("infill", "workspace", "lsp", "engine/ipc")

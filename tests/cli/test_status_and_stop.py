@@ -83,12 +83,7 @@ def test_the_counts_are_shown_by_language_and_by_reason():
     assert ["all", "12", "5", "42%", "4", "80%"] in lines
     assert ["deleted", "7"] in lines
     answer = json.loads(run("status", "--stats", "--json").stdout)
-    assert answer["counts"]["languages"]["go"] == {
-        "shown": 2,
-        "accepted": 1,
-        "kept": 1,
-        "ended": 1,
-    }
+    assert answer["counts"]["languages"]["go"] == {"shown": 2, "accepted": 1, "kept": 1, "ended": 1}
 
 
 def test_a_name_that_is_not_in_the_catalog_is_answered_with_the_catalog():

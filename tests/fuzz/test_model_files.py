@@ -101,9 +101,7 @@ def with_numbers(changes: Sequence[tuple[int, int]]) -> bytes:
 
 odd_fields = st.builds(
     lambda field, name: gguf_field(
-        field[8:].split(b"\x08\0\0\0")[0][:-4].decode("utf-8", "replace"),
-        STRING,
-        gguf_string(name),
+        field[8:].split(b"\x08\0\0\0")[0][:-4].decode("utf-8", "replace"), STRING, gguf_string(name)
     ),
     st.sampled_from(FIELDS),
     st.sampled_from(NAMES),

@@ -87,11 +87,7 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
 
 @pytest.mark.parametrize(("model", "excludes"), [("remote:far", True), ("near", False)])
 def test_no_folder_chooses_the_model_or_sends_its_secrets_to_a_server(model, excludes):
-    own = {
-        "model": "evil",
-        "maxCandidates": 9,
-        "decoding": "autoregressive",
-    }
+    own = {"model": "evil", "maxCandidates": 9, "decoding": "autoregressive"}
     session = opened({"model": model}, {ONE: own, TWO: {"excludeSecrets": False}})
     assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings
     assert session.settings.model == model

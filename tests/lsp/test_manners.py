@@ -83,9 +83,7 @@ class Kept:
     def becomes(self, document: str) -> bool:
         start, old_end, new_end = replaced_range(self.document, document)
         change = TextChange(
-            start=start,
-            removed=self.document[start:old_end],
-            inserted=document[start:new_end],
+            start=start, removed=self.document[start:old_end], inserted=document[start:new_end]
         )
         self.document = document
         return self.texts.move(change, document)

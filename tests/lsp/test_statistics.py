@@ -57,8 +57,7 @@ ACCEPTED = LanguageCounts(shown=1, accepted=1, kept=1, ended=1)
 
 
 @pytest.mark.parametrize(
-    "texts",
-    [[SHOWN], ["first", " +", " second"], list(SHOWN), ["first"], ["fir", "st + second"]],
+    "texts", [[SHOWN], ["first", " +", " second"], list(SHOWN), ["first"], ["fir", "st + second"]]
 )
 async def test_an_accept_is_counted_once_whole_in_words_or_typed_along(runtime, texts):
     async with suggested(runtime) as user:
@@ -126,8 +125,7 @@ def test_servers_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"\xff\x00", b'{"counts": 99}', b"[" * MAX_BYTES, b'{"since": 7}'],
+    "content", [b"", b"{", b"[]", b"\xff\x00", b'{"counts": 99}', b"[" * MAX_BYTES, b'{"since": 7}']
 )
 def test_a_damaged_file_is_started_again(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "statistics.json"

@@ -38,8 +38,7 @@ def vscode() -> types.InitializeParams:
         types.NotebookDocumentSyncClientCapabilities(dynamic_registration=True)
     )
     return types.InitializeParams(
-        capabilities=capabilities,
-        client_info=types.ClientInfo("Visual Studio Code", "1.105.0"),
+        capabilities=capabilities, client_info=types.ClientInfo("Visual Studio Code", "1.105.0")
     )
 
 

@@ -30,10 +30,7 @@ def test_all_parts_are_shown_with_their_origin_reason_and_cost(folder: Path):
     heading, first, second = result.stdout.split("\n")[:3]
     assert heading.startswith("── library.py (members, about ")
     assert heading.endswith(" · members of: Door")
-    assert (first, second) == (
-        "class Door:",
-        "    def open_it(self, angle: float) -> bool: ...",
-    )
+    assert (first, second) == ("class Door:", "    def open_it(self, angle: float) -> bool: ...")
     assert "── main.py: before the hole\nfrom library import Door\n" in result.stdout
     assert "print(enter(Door()))" in result.stdout
     assert "estimated: no engine has measured it yet" in result.stdout

@@ -45,10 +45,7 @@ def test_json_has_every_key_and_counts_from_one(start_engine, source: Path):
     assert report.keys() >= KEYS
     assert report["text"] == "a + b"
     assert report["reason"] is None
-    assert report["range"] == {
-        "start": {"line": 2, "column": 12},
-        "end": {"line": 2, "column": 12},
-    }
+    assert report["range"] == {"start": {"line": 2, "column": 12}, "end": {"line": 2, "column": 12}}
     assert report["kind"] == "line"
     assert 0.5 < report["probability"] < 1, "all of its tokens are sure"
     assert report["ms"].keys() == {"queue", "prefill", "denoise", "total"}
@@ -167,10 +164,7 @@ def test_every_hole_is_one_object_whose_text_replaces_its_range(start_engine, st
     first, second = (json.loads(line) for line in result.stdout.splitlines())
     assert (first["text"], first["kind"], first["reason"]) == ("return 1", "block", None)
     assert second["text"] == "# TODO: the second number\n    return 2"
-    assert second["range"] == {
-        "start": {"line": 6, "column": 5},
-        "end": {"line": 6, "column": 36},
-    }
+    assert second["range"] == {"start": {"line": 6, "column": 5}, "end": {"line": 6, "column": 36}}
 
 
 def test_marks_of_ones_own_are_holes_too(start_engine, tmp_path: Path):

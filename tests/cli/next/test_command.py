@@ -9,10 +9,7 @@ from scripted_next_edits import BALANCED, BOLD, SURE, rule
 
 BEFORE = "def area(a, b):\n    return a * b\n\n\nprint(area(1, 2))\nprint(area(3, 4))\n"
 AFTER = BEFORE.replace("def area(a, b)", "def size(a, b, *c)")
-RULES = [
-    rule("print(area(1", "print(size(1", BOLD),
-    rule("print(area(3", "print(size(3", SURE),
-]
+RULES = [rule("print(area(1", "print(size(1", BOLD), rule("print(area(3", "print(size(3", SURE)]
 
 
 @pytest.fixture
@@ -98,10 +95,7 @@ def test_a_model_that_cannot_is_a_reason(start_engine, texts):
     new, old = texts
     result = run("next", new, "--before", old, "--json")
     assert result.exit_code == 1
-    assert json.loads(result.stdout) == {
-        "edits": [],
-        "reason": "this model cannot find next edits",
-    }
+    assert json.loads(result.stdout) == {"edits": [], "reason": "this model cannot find next edits"}
 
 
 def test_the_old_text_may_come_from_standard_input(start_engine, texts):

@@ -71,10 +71,7 @@ def run(
     return rewrite(
         verifier or RuleVerifier(CHAIN),
         RewriteRequest(
-            draft_ids=draft,
-            suffix_ids=suffix,
-            end_ids=frozenset({END}),
-            max_forwards=max_forwards,
+            draft_ids=draft, suffix_ids=suffix, end_ids=frozenset({END}), max_forwards=max_forwards
         ),
         RewritePolicy(**({"noise": 0.2} | policy)),
         generator=torch.Generator().manual_seed(seed),

@@ -84,8 +84,7 @@ def test_weights_that_were_only_copied_are_hashed_once(folder: Path, monkeypatch
     assert problem_of_conversion(folder) is None
     hashed: list[str] = []
     monkeypatch.setattr(
-        "intarsia.engine.model_store.gguf.convert.sha256_of",
-        lambda path: hashed.append(path.name),
+        "intarsia.engine.model_store.gguf.convert.sha256_of", lambda path: hashed.append(path.name)
     )
     problem_of_conversion(folder)
     assert WEIGHTS not in hashed

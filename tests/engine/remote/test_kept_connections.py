@@ -189,10 +189,7 @@ def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSet
 
 
 def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(settings):
-    with serving(
-        ending_the_second(first_bytes=b"HTTP/1.1 200"),
-        keeps_open=True,
-    ) as server:
+    with serving(ending_the_second(first_bytes=b"HTTP/1.1 200"), keeps_open=True) as server:
         ask = asking(settings, server.url)
         assert ask() == 1
         with pytest.raises(RemoteError) as caught:

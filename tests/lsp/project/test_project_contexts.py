@@ -115,12 +115,7 @@ async def test_the_command_shows_what_is_chosen_where_nothing_was_typed(runtime,
 @pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("kind", "where"),
-    [
-        ("fillAll", None),
-        ("fill", lines(8, 9)),
-        ("rewrite", lines(8, 9)),
-        ("repair", lines(11, 12)),
-    ],
+    [("fillAll", None), ("fill", lines(8, 9)), ("rewrite", lines(8, 9)), ("repair", lines(11, 12))],
 )
 async def test_each_edit_reads_code_of_other_files_where_nothing_was_typed(
     runtime, tmp_path, monkeypatch, kind, where

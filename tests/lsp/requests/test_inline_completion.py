@@ -199,8 +199,7 @@ KINDS = types.CompletionItemKind
 
 
 @pytest.mark.parametrize(
-    ("written", "kind"),
-    [("ue", KINDS.Variable), ("ue(x)", KINDS.Function), ("ue + 1", KINDS.Text)],
+    ("written", "kind"), [("ue", KINDS.Variable), ("ue(x)", KINDS.Function), ("ue + 1", KINDS.Text)]
 )
 async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime, written, kind):
     server = rule_server_command(text=written)

@@ -124,11 +124,7 @@ async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "numbers", "offered"),
-    [
-        ("balanced", BALANCED, [4, 5]),
-        ("balanced", BOLD, [4]),
-    ],
+    ("level", "numbers", "offered"), [("balanced", BALANCED, [4, 5]), ("balanced", BOLD, [4])]
 )
 async def test_the_setting_says_how_sure_an_offer_is(runtime, level, numbers, offered):
     rules = [rule("(area(1", "(size(1", SURE), rule("(area(3", "(size(3", numbers)]
@@ -158,10 +154,7 @@ async def test_an_edit_that_is_a_rename_is_offered_as_one(runtime: Address) -> N
 
 
 def _range(line: int, start: int, end: int) -> Mapping[str, Any]:
-    return {
-        "start": {"line": line, "character": start},
-        "end": {"line": line, "character": end},
-    }
+    return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
 async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Address) -> None:

@@ -35,14 +35,10 @@ CASES = {
     "a rest of a line": Case(before=ADD, after=REST, fill="left + right"),
     "a half-typed word": Case(before=ADD + "le", after=REST, fill="ft + right"),
     "several lines": Case(
-        before="def f(x):\n    ",
-        after="\n\n\nf(1)\n",
-        fill="if x:\n        return 1\n    return 2",
+        before="def f(x):\n    ", after="\n\n\nf(1)\n", fill="if x:\n        return 1\n    return 2"
     ),
     "text that is not ASCII": Case(
-        before='def f(x):\n    print("𝄞 ä 語"); return ',
-        after="\n\n\nf(1)\n",
-        fill='x + "é𝄞"',
+        before='def f(x):\n    print("𝄞 ä 語"); return ', after="\n\n\nf(1)\n", fill='x + "é𝄞"'
     ),
 }
 SELECTED = Case(before=ADD, after=REST, fill="left + right")

@@ -110,10 +110,7 @@ def _write_tokens(writer: gguf.GGUFWriter, toy: ToyGguf) -> None:
 
 
 def _tensors(model: PreTrainedModel, toy: ToyGguf) -> dict[str, Tensor]:
-    heads = {
-        "attn_q": model.config.num_attention_heads,
-        "attn_k": model.config.num_key_value_heads,
-    }
+    heads = {"attn_q": model.config.num_attention_heads, "attn_k": model.config.num_key_value_heads}
     tensors = {}
     for name, parameter in model.named_parameters():
         stem, _, kind = name.rpartition(".")

@@ -31,12 +31,7 @@ CASES = [
         ["A.x", "A.f", "C"],
         "interface A extends B {\n  x: number\n  f(): void;\n}\nclass C {}",
     ),
-    (
-        "typescript",
-        "class C { f() { return 1; } }\n",
-        ["C"],
-        "class C { ... }",
-    ),
+    ("typescript", "class C { f() { return 1; } }\n", ["C"], "class C { ... }"),
     (
         "rust",
         "pub struct A { pub x: i32 }\nimpl A { pub fn f(&self) -> i32 { 1 } }\n"

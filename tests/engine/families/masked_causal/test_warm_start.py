@@ -107,8 +107,7 @@ def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_forwa
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"decoding": "autoregressive"}, {"alternative": 1}, {"draft": "val"}],
+    "changes", [{"decoding": "autoregressive"}, {"alternative": 1}, {"draft": "val"}]
 )
 def test_nothing_else_starts_from_an_answer(typist: Typist, changes: dict[str, Any]) -> None:
     typist.fill()
