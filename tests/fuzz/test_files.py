@@ -16,54 +16,15 @@ from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.paths import RootSettings
 
 RUBY = ("<<A", '<<~"long name"', "<<-'b", "<<`c\n", '"#{', "%w[#{", "\n", "A\n", '"', "}", " ")
-RUBY += (
-    "<<" + "N" * 120,
-    '<<"' + "m" * 200 + '"',
-    "/#{",
-    ":'",
-    "%q(",
-    "=begin\n",
-    "def a\n",
-    "end\n",
-)
+RUBY += ("<<" + "N" * 120, '<<"' + "m" * 200 + '"', "/#{", ":'", "%q(", "=begin\n", "def a\n")
+RUBY += ("end\n",)
 YAML = ("- ", "? ", ": ", "a: ", "\n", "\n ", "\n  ", "|\n", ">-\n", "&a ", "{", "[", ",", "]", "}")
 YAML += ("!!x ", '"', "'", "# c", "---\n", "\t", "- - - - ", "? ? ? ")
-PYTHON = (
-    "if x:\n",
-    '"""',
-    "'''",
-    'f"{',
-    "'",
-    '"',
-    "\n",
-    "\\\n",
-    "(",
-    ")",
-    "}",
-    "x = ",
-    "#",
-    "\x0c",
-)
-PYTHON += ("while 1:\n", 'f"""{', "b'", "r'''", "\t", "else:\n")
+PYTHON = ("if x:\n", '"""', "'''", 'f"{', "'", '"', "\n", "\\\n", "(", ")", "}", "x = ", "#")
+PYTHON += ("\x0c", "while 1:\n", 'f"""{', "b'", "r'''", "\t", "else:\n")
 FRAGILE = {"ruby": RUBY, "yaml": YAML, "python": PYTHON}
-RULES = (
-    "*",
-    "**",
-    "**/",
-    "/",
-    "?",
-    "[a-z]",
-    "[!",
-    "]",
-    "\\",
-    "!",
-    "#",
-    " ",
-    "\n",
-    "a",
-    "ab",
-    ".py",
-)
+RULES = ("*", "**", "**/", "/", "?", "[a-z]", "[!", "]", "\\", "!", "#", " ", "\n", "a", "ab")
+RULES += (".py",)
 RULES += (
     "src/",
     "a*",
@@ -77,20 +38,8 @@ RULES += (
     "secrets/",
     ".env",
 )
-NAMES = (
-    "a",
-    "ab",
-    "src",
-    "a" * 60,
-    "é",
-    "a.py",
-    "aaaa.py",
-    ".env",
-    "id_rsa",
-    "x y",
-    "[a]",
-    "secrets",
-)
+NAMES = ("a", "ab", "src", "a" * 60, "é", "a.py", "aaaa.py", ".env", "id_rsa", "x y", "[a]")
+NAMES += ("secrets",)
 SECRETS = (".env", "id_rsa", "src/.env", "secrets/a.py", "a/b/c.pem")
 
 
