@@ -73,9 +73,7 @@ class RayTeam:
         command = [_program("python"), str(script), f"127.0.0.1:{self.gcs_port}"]
         assert _start(self.folder, command).wait(WAIT_S) == 0, self.log()
 
-    def request(
-        self, method: str, path: str, key: str | None = None, body: object = None
-    ) -> http.client.HTTPResponse:
+    def request(self, method, path, key=None, body=None) -> http.client.HTTPResponse:
         """Return the answer, with its body unread, on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -120,13 +118,7 @@ class RayTeam:
 
 
 @contextmanager
-def ray_team(
-    *,
-    num_users: int,
-    deployment: Mapping[str, Any] | None = None,
-    import_path: str | None = None,
-    **args: object,
-) -> Iterator[RayTeam]:
+def ray_team(*, num_users, deployment=None, import_path=None, **args) -> Iterator[RayTeam]:
     """Start Ray and our configuration of it, and wait for the first replica.
 
     ``deployment`` and ``args`` replace what the configuration says of the deployment and of the

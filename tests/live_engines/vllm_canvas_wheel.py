@@ -184,9 +184,7 @@ def logits_of(likely: list[int], vocab_size: int) -> torch.Tensor:
     return logits
 
 
-def event_of(
-    body: dict[str, Any], params: SamplingParams, ids: list[int], logits: torch.Tensor
-) -> str:
+def event_of(body, params, ids, logits) -> str:
     """Return the event with a canvas as the server builds it, log-probabilities at temperature 1.
 
     The server's kernel that takes these from the logits needs a GPU: here log_softmax does it.

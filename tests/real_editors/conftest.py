@@ -35,9 +35,7 @@ def pytest_exception_interact(node: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def vscode(
-    real_engine_runtime: Address, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[CodeServer]:
+def vscode(real_engine_runtime, tmp_path_factory) -> Iterator[CodeServer]:
     """The one VS Code of this run; it trusts every workspace."""
     with code_server(
         tmp_path_factory.mktemp("vscode"),
@@ -62,9 +60,7 @@ def log(vscode: CodeServer) -> ExtensionLog:
 
 
 @pytest.fixture
-def windows(
-    vscode: CodeServer, browser: Browser, tmp_path: Path, log: ExtensionLog
-) -> Iterator[Windows]:
+def windows(vscode, browser, tmp_path, log) -> Iterator[Windows]:
     """Open windows on workspaces of this test's own; afterwards no unforgiven error is logged."""
     with Windows(server=vscode, browser=browser, folder=tmp_path) as windows:
         yield windows

@@ -42,9 +42,7 @@ class Kate:
 
 
 @contextmanager
-def kate_window(
-    file: Path, environment: Mapping[str, str], *, server_settings: str, allowed: str
-) -> Iterator[Kate]:
+def kate_window(file, environment, *, server_settings, allowed) -> Iterator[Kate]:
     """Run Kate on a file with this user server setting; ``allowed``: the command it may start."""
     configuration = Path(environment["XDG_CONFIG_HOME"])
     (configuration / "kate" / "lspclient").mkdir(parents=True)
@@ -101,9 +99,7 @@ def _x_server() -> Iterator[str]:
 
 
 @contextmanager
-def _process(
-    command: list[str], environment: Mapping[str, str], pass_fds: tuple[int, ...] = ()
-) -> Iterator[None]:
+def _process(command, environment, pass_fds=()) -> Iterator[None]:
     process = subprocess.Popen(
         command,
         env=environment,
@@ -151,9 +147,7 @@ def complete_in_kate(case: Case, file: Path, environment: Mapping[str, str]) -> 
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_kate_takes_a_suggestion_from_its_menu(
-    case: Case, runtime: Address, tmp_path: Path
-) -> None:
+def test_kate_takes_a_suggestion_from_its_menu(case, runtime, tmp_path):
     server = rule_server_command(text=case.fill)
     complete_in_kate(case, case_file(case, tmp_path), surroundings(runtime, tmp_path, server))
 

@@ -10,8 +10,6 @@ import pytest
 from headless_nvim import ATTACHED
 from neovim_terminal import NeovimTerminal, neovim_terminal
 
-from intarsia.engine.ipc.address import Address
-
 pytestmark = [
     pytest.mark.timeout(240),
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
@@ -41,10 +39,7 @@ def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
     with ExitStack() as stack:
         opened: list[NeovimTerminal] = []
 
-        def start(
-            address: Address,
-            text: str,
-        ) -> NeovimTerminal:
+        def start(address, text) -> NeovimTerminal:
             # Of its own: the Neovim of the test before may listen in its folder a little longer.
             folder = Path(tempfile.mkdtemp(prefix="nvim", dir=address.directory))
             file = tmp_path / "example.py"
@@ -65,8 +60,8 @@ def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
 
 
 def test_ghost_text_stands_behind_the_cursor_in_its_own_colour_and_is_accepted(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
+    open_terminal, real_engine_runtime
+):
     terminal = open_terminal(real_engine_runtime, SUM)
     terminal.keys("GA ")
     terminal.suggests("left + right")
@@ -78,8 +73,8 @@ def test_ghost_text_stands_behind_the_cursor_in_its_own_colour_and_is_accepted(
 
 
 def test_a_block_stands_below_the_line_and_is_accepted_line_by_line(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
+    open_terminal, real_engine_runtime
+):
     terminal = open_terminal(real_engine_runtime, LOOP)
     terminal.keys("GA")
     first, *rest = terminal.ghost_text().split("\n")
@@ -91,9 +86,7 @@ def test_a_block_stands_below_the_line_and_is_accepted_line_by_line(
     terminal.nvim.until(f"vim.api.nvim_get_current_line() == [[{rest[0]}]]")
 
 
-def test_next_goes_round_and_counts(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
+def test_next_goes_round_and_counts(open_terminal, real_engine_runtime):
     terminal = open_terminal(real_engine_runtime, SUM)
     terminal.keys("GA ")
     first = terminal.ghost_text()
@@ -106,9 +99,7 @@ def test_next_goes_round_and_counts(
     terminal.suggests(first)
 
 
-def test_a_draft_is_seen_settling(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
+def test_a_draft_is_seen_settling(open_terminal, real_engine_runtime):
     # A text of its own: what the engine has written before comes without a draft.
     terminal = open_terminal(real_engine_runtime, WORDS)
     terminal.nvim.change_settings(showThreshold=0)  # else a draft waits until it is certain
@@ -119,8 +110,8 @@ def test_a_draft_is_seen_settling(
 
 
 def test_a_code_action_fills_an_empty_body_and_one_undo_takes_it_back(
-    open_terminal: OpenTerminal, real_engine_runtime: Address
-) -> None:
+    open_terminal, real_engine_runtime
+):
     text = SUM.replace("return\n", "...\n\n\nprint(add(1, 2))\n")
     terminal = open_terminal(real_engine_runtime, text)
     terminal.keys("3G:lua vim.lsp.buf.code_action()\r")

@@ -75,9 +75,7 @@ def complete_in_helix(case: Case, file: Path, environment: Mapping[str, str]) ->
 
 
 @each_case
-def test_helix_takes_a_suggestion_from_its_menu(
-    case: Case, runtime: Address, tmp_path: Path
-) -> None:
+def test_helix_takes_a_suggestion_from_its_menu(case, runtime, tmp_path):
     server = rule_server_command(text=case.fill)
     complete_in_helix(case, case_file(case, tmp_path), surroundings(runtime, tmp_path, server))
 
@@ -89,9 +87,7 @@ def test_helix_with_the_real_model(real_engine_runtime: Address, tmp_path: Path)
     complete_in_helix(case, case_file(case, tmp_path), environment)
 
 
-def test_helix_keeps_its_menu_while_the_suggestion_is_typed(
-    runtime: Address, tmp_path: Path
-) -> None:
+def test_helix_keeps_its_menu_while_the_suggestion_is_typed(runtime, tmp_path):
     case = CASES["a half-typed word"]
     server = rule_server_command(text=case.fill)
     environment = surroundings(runtime, tmp_path, server)
@@ -123,9 +119,7 @@ EMACS_CLIENTS = ("eglot", "lsp-mode", "lsp-mode 10", "lsp-mode 10, ghost text")
 each_client = pytest.mark.parametrize("client", EMACS_CLIENTS)
 
 
-def complete_in_emacs(
-    client: str, case: Case, file: Path, environment: Mapping[str, str], selected: str = ""
-) -> None:
+def complete_in_emacs(client, case, file, environment, selected="") -> None:
     """Run the guide's recipe and the driver in Emacs without a screen.
 
     ``selected``: the text in the hole, to be replaced by a code action.
@@ -162,9 +156,7 @@ def complete_in_emacs(
 
 @each_client
 @each_case
-def test_emacs_takes_a_suggestion(
-    client: str, case: Case, runtime: Address, tmp_path: Path
-) -> None:
+def test_emacs_takes_a_suggestion(client, case, runtime, tmp_path):
     if client == "lsp-mode" and not case.before.isascii():
         pytest.skip("lsp-mode 8 counts a character outside the BMP as one UTF-16 unit")
     server = rule_server_command(text=case.fill)
@@ -181,9 +173,7 @@ def test_eglot_fills_the_selection_by_a_code_action(runtime: Address, tmp_path: 
 
 @pytest.mark.model
 @each_client
-def test_emacs_with_the_real_model(
-    client: str, real_engine_runtime: Address, tmp_path: Path
-) -> None:
+def test_emacs_with_the_real_model(client, real_engine_runtime, tmp_path):
     case = CASES["a rest of a line"]
     environment = surroundings(real_engine_runtime, tmp_path)
     complete_in_emacs(client, case, case_file(case, tmp_path), environment)

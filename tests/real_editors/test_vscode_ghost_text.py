@@ -5,8 +5,6 @@ from engine_watch import num_fills
 from sources import LOOP, OPENING, SUM
 from windows import Windows
 
-from intarsia.engine.ipc.address import Address
-
 
 def test_ghost_text_appears_while_typing_and_is_saved_only_once_accepted(windows: Windows) -> None:
     window = windows.open(SUM)
@@ -19,9 +17,7 @@ def test_ghost_text_appears_while_typing_and_is_saved_only_once_accepted(windows
     window.expect_saved(SUM.replace("║", " left + right"))
 
 
-def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(
-    windows: Windows, real_engine_runtime: Address
-) -> None:
+def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(windows, real_engine_runtime):
     window = windows.open(SUM)
     window.type(" ")
     window.expect_ghost_text("left + right")
@@ -85,9 +81,7 @@ def test_an_emoji_before_the_cursor_does_not_move_the_insertion(windows: Windows
     window.expect_saved(source.replace("║", " + right"))
 
 
-def test_nothing_is_asked_while_inline_suggestions_are_off(
-    windows: Windows, real_engine_runtime: Address
-) -> None:
+def test_nothing_is_asked_while_inline_suggestions_are_off(windows, real_engine_runtime):
     window = windows.open(SUM, settings={"editor.inlineSuggest.enabled": False})
     fills = num_fills(real_engine_runtime)
     window.type(" ")

@@ -5,17 +5,15 @@ over SSH; extensions run in the remote extension host.
 """
 
 import json
-from pathlib import Path
 
 from extension_log import ExtensionLog
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from small_extension import write_extension
 from sources import SUM
 from test_vscode_context import EVERYTHING, LEDGER, OTHERS, USE
-from windows import Windows, own_windows
+from windows import own_windows
 
 from conftest import PATIENT
-from intarsia.engine.ipc.address import Address
 
 # An extension with a virtual file system: files that are in memory, and on no disk.
 SCHEME = "memfs"
@@ -49,8 +47,8 @@ FILES = {"/project/sum.py": SUM.replace("║", ""), "/project/.env.sh": "KEY=\n"
 
 
 def test_extension_server_engine_and_index_run_on_the_side_of_the_files(
-    windows: Windows, real_engine_runtime: Address
-) -> None:
+    windows, real_engine_runtime
+):
     window = windows.open(USE, others=OTHERS, settings=EVERYTHING)
     shown = window.page.locator(f'.monaco-editor[data-uri$="/{window.file.name}"]').first
     expect(shown).to_have_attribute("data-uri", f"{windows.server.remote}{window.file}")
@@ -65,8 +63,8 @@ def test_extension_server_engine_and_index_run_on_the_side_of_the_files(
 
 
 def test_a_virtual_folder_gets_suggestions_from_the_document_alone(
-    browser: Browser, real_engine_runtime: Address, tmp_path: Path
-) -> None:
+    browser, real_engine_runtime, tmp_path
+):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "ledger.py").write_text(LEDGER)  # of the same name, and not opened
     workspace = tmp_path / "virtual.code-workspace"

@@ -5,8 +5,6 @@ from playwright.sync_api import expect
 from sources import SUM
 from windows import Windows
 
-from intarsia.engine.ipc.address import Address
-
 
 def test_the_status_item_tells_the_model_and_what_the_last_answer_cost(windows: Windows) -> None:
     window = windows.open(SUM)
@@ -19,9 +17,7 @@ def test_the_status_item_tells_the_model_and_what_the_last_answer_cost(windows: 
     window.expect_saved(SUM.replace("║", " "))
 
 
-def test_a_pause_asks_nothing_until_it_is_ended(
-    windows: Windows, real_engine_runtime: Address
-) -> None:
+def test_a_pause_asks_nothing_until_it_is_ended(windows, real_engine_runtime):
     window = windows.open(SUM)
     fills = num_fills(real_engine_runtime)
     window.command("Intarsia: Pause for 10 Minutes")

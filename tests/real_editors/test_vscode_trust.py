@@ -1,13 +1,9 @@
 """An untrusted workspace in VS Code: its settings name no programs and no models."""
 
-from pathlib import Path
-
-from playwright.sync_api import Browser
 from sources import SUM
 from windows import own_windows
 
 from conftest import PATIENT
-from intarsia.engine.ipc.address import Address
 
 # It trusts no workspace, and does not ask.
 SILENT = {"startupPrompt": "never", "banner": "never", "untrustedFiles": "open"}
@@ -15,8 +11,8 @@ CAREFUL = {f"security.workspace.trust.{name}": value for name, value in SILENT.i
 
 
 def test_programs_and_models_of_an_untrusted_workspace_are_not_followed(
-    real_engine_runtime: Address, browser: Browser, tmp_path: Path
-) -> None:
+    real_engine_runtime, browser, tmp_path
+):
     ran, program = tmp_path / "ran", tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {ran}\n")
     program.chmod(0o755)

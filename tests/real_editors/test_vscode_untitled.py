@@ -4,14 +4,13 @@ import re
 from pathlib import Path
 
 from extension_log import ExtensionLog
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from sources import SUM
 from test_vscode_context import OTHERS
 from vscode_window import VSCodeWindow
 from windows import own_windows
 
 from conftest import PATIENT
-from intarsia.engine.ipc.address import Address
 
 # It closes no brackets and indents nothing by itself.
 SETTINGS: dict[str, object] = {
@@ -33,8 +32,8 @@ def save_as(window: VSCodeWindow, file: Path) -> None:
 
 
 def test_a_new_document_gets_suggestions_before_and_after_it_is_saved(
-    real_engine_runtime: Address, browser: Browser, tmp_path: Path
-) -> None:
+    real_engine_runtime, browser, tmp_path
+):
     with own_windows(
         real_engine_runtime, browser, tmp_path, settings={**PATIENT, **SETTINGS}
     ) as windows:

@@ -33,7 +33,7 @@ def paths(archive: Path) -> list[str]:
 
 @pytest.mark.parametrize(("name", "pack"), [("a.whl", zip_bytes), ("a.tar.gz", tar_bytes)])
 def test_names_that_point_outside_are_left_out_and_nothing_is_written(
-    tmp_path: Path, name: str, pack, monkeypatch: pytest.MonkeyPatch
+    tmp_path, name, pack, monkeypatch
 ):
     folder = tmp_path / "in"
     folder.mkdir()

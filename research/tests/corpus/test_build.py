@@ -76,15 +76,7 @@ ROWS = (
 )
 
 
-def build(
-    net: SmallNet,
-    out: Path,
-    rows=ROWS,
-    *,
-    languages: tuple[str, ...] = (),
-    max_mb: float = 1.0,
-    held_out: frozenset[tuple[str, str]] = frozenset(),
-) -> Manifest:
+def build(net, out, rows=ROWS, *, languages=(), max_mb=1.0, held_out=frozenset()) -> Manifest:
     options = BuildOptions(
         seed=1,
         max_mb=max_mb,

@@ -12,11 +12,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia_research.corpus.balance import balanced
 from intarsia_research.corpus.contamination import MeasuredTexts
 from intarsia_research.corpus.duplicates import SeenTexts
-from intarsia_research.corpus.filters import (
-    reason_in_path,
-    reason_in_syntax,
-    reason_in_text,
-)
+from intarsia_research.corpus.filters import reason_in_path, reason_in_syntax, reason_in_text
 from intarsia_research.corpus.licence import permitted
 
 CODE = "def area(width, height):\n    return width * height\n"

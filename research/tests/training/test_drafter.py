@@ -2,12 +2,11 @@
 
 import json
 import random
-from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
-from toy_causal import CPU, KINDS, Kind, save_toy, toy_causal_model, toy_context
+from toy_causal import CPU, KINDS, save_toy, toy_causal_model, toy_context
 from toy_training import toy_parts, toy_tuning_task, train_toy
 
 from intarsia.engine.errors import ModelError
@@ -15,20 +14,13 @@ from intarsia.engine.families.masked_causal.backbone.drafter import read_drafter
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia_research.training.drafter_task import DrafterTask, DrafterTaskOptions, spread_taps
-from intarsia_research.training.packed_holes import PackedHoles
 
 OPTIONS = DrafterTaskOptions(
     seed=0, num_rows=4, num_blocks=12, max_prefix=24, max_suffix=12, max_middle=24
 )
 
 
-def toy_drafter_task(
-    folder: Path,
-    holes: PackedHoles,
-    options: DrafterTaskOptions = OPTIONS,
-    *,
-    tuning: Path | None = None,
-) -> DrafterTask:
+def toy_drafter_task(folder, holes, options=OPTIONS, *, tuning=None) -> DrafterTask:
     """Return the task of a drafter of all tokens, on a tuned backbone where a tuning is named."""
     backbone, fim, vocabulary = toy_parts(folder, holes)
     if tuning is not None:
@@ -46,9 +38,7 @@ def randomized(task: DrafterTask) -> DrafterTask:
     return task
 
 
-def test_a_drafter_learns_what_the_backbone_writes(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_a_drafter_learns_what_the_backbone_writes(toy, holes, tmp_path):
     tuning = toy_tuning_task(toy, holes)  # what random numbers predict cannot be learnt
     train_toy(tuning, holes, tmp_path / "tuning", tokens=6_000, peak_rate=1e-2)
     path = tmp_path / "tuning" / "weights.safetensors"
@@ -61,9 +51,7 @@ def test_a_drafter_learns_what_the_backbone_writes(
 
 @pytest.mark.parametrize("kind", KINDS)
 @torch.inference_mode()
-def test_a_block_drafts_the_same_in_training_and_in_a_fill(
-    kind: Kind, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_a_block_drafts_the_same_in_training_and_in_a_fill(kind, holes, tmp_path):
     folder = save_toy(tmp_path / "toy", toy_causal_model(kind))
     task, path = randomized(toy_drafter_task(folder, holes)), tmp_path / "drafter.safetensors"
     task.save(path, metadata={})
@@ -95,9 +83,7 @@ def test_a_block_drafts_the_same_in_training_and_in_a_fill(
             before = token
 
 
-def test_the_file_is_read_as_it_was_trained_and_started_from(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_the_file_is_read_as_it_was_trained_and_started_from(toy, holes, tmp_path):
     task, path = randomized(toy_drafter_task(toy, holes)), tmp_path / "drafter.safetensors"
     task.save(path, metadata={"kind": "drafter"})
     other = toy_drafter_task(toy, holes)

@@ -129,18 +129,14 @@ def laid_out(text: FimTokenizer, holes: list[TrainingHole]) -> list[tuple[Traini
     return [(hole, ids[0]) for hole, ids in pairs if ids]
 
 
-def test_nothing_of_a_text_is_lost(
-    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
-) -> None:
+def test_nothing_of_a_text_is_lost(text, laid_out):
     for hole, ids in laid_out:
         before = "".join(text.pieces([*ids.prefix, *ids.given, *ids.middle], num_given=0))
         assert (hole.prefix + hole.hole).endswith(before)
         assert before.endswith(hole.hole)
 
 
-def test_a_hole_after_a_context_boundary_is_read_as_in_training(
-    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
-) -> None:
+def test_a_hole_after_a_context_boundary_is_read_as_in_training(text, laid_out):
     num_compared = 0
     for hole, ids in laid_out:
         start = given_start(hole.prefix, len(hole.prefix))
@@ -161,9 +157,7 @@ def test_a_hole_after_a_context_boundary_is_read_as_in_training(
     assert num_compared > len(laid_out) // 3
 
 
-def test_contexts_end_at_the_hole_and_at_boundaries_near_and_further_up(
-    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
-) -> None:
+def test_contexts_end_at_the_hole_and_at_boundaries_near_and_further_up(text, laid_out):
     lines = [
         "".join(text.pieces(ids.given, num_given=0)).count("\n") if ids.given else -1
         for _, ids in laid_out

@@ -39,9 +39,7 @@ def options(toy: Path, tmp_path: Path) -> TrainingOptions:
 
 
 @pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("drafter", 1_500)])
-def test_a_run_reads_other_files_and_is_resumed(
-    options: TrainingOptions, tmp_path: Path, what: str, tokens: int
-) -> None:
+def test_a_run_reads_other_files_and_is_resumed(options, tmp_path, what, tokens):
     options = replace(options, what=what, tokens=tokens)  # type: ignore[arg-type]
     out = tmp_path / "run"
 
@@ -66,9 +64,7 @@ def test_a_run_reads_other_files_and_is_resumed(
             run(changed)
 
 
-def test_holes_of_other_settings_are_not_taken_from_a_run_without_state(
-    options: TrainingOptions, tmp_path: Path
-) -> None:
+def test_holes_of_other_settings_are_not_taken_from_a_run_without_state(options, tmp_path):
     """The user may have stopped it before its first save."""
     out = tmp_path / "run"
     run_training(options, out, lambda text, share: None)

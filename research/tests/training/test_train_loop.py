@@ -20,9 +20,7 @@ def numbers(task: object) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in module.parameters()])
 
 
-def test_an_interrupted_run_ends_like_an_uninterrupted_one(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(toy, holes, tmp_path):
     straight = toy_tuning_task(toy, holes)
     train_toy(straight, holes, tmp_path / "straight", tokens=3_000)
     broken = toy_tuning_task(toy, holes)
@@ -43,9 +41,7 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
     torch.testing.assert_close(numbers(again), numbers(straight), atol=1e-4, rtol=1e-3)
 
 
-def test_a_run_is_not_resumed_with_other_settings(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_a_run_is_not_resumed_with_other_settings(toy, holes, tmp_path):
     train_toy(toy_tuning_task(toy, holes), holes, tmp_path, tokens=300)
     with pytest.raises(ModelError, match="other settings: name another folder"):
         train_toy(toy_tuning_task(toy, holes), holes, tmp_path, tokens=300, seed=1)

@@ -19,9 +19,7 @@ from intarsia_research.training.packed_holes import HoleIds, PackedHoles
 from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
 
 
-def toy_tuning_task(
-    folder: Path, holes: PackedHoles, *, rank: int = 8, strength: float = 1.0
-) -> TuningTask:
+def toy_tuning_task(folder, holes, *, rank=8, strength=1.0) -> TuningTask:
     options = TuningTaskOptions(rank=rank, seed=0)
     return TuningTask(*toy_parts(folder, holes), options, strength=strength)
 
@@ -35,9 +33,7 @@ def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @torch.inference_mode()
-def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
-    toy: Path, holes: PackedHoles, tuning: Path
-) -> None:
+def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(toy, holes, tuning):
     backbone, task = toy_batched(toy), toy_tuning_task(toy, holes)
     task.start_from(tuning)
     ids = torch.arange(20, 50)[None]
@@ -47,9 +43,7 @@ def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
 
 
-def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
-    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
-) -> None:
+def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(toy, holes, tuning, tmp_path):
     task = toy_tuning_task(toy, holes, strength=0.25)
     task.start_from(tuning)
     with torch.no_grad():
@@ -63,9 +57,7 @@ def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
         torch.testing.assert_close(weaker[name].float(), expected, atol=1e-3, rtol=1e-2)
 
 
-def test_a_run_that_is_done_is_written_at_another_strength(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_a_run_that_is_done_is_written_at_another_strength(toy, holes, tmp_path):
     def changes(strength: float) -> torch.Tensor:
         task = toy_tuning_task(toy, holes, strength=strength)
         figures = train_toy(task, holes, tmp_path, tokens=200)
@@ -103,9 +95,7 @@ def numbers(task: object) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in module.parameters()])
 
 
-def test_a_run_can_start_from_the_weights_of_an_earlier_one(
-    toy: Path, holes: PackedHoles, tmp_path: Path
-) -> None:
+def test_a_run_can_start_from_the_weights_of_an_earlier_one(toy, holes, tmp_path):
     first = toy_tuning_task(toy, holes)
     train_toy(first, holes, tmp_path / "first", tokens=400, peak_rate=5e-3)
     second = toy_tuning_task(toy, holes)

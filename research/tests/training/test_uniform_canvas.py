@@ -109,8 +109,8 @@ def test_a_hole_that_is_too_long_is_refused() -> None:
     seed=st.integers(0, 999),
 )
 def test_every_canvas_is_one_that_a_fill_lays_out(
-    num_given: int, num_middle: int, num_suffix: int, canvas_length: int, seed: int
-) -> None:
+    num_given, num_middle, num_suffix, canvas_length, seed
+):
     ids = hole(num_given, num_middle, num_suffix)
     rules = CanvasRules(
         sizes=CanvasSizes(canvas_length=canvas_length), end_id=END, pad_id=PAD, vocab_size=999
@@ -235,7 +235,6 @@ def test_gradients_reach_the_tuning_alone_and_all_of_it(toy: LoadedGemma, holes:
     names = task.module.named_tensors()
     assert len(names) == 2 * (3 * 7 - 1), "a layer that sees the whole context has no values"
     for name, number in names.items():
-        assert number.grad is not None, name
         assert bool(number.grad.any()) == name.startswith("B."), (
             f"{name}: A has no gradient while B is zero"
         )
@@ -263,9 +262,7 @@ def test_the_same_chance_gives_the_same_loss_and_figures(toy: LoadedGemma, holes
 
 
 @torch.inference_mode()
-def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(folder, tmp_path):
     unmerged = load_toy(folder)
     task = toy_uniform_task(unmerged, rank=4)
     path = random_tuning(task, tmp_path / "tuning.safetensors")
@@ -303,9 +300,7 @@ def logits_of(toy: LoadedGemma) -> torch.Tensor:
         ),
     ],
 )
-def test_a_tuning_of_another_model_is_refused(
-    toy: LoadedGemma, folder: Path, tmp_path: Path, change: object, message: str
-) -> None:
+def test_a_tuning_of_another_model_is_refused(toy, folder, tmp_path, change, message):
     path = random_tuning(toy_uniform_task(toy, rank=4), tmp_path / "tuning.safetensors")
     numbers = load_file(path)
     change(numbers)  # type: ignore[operator]

@@ -89,9 +89,7 @@ SCENES: dict[str, Scene] = {
 
 
 @pytest.mark.parametrize(("text", "shown", "held"), SCENES.values(), ids=SCENES.keys())
-def test_each_key_takes_its_part(
-    edit: Edit, text: str, shown: list[tuple[str, str | None]], held: list[tuple[str, str]]
-) -> None:
+def test_each_key_takes_its_part(edit, text, shown, held):
     nvim = edit(text)
     nvim.play(*shown)
     for keys, text_after in held:

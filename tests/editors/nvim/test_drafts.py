@@ -87,9 +87,7 @@ def test_a_key_behind_an_accepted_draft_calls_it_off(edit: Edit) -> None:
         ),
     ],
 )
-def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(
-    edit: Edit, drafts: list[list[tuple[str, bool]]], drawn: list[str]
-) -> None:
+def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(edit, drafts, drawn):
     """Of the last of these drafts of one request."""
     lines = edit("").run(
         """

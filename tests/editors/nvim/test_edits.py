@@ -1,6 +1,6 @@
 """Inline edits: what is selected is what is replaced, once, and only while the text is the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 from headless_nvim import ATTACHED, Neovim
@@ -57,9 +57,7 @@ SCENES = {
 
 
 @pytest.mark.parametrize(("text", "steps"), [(it[0], it[1:]) for it in SCENES.values()], ids=SCENES)
-def test_what_is_selected_is_what_is_replaced(
-    edit: Edit, text: str, steps: Sequence[tuple[str, str]]
-) -> None:
+def test_what_is_selected_is_what_is_replaced(edit, text, steps):
     nvim = edit(text)
     for keys, held in steps:
         nvim.keys(keys)
@@ -73,9 +71,7 @@ def test_what_is_selected_is_what_is_replaced(
         ("x", "one = two; x", "ftve<F2>", "one = 'ß' + 1; x"),
     ],
 )
-def test_a_mapping_fills_from_insert_and_visual_mode(
-    edit: Edit, mode: str, text: str, keys: str, filled: str
-) -> None:
+def test_a_mapping_fills_from_insert_and_visual_mode(edit, mode, text, keys, filled):
     nvim = edit(f"{text}\n")
     nvim.run("vim.keymap.set(..., '<F2>', '<Cmd>Intarsia fill<CR>', { buffer = 0 })", mode)
     nvim.keys(keys)

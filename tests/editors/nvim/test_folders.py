@@ -54,9 +54,7 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return write_file
 
 
-def test_a_file_belongs_to_its_repository_its_manifest_or_its_own_folder(
-    runtime: Address, tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+def test_a_file_belongs_to_its_repository_its_manifest_or_its_own_folder(runtime, tmp_path, write):
     home = tmp_path / "home"
     for folder in ("repository/.git", ".git"):  # the home is one too, of settings perhaps
         (home / folder).mkdir(parents=True)
@@ -79,9 +77,7 @@ def test_a_file_belongs_to_its_repository_its_manifest_or_its_own_folder(
             assert nvim.lua(ROOT) == (folder and str(folder)), file
 
 
-def test_a_file_in_the_home_opens_no_folder(
-    runtime: Address, tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+def test_a_file_in_the_home_opens_no_folder(runtime, tmp_path, write):
     with nvim_in(tmp_path / "home", runtime, write("note.py")) as nvim:
         nvim.keys("A")
         nvim.shows("first")
@@ -90,9 +86,7 @@ def test_a_file_in_the_home_opens_no_folder(
         assert nvim.lua(FOLDERS) == [str(tmp_path / "home" / "scripts")]
 
 
-def test_the_settings_are_those_of_the_files_folder(
-    runtime: Address, tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+def test_the_settings_are_those_of_the_files_folder(runtime, tmp_path, write):
     loud, quiet = write("loud/a.py"), write("quiet/a.py")
     with nvim_in(tmp_path / "home", runtime, loud, after=BY_FOLDER) as nvim:
         nvim.keys("A")
@@ -108,8 +102,8 @@ def test_the_settings_are_those_of_the_files_folder(
 
 
 def test_a_buffer_without_a_name_gets_suggestions_before_and_after_it_is_saved(
-    runtime: Address, tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+    runtime, tmp_path, write
+):
     home = tmp_path / "home"
     with nvim_in(home, runtime, write("scripts/a.py")) as nvim:
         nvim.run("vim.cmd.enew() vim.bo.filetype = 'python'")

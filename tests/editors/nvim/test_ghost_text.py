@@ -91,9 +91,7 @@ SCENES: dict[str, tuple[str, Steps, str, str]] = {
 
 
 @pytest.mark.parametrize(("text", "steps", "last", "left"), SCENES.values(), ids=SCENES.keys())
-def test_each_key_is_followed_by_its_ghost_text(
-    edit: Edit, text: str, steps: Steps, last: str, left: str
-) -> None:
+def test_each_key_is_followed_by_its_ghost_text(edit, text, steps, last, left):
     nvim = edit(text)
     nvim.play(*steps)
     nvim.keys(last)
@@ -104,9 +102,7 @@ def test_it_is_typed_along_over_a_line_end(edit: Edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.run("vim.bo.autoindent = true vim.bo.indentexpr = ''")
     nvim.play(
-        ("jA", "    x = 'ß'|    return x"),
-        ("    x = 'ß'", "|    return x"),
-        ("<CR>", "return x"),
+        ("jA", "    x = 'ß'|    return x"), ("    x = 'ß'", "|    return x"), ("<CR>", "return x")
     )
     nvim.holds("def f():|    x = 'ß'|    |f()")
 

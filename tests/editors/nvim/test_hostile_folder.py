@@ -36,9 +36,7 @@ def write_program(path: Path, script: str) -> Path:
 
 
 @contextmanager
-def opened(
-    runtime: Address, folder: Path, options: dict[str, object], environment: dict[str, str]
-) -> Iterator[Neovim]:
+def opened(runtime, folder, options, environment) -> Iterator[Neovim]:
     """Open a.py of the folder as if Neovim was started there.
 
     Without Neovim's own Python, which it starts there to look for its module.

@@ -52,9 +52,7 @@ def test_the_first_part_with_the_name_brings_the_import(edit: Edit, tmp_path: Pa
     nvim.holds("import os||import numpy as np|||def f():|    return np.zeros(3)")
 
 
-def test_what_is_told_of_the_import_ends_at_the_edge_of_the_window(
-    edit: Edit, tmp_path: Path
-) -> None:
+def test_what_is_told_of_the_import_ends_at_the_edge_of_the_window(edit, tmp_path):
     nvim = opened(edit, tmp_path)
     nvim.run("vim.cmd('vsplit | vertical resize 40')")
     try:

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from headless_nvim import GHOST_TEXT, LOG, Neovim
 
 RULES = {
-    "rules": [
-        ("def f():\n", "    x = 'ß'\n    return x\n"),
-        ("for item in", "items"),
-    ],
+    "rules": [("def f():\n", "    x = 'ß'\n    return x\n"), ("for item in", "items")],
     "text": "1",
 }
 Edit = Callable[..., Neovim]

@@ -11,10 +11,7 @@ from headless_nvim import Neovim
 from scripted_next_edits import rule
 
 RULES = {
-    "next_edits": [
-        rule(" area(1", " größe(1"),
-        rule("(area(3", "(größe(3"),
-    ],
+    "next_edits": [rule(" area(1", " größe(1"), rule("(area(3", "(größe(3")],
     "rules": [],
     "text": "",
 }

@@ -1,7 +1,7 @@
 """How the plugin comes to life: options, keys, the server's command, health, help."""
 
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -25,14 +25,7 @@ Edit = Callable[..., Neovim]
 
 
 @contextmanager
-def nvim_with(
-    runtime: Address,
-    options: Mapping[str, object],
-    *,
-    text: str = "one = \n",
-    environment: Mapping[str, str] | None = None,
-    before: str = "",
-) -> Iterator[Neovim]:
+def nvim_with(runtime, options, *, text="one = \n", environment=None, before=""):
     file = runtime.directory / "a.py"
     file.write_text(text)
     with headless_nvim(
@@ -90,9 +83,7 @@ def test_a_missing_command_is_told_once_with_what_to_do(runtime: Address) -> Non
         assert nvim.lua("#vim.lsp.get_clients()") == 0
 
 
-def test_the_command_is_found_on_the_path_else_in_the_checkout(
-    runtime: Address, tmp_path: Path
-) -> None:
+def test_the_command_is_found_on_the_path_else_in_the_checkout(runtime, tmp_path):
     nothing = {"PATH": "/nonexistent"}
     with nvim_with(runtime, {}, environment=nothing) as nvim:
         assert nvim.lua("require('intarsia.server').command()") == [

@@ -39,9 +39,7 @@ def test_nothing_right_after_undo(windows: Windows) -> None:
     assert window.ghost_text_within(QUIET_MS) == ""
 
 
-def test_nothing_over_the_menu_of_completions_where_the_user_wants_nothing(
-    windows: Windows,
-) -> None:
+def test_nothing_over_the_menu_of_completions_where_the_user_wants_nothing(windows):
     settings = {"editor.quickSuggestions": False, "intarsia.overMenu": False}
     window = windows.open(SUM.replace("║", " ║"), settings=settings)
     window.press("Control+Space")

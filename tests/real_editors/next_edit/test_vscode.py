@@ -71,9 +71,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(windows: Windows) 
     window.expect_drawn("")
 
 
-def test_tab_indents_where_it_is_wanted_and_another_key_still_goes_there(
-    windows: Windows,
-) -> None:
+def test_tab_indents_where_it_is_wanted_and_another_key_still_goes_there(windows):
     window = rename(windows)
     window.press("ArrowDown", "ArrowDown", "Tab")
     window.expect_saved(BEFORE.replace("if  area", "if  size").replace("b\n\n", "b\n    \n"))

@@ -88,9 +88,7 @@ def holes() -> list[TrainingHole]:
     return [hole for seed in range(4) for hole in drawn(shop(), seed=seed)]
 
 
-def test_the_chunks_are_those_that_a_fill_of_the_same_file_gets(
-    holes: list[TrainingHole], tmp_path: Path
-) -> None:
+def test_the_chunks_are_those_that_a_fill_of_the_same_file_gets(holes, tmp_path):
     """Checked with an index of a folder that never had the hole's text."""
     compared = [hole for hole in holes if hole.chunks and hole.path == "shop/cart.py"][:4]
     assert compared
@@ -125,9 +123,7 @@ def test_the_chunks_are_those_that_a_fill_of_the_same_file_gets(
         assert hole.chunks in possible
 
 
-def test_the_ids_are_those_that_a_fill_with_the_same_context_sends_to_the_model(
-    text: FimTokenizer, holes: list[TrainingHole]
-) -> None:
+def test_the_ids_are_those_that_a_fill_with_the_same_context_sends_to_the_model(text, holes):
     num_compared = 0
     fim = text.mark_ids()
     for hole in holes:
@@ -213,9 +209,7 @@ def parts(hole: HoleIds) -> list[list[int]]:
     return [[*part] for part in (*project, hole.prefix, hole.given, hole.middle, hole.suffix)]
 
 
-def test_packed_holes_keep_the_code_of_other_files(
-    text: FimTokenizer, holes: list[TrainingHole], tmp_path: Path
-) -> None:
+def test_packed_holes_keep_the_code_of_other_files(text, holes, tmp_path):
     encoded = list(encode_holes(holes, text))
     pack(encoded, tmp_path / "holes.safetensors", metadata={})
     packed = read_packed(tmp_path / "holes.safetensors")
