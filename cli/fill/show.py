@@ -33,15 +33,6 @@ _FILL = Style(color="black", bgcolor="green")
 _SIGNS = {"-": Style(color="red"), "+": Style(color="green"), " ": Style()}
 
 
-_LEXERS = {
-    "javascriptreact": "javascript",
-    "plaintext": "text",
-    "shellscript": "bash",
-    "typescriptreact": "typescript",
-}
-"""Lexer names that differ from the language id."""
-
-
 def show_filling(
     console: Console, file: str, text: str, filling: FilledPlace, language: Language
 ) -> None:
@@ -72,7 +63,7 @@ def _cost(filled: Filled) -> Text:
 
 def draw_change(text: str, change: Replacement, language: Language) -> Text:
     """Return the lines around the hole: with the hole (``-``), and with the fill (``+``)."""
-    around, lexer = _surroundings(text, change), _LEXERS.get(language.id, language.id)
+    around, lexer = _surroundings(text, change), language.lexer or language.id
     num_above, num_below = len(around.above), len(around.below)
     line = position_of(text, change.start).line
     old = _paint(lexer, around, *_old(text, change))

@@ -69,6 +69,3 @@ def _by_other_name() -> dict[str, Language]:
 @cache
 def _by_file_name() -> dict[str, Language]:
     return {name: one for one in all_languages() for name in (*one.extensions, *one.filenames)}
-
-
-ECMASCRIPT_IDS = ("javascript", "javascriptreact", "typescript", "typescriptreact")

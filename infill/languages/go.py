@@ -69,6 +69,7 @@ _LIBRARY = (
 """Packages that share their last part with no other: not ``rand``, ``template`` or ``scanner``."""
 _IMPORTS = ImportRules(
     style="quoted",
+    may_be_circular=False,
     module=r"[A-Za-z0-9_.~/+-]+",
     reserved=words(
         "break case chan const continue default defer else fallthrough for func go goto if import"

@@ -123,6 +123,9 @@ class ImportRules(Struct, frozen=True, kw_only=True, eq=False):
     standard: Mapping[str, str] = {}  # what the library has: name, module
     are_scoped: bool = False  # what is imported is bound like other names of the file
     may_name_modules: bool = False  # ``n`` of ``from m import n`` may be a module
+    may_bring_any: bool = False  # an import of all names from elsewhere has any name
+    may_be_circular: bool = True
+    may_be_nested: bool = False  # in a function, and so run later
     has_aliases: bool = True
     has_require: bool = False  # a file may also be a script of CommonJS
     has_directives: bool = False  # strings before the imports, such as "use strict"

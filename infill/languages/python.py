@@ -78,6 +78,9 @@ _IMPORTS = ImportRules(
     is_path=True,
     are_scoped=True,
     may_name_modules=True,
+    may_bring_any=True,
+    may_be_circular=False,
+    may_be_nested=True,
 )
 _STUB = StubStyle(
     function_end=": ...",

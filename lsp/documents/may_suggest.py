@@ -51,7 +51,7 @@ def fence_ineligibility(
     disabled_languages: Iterable[str], text: str, start: int, end: int, language: Language
 ) -> NoSuggestion | None:
     """Return why ``text[start:end]`` gets none: it is in a fence of a disabled language."""
-    if language.id != "markdown" or not disabled_languages:
+    if not language.has_fences or not disabled_languages:
         return None
     code = code_at(text, start, end, language).language
     disabled = {language_for_id(name).id for name in disabled_languages}

@@ -17,7 +17,7 @@ from intarsia.workspace.context.passage import known_lines
 from intarsia.workspace.context.place import Place, extensions_of, in_own_language
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.reader import IndexReader
-from intarsia.workspace.modules.files import files_of
+from intarsia.workspace.modules.files import FOLDER_NAMES, files_of
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, Import
@@ -26,9 +26,6 @@ from intarsia.workspace.words import identifiers
 MAX_FILES = 60
 MIN_PARTS = 2
 """Of a module that is found by the end of its path: ``logging`` alone may be anyone's."""
-
-_FOLDER_NAMES = ("__init__", "index", "mod")
-"""Files that speak for their folder."""
 
 
 class ImportedFiles:
@@ -53,20 +50,13 @@ class ImportedFiles:
         if module.startswith(".") or len(parts) < MIN_PARTS:
             return ()
         endings = extensions_of(path, language)
-        stems = ["/".join(parts), *("/".join((*parts, name)) for name in _FOLDER_NAMES)]
+        stems = ["/".join(parts), *("/".join((*parts, name)) for name in FOLDER_NAMES)]
         return [
             file
             for stem in stems
             for file in self._with_stem(posixpath.basename(stem))
             if posixpath.splitext(file)[0].endswith("/" + stem) and file.endswith(endings)
         ]
-
-
-def is_module_named(path: str, name: str) -> bool:
-    """Whether a file is the module of this name: ``name.py`` or ``name/__init__.py``."""
-    folder, file = posixpath.split(path)
-    stem = file.partition(".")[0]
-    return (posixpath.basename(folder) if stem in _FOLDER_NAMES else stem) == name
 
 
 PATH_CHARS = 4

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from intarsia.workspace.context.candidate import Surroundings, is_module_named
+from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.place import extensions_of
 from intarsia.workspace.context.ranked import Reached, Relation
+from intarsia.workspace.modules.files import is_module_named
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
 
 MAX_STEPS = 4
@@ -190,16 +191,13 @@ def _is_unused(around: Surroundings, local: str) -> bool:
     return around.names[local] <= 1  # the import itself
 
 
-LANGUAGES = frozenset(
-    {"go", "java", "kotlin", "csharp", "swift", "scala", "php", "ruby", "dart", "c", "cpp", "rust"}
-)
 MAX_NAMES = 16
 MAX_FOUND = 24
 
 
 def named_definitions(around: Surroundings) -> Iterator[Reached]:
     """Yield what the names near the hole mean in other files of the package, with members."""
-    if around.place.language.id not in LANGUAGES:
+    if around.place.language.reach == "imports":
         return
     own = {one.name for one in around.symbols.definitions}
     mentions = around.neighbourhood.mentions
@@ -217,7 +215,7 @@ def named_definitions(around: Surroundings) -> Iterator[Reached]:
 def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] | None:
     """Return the nearest definition of a name that the file can mean, None if there is none."""
     place = around.place
-    if place.language.id not in LANGUAGES:
+    if place.language.reach == "imports":
         return None
     packages = {last_part(one.module) for one in around.symbols.imports}
     folder, endings = posixpath.dirname(place.path), extensions_of(place.path, place.language)
@@ -227,7 +225,7 @@ def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] 
         if not one.definition.container
         and posixpath.splitext(one.path)[1] in endings
         and around.may_show(one.path)
-        and _is_in_reach(one.path, folder, packages, place.language.id)
+        and (place.language.reach != "folder" or _is_in_reach(one.path, folder, packages))
     ]
     nearest = min(
         found,
@@ -237,7 +235,7 @@ def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] 
     return (nearest.path, nearest.definition) if nearest else None
 
 
-def _is_in_reach(path: str, folder: str, packages: set[str], language: str) -> bool:
-    """In Go a name is of the same folder or of an imported one; elsewhere folders say less."""
+def _is_in_reach(path: str, folder: str, packages: set[str]) -> bool:
+    """Whether a file is in the same folder, or in one that is imported."""
     theirs = posixpath.dirname(path)
-    return language != "go" or theirs == folder or posixpath.basename(theirs) in packages
+    return theirs == folder or posixpath.basename(theirs) in packages

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from intarsia.infill.languages import Language
+from intarsia.infill.languages.language import Language, TypePlace
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.imported import (
     find_imported,
@@ -36,21 +36,18 @@ _TYPE = (
 )
 _CALLED = r"(?:await\s+|new\s+|&)?(?P<call>[^\W\d][\w.:]*)\s*[({]"
 _ASSIGNED = rf"(?<![\w.])NAME\s*=\s*{_CALLED}"
-_TYPE_AFTER = (
-    _ASSIGNED,
-    rf"(?<![\w.])NAME\s*\??\s*:\s*{_TYPE}",
-    rf"\bwith\s+{_CALLED}[^\n]*\bas\s+NAME\b",
-)
-_TYPE_BEFORE = (_ASSIGNED, r"\b(?P<type>[A-Z]\w*(?:<[^<>\n]*>)?[&*?]*)\s+[&*$]*NAME\s*[=;,)]")
-_GO = (
-    rf"(?<![\w.])NAME\s*:=\s*{_CALLED}",
-    r"(?<![\w.])NAME\s+(?P<type>[&*]*[^\W\d][\w.]*)\s*[,)=\n]",
-)
-_PATTERNS: Mapping[str, Sequence[str]] = {
-    "go": _GO,
-    **dict.fromkeys(("java", "c", "cpp", "csharp", "dart", "php"), _TYPE_BEFORE),
+_PATTERNS: Mapping[TypePlace, Sequence[str]] = {
+    "colon": (
+        _ASSIGNED,
+        rf"(?<![\w.])NAME\s*\??\s*:\s*{_TYPE}",
+        rf"\bwith\s+{_CALLED}[^\n]*\bas\s+NAME\b",
+    ),
+    "blank": (
+        rf"(?<![\w.])NAME\s*:=\s*{_CALLED}",
+        r"(?<![\w.])NAME\s+(?P<type>[&*]*[^\W\d][\w.]*)\s*[,)=\n]",
+    ),
+    "before": (_ASSIGNED, r"\b(?P<type>[A-Z]\w*(?:<[^<>\n]*>)?[&*?]*)\s+[&*$]*NAME\s*[=;,)]"),
 }
-"""Where a type is written: before the name, after it, or after a colon."""
 
 
 def bare_type(written: str) -> str:
@@ -86,7 +83,7 @@ def declared_type(name: str, before: str, language: Language) -> str:
     """
     text = before[-MAX_CHARS_ABOVE:]
     best, at = "", -1
-    for pattern in _PATTERNS.get(language.id, _TYPE_AFTER):
+    for pattern in _PATTERNS[language.type_place]:
         for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
             groups = match.groupdict()
             called = groups.get("call")

@@ -6,67 +6,10 @@ in a small part of the length. The model reads a stub as it read them in its tra
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language
+from intarsia.infill.languages.language import Language, StubStyle
 from intarsia.workspace.symbols.symbols import Definition
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StubStyle:
-    """What ends a header without its body, and what is around the members of a class."""
-
-    indent: str = "    "
-    function_end: str = ";"
-    class_start: str = " {"
-    class_end: str = "}"  # a line after the members; "" where none is needed
-    empty_class_end: str = " {}"
-    unshown_members: str = " { ... }"  # instead, if the class has members that are left out
-    trimmed: str = " \t{;"  # removed from the end of a header as it is written
-    are_methods_outside: bool = False  # of the class: their headers name it
-    are_decorators_lines: bool = False  # before the header
-    needs_impl: bool = False  # methods are in a block of their own
-
-
-_BRACES = StubStyle()
-_TWO_BLANKS = replace(_BRACES, indent="  ")
-_NO_SEMICOLON = replace(_BRACES, function_end="", empty_class_end="")
-_PYTHON = StubStyle(
-    function_end=": ...",
-    class_start=":",
-    class_end="",
-    empty_class_end=": ...",
-    unshown_members=": ...",
-    trimmed=" \t:",
-    are_decorators_lines=True,
-)
-_RUBY = StubStyle(
-    indent="  ",
-    function_end="",
-    class_start="",
-    class_end="end",
-    empty_class_end="",
-    unshown_members="",
-    trimmed=" \t",
-)
-_PLAIN = replace(_RUBY, class_end="")
-
-_STYLES: dict[str, StubStyle] = {
-    "python": _PYTHON,
-    **dict.fromkeys((*ECMASCRIPT_IDS, "dart"), _TWO_BLANKS),
-    "go": replace(_NO_SEMICOLON, indent="\t", are_methods_outside=True),
-    "rust": replace(_BRACES, empty_class_end=";", needs_impl=True),
-    "kotlin": _NO_SEMICOLON,
-    "swift": _NO_SEMICOLON,
-    "scala": replace(_NO_SEMICOLON, indent="  "),
-    "ruby": _RUBY,
-    "elixir": replace(_RUBY, class_start=" do"),
-    **dict.fromkeys(("lua", "markdown", "yaml", "toml", "json"), _PLAIN),
-    **dict.fromkeys(("css", "html", "sql", "shellscript"), _PLAIN),
-}
-"""By the language's id; one without a row has braces."""
-
 
 _TYPES = ("class", "type", "module")
 _CALLABLE = ("function", "method")
@@ -92,7 +35,7 @@ class Stub:
             qualified_name(one): one for one in reversed(definitions) if one.kind in _TYPES
         }
         self._containers = {one.container for one in definitions}
-        self._style = _STYLES.get(language.id, _BRACES)
+        self._style = language.stub
         self._chosen: dict[tuple[int, str], Definition] = {}
 
     def __contains__(self, definition: Definition) -> bool:

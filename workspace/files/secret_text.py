@@ -6,9 +6,6 @@ secret is on the user's screen, and next to what they write.
 
 import re
 
-_PLAIN_VALUES = frozenset({"json", "yaml", "toml", "markdown", "shellscript"})
-"""Languages in which a value needs no quotes, and in which a short one is likelier a password."""
-
 _SURE = re.compile(
     r"""
     -----BEGIN\ (?:[A-Z0-9]+\ ){0,3}PRIVATE\ KEY
@@ -67,14 +64,16 @@ def holds_key(text: str) -> bool:
     return any(word in text for word in _SURE_WORDS) and _SURE.search(text) is not None
 
 
-def holds_secret(text: str, language_id: str) -> bool:
-    """Tell whether a text holds a key, a token or a password that looks like a real one."""
+def holds_secret(text: str, has_bare_values: bool) -> bool:
+    """Tell whether a text holds a key, a token or a password that looks like a real one.
+
+    ``has_bare_values``: its language needs no quotes around a value.
+    """
     if holds_key(text):
         return True
-    is_plain = language_id in _PLAIN_VALUES
-    if is_plain and "kind:" in text and _KINDS.search(text):
+    if has_bare_values and "kind:" in text and _KINDS.search(text):
         return True
-    for found in (_PLAIN if is_plain else _QUOTED).finditer(text):
+    for found in (_PLAIN if has_bare_values else _QUOTED).finditer(text):
         key = text[max(0, found.start() - _KEY_CHARS) : found.start()]
         if _KEY.search(key) and _looks_real(found[found.lastindex or 0]):
             return True

@@ -6,13 +6,18 @@ would close a circle, which Python and Go do not allow, is told too.
 
 import posixpath
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from intarsia.infill.imports.binding import ImportForm, UnboundName
 from intarsia.infill.languages import language_for_path
-from intarsia.workspace.imports.module_names import ModuleNames, Surroundings, Written
-from intarsia.workspace.index.reader import FoundImport, IndexReader
+from intarsia.workspace.imports.module_names import (
+    MAX_DEFINITIONS,
+    ModuleNames,
+    Surroundings,
+    Written,
+)
+from intarsia.workspace.index.reader import FoundImport
 from intarsia.workspace.symbols.symbols import Import
 
 _LEFT_OUT = ("export", "submodule")
@@ -88,21 +93,25 @@ def _form(one: FoundImport) -> ImportForm:
     return "plain"
 
 
-def same_meaning(
-    index: IndexReader, one: Candidate, other: Candidate, path_of: Callable[[str], str | None]
-) -> bool:
+def defined_candidates(names: ModuleNames, unbound: UnboundName) -> list[Candidate]:
+    """Return the public definitions of a name in other files, each as a candidate."""
+    return [
+        Candidate(place=place, name=name, local=unbound.name, form="plain")
+        for place, name in sorted(names.places_with(unbound))
+    ]
+
+
+def same_meaning(names: ModuleNames, one: Candidate, other: Candidate) -> bool:
     """Whether one of two places only passes on what the other one has."""
     if (one.name, one.form) != (other.name, other.form) or not one.name:
         return False
-    return _passes_on(index, one, other, path_of) or _passes_on(index, other, one, path_of)
+    return _passes_on(names, one, other) or _passes_on(names, other, one)
 
 
-def _passes_on(
-    index: IndexReader, one: Candidate, other: Candidate, path_of: Callable[[str], str | None]
-) -> bool:
+def _passes_on(names: ModuleNames, one: Candidate, other: Candidate) -> bool:
     """Whether the file of a place imports the name, and does not define it."""
-    path = path_of(one.place)
-    symbols = None if path is None else index.symbols_of(path)
+    files = names.files_of(one.place)
+    symbols = names.around.index.symbols_of(files[0]) if files else None
     if symbols is None or any(
         it.name == one.name and not it.container for it in symbols.definitions
     ):
@@ -125,32 +134,29 @@ def _last_name(place: str) -> str:
     return folder.rpartition("/")[2] if stem == "index" else stem
 
 
-MAX_DEFINITIONS = 60
-
-_WITH_PACKAGES = ("go", "java")
-
-
-def why_given(index: IndexReader, around: Surroundings, unbound: UnboundName) -> str:
+def why_given(around: Surroundings, unbound: UnboundName) -> str:
     """Return why a name needs no import, "" where it needs one."""
-    if around.language.id in _WITH_PACKAGES and _is_in_package(index, around, unbound.name):
+    if _is_in_package(around, unbound.name):
         return "its own package defines it"
     for imported in around.imports:
         is_star = any(it.name == "*" for it in imported.names) and imported.kind != "export"
-        if is_star and _may_give(index, around, imported, unbound.name):
+        if is_star and _may_give(around, imported, unbound.name):
             return f"all names of {imported.module} are imported, perhaps this one"
     return ""
 
 
-def _is_in_package(index: IndexReader, around: Surroundings, name: str) -> bool:
-    """Whether a file of the same folder defines a name; in Java, of the same package."""
+def _is_in_package(around: Surroundings, name: str) -> bool:
+    """Whether a file of the same package defines a name, where packages are folders."""
     folder, language = posixpath.dirname(around.path), around.language
-    found = index.definitions_named(name, limit=MAX_DEFINITIONS)
+    if language.reach not in ("folder", "package"):
+        return False
+    found = around.index.definitions_named(name, limit=MAX_DEFINITIONS)
     here = [
         it
         for it in found
         if not it.definition.container and language_for_path(it.path).id == language.id
     ]
-    if language.id == "go":
+    if language.reach == "folder":
         return any(posixpath.dirname(it.path) == folder for it in here)
     package = package_folder(folder)
     return any(package_folder(posixpath.dirname(it.path)) == package for it in here)
@@ -165,13 +171,13 @@ def package_folder(folder: str) -> str:
     return folder
 
 
-def _may_give(index: IndexReader, around: Surroundings, imported: Import, name: str) -> bool:
-    """Whether an import of all names may include this one; one from outside may in Python."""
-    files = around.resolve(imported)
+def _may_give(around: Surroundings, imported: Import, name: str) -> bool:
+    """Whether an import of all names may include this one."""
+    files, rules = around.resolve(imported), around.language.imports
     if not files:
-        return around.language.id == "python"
+        return rules is not None and rules.may_bring_any
     for path in files:
-        symbols = index.symbols_of(path)
+        symbols = around.index.symbols_of(path)
         if symbols is None:
             continue
         if any(it.name == name and not it.container for it in symbols.definitions):
@@ -184,26 +190,23 @@ def _may_give(index: IndexReader, around: Surroundings, imported: Import, name: 
 MAX_FILES = 40
 """Files that are followed: a longer way round is not seen."""
 
-_STRICT = ("python", "go")
-_ENDINGS = ("", ".py", "/__init__.py")
 
-
-def imports_back(index: IndexReader, around: Surroundings, place: str) -> bool:
-    """Whether the files of a place import the file itself, directly or by others."""
-    if around.language.id not in _STRICT:
+def imports_back(names: ModuleNames, place: str) -> bool:
+    """Whether the files of a place import the file itself, directly or by others, and must not."""
+    around = names.around
+    language, rules = around.language, around.language.imports
+    if rules is None or rules.may_be_circular:
         return False
-    if around.language.id == "go":
-        waiting = deque(around.resolve(Import(module=place, line=0)))
-    else:
-        waiting = deque(place + it for it in _ENDINGS if around.files.exists(place + it))
+    run = (it for it in names.files_of(place) if not it.endswith(language.declaration_files))
+    waiting = deque(run)
     seen = set(waiting)
     while waiting and len(seen) <= MAX_FILES:
         path = waiting.popleft()
         if path == around.path:
             return True
-        symbols = index.symbols_of(path)
+        symbols = around.index.symbols_of(path)
         for imported in symbols.imports if symbols is not None else ():
-            if imported.is_nested and around.language.id == "python":
+            if imported.is_nested and rules.may_be_nested:
                 continue
             found = around.resolve(imported, path)
             waiting.extend(it for it in found if it not in seen)

@@ -6,8 +6,7 @@ standard library. Between two meanings nothing is guessed.
 """
 
 import posixpath
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from intarsia.infill.imports.binding import (
     ImportBinding,
@@ -16,41 +15,41 @@ from intarsia.infill.imports.binding import (
     UnboundName,
     is_plain,
 )
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
-from intarsia.workspace.imports.defined import defined_candidates, is_same, standard_module
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages.language import ImportStyle
 from intarsia.workspace.imports.evidence import (
     Candidate,
     candidates_of,
+    defined_candidates,
     imports_back,
     same_meaning,
     why_given,
 )
 from intarsia.workspace.imports.module_names import (
-    EcmascriptNames,
     GoNames,
     JavaNames,
     ModuleNames,
-    PythonNames,
     RustNames,
     Surroundings,
     Written,
+    is_same,
 )
+from intarsia.workspace.imports.script_names import EcmascriptNames, PythonNames
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import files_of
 from intarsia.workspace.symbols.extract import extract_symbols
-from intarsia.workspace.symbols.symbols import Import
 
 MAX_IMPORTS = 600
 """Imports of one name that are looked at."""
 DOMINANT = 4
 """How many times as frequent as any other meaning the proposed one must be."""
 
-_NAMES: Mapping[str, Callable[[Surroundings], ModuleNames]] = {
-    "python": PythonNames,
-    **dict.fromkeys(ECMASCRIPT_IDS, EcmascriptNames),
-    "go": GoNames,
-    "java": JavaNames,
-    "rust": RustNames,
+_NAMES: Mapping[ImportStyle, type[ModuleNames]] = {
+    "from": PythonNames,
+    "braces": EcmascriptNames,
+    "quoted": GoNames,
+    "dotted": JavaNames,
+    "use": RustNames,
 }
 
 
@@ -60,15 +59,19 @@ class ImportFinder:
     def __init__(self, index: IndexReader, path: str, text: str, language: Language) -> None:
         self._index, self._path, self._text, self._language = index, path, text, language
         self._symbols = extract_symbols(text, language)
-        files = files_of(index, path)
         self._around = Surroundings(
-            path=path, language=language, imports=self._symbols.imports, files=files
+            path=path,
+            language=language,
+            imports=self._symbols.imports,
+            files=files_of(index, path),
+            index=index,
         )
-        self._names = _NAMES[language.id](self._around)
+        assert language.imports is not None, "no file of another language is asked about"
+        self._names = _NAMES[language.imports.style](self._around)
 
     def find(self, unbound: UnboundName) -> NeededImport:
         """Return the import that a name needs, or why none is proposed."""
-        given = why_given(self._index, self._around, unbound)
+        given = why_given(self._around, unbound)
         if given:
             return NeededImport(name=unbound.name, reason=given)
         candidates = self._candidates(unbound)
@@ -78,9 +81,9 @@ class ImportFinder:
         if chosen is None:
             places = ", ".join(it.place.rpartition("/")[2] for it in candidates[:3])
             return _none(unbound, f"files import it from several places: {places}")
-        if self._has_star(chosen) or self._is_member_here(chosen):
+        if self._has_star(chosen) or self._names.may_inherit_from(chosen.place, self._text):
             return _none(unbound, "the file has it already")
-        if imports_back(self._index, self._around, chosen.place):
+        if imports_back(self._names, chosen.place):
             return _none(unbound, "the import would be circular")
         return self._bound(unbound, chosen)
 
@@ -91,17 +94,16 @@ class ImportFinder:
             for it in found
             if it.path != self._path and is_same(language_for_path(it.path), self._language)
         ]
-        candidates = candidates_of(others, unbound, self._names)
-        if self._language.id in ECMASCRIPT_IDS:
-            candidates = self._of_own_kind(candidates)
-        return candidates or defined_candidates(self._index, self._around, unbound)
+        candidates = self._of_own_kind(candidates_of(others, unbound, self._names))
+        return candidates or defined_candidates(self._names, unbound)
 
     def _of_own_kind(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Leave out what the file's kind, a module or CommonJS, does not write."""
         kinds = {it.kind for it in self._symbols.imports if it.names or it.local}
         if "require" in kinds and "plain" not in kinds:
             return [it for it in candidates if it.form == "require"]
-        if "plain" in kinds or self._language.id.startswith("typescript"):
+        rules = self._language.imports
+        if "plain" in kinds or rules is None or not rules.has_require:
             return [it for it in candidates if it.form != "require"]
         is_module = "\nexport " in self._text or self._text.startswith("export ")
         if is_module:
@@ -112,7 +114,7 @@ class ImportFinder:
     def _chosen(self, candidates: Sequence[Candidate]) -> Candidate | None:
         """Return the candidate that leaves no doubt, in the file's folder or in the project."""
         best, *others = candidates
-        rivals = [it for it in others if not same_meaning(self._index, best, it, self._path_of)]
+        rivals = [it for it in others if not same_meaning(self._names, best, it)]
         if not rivals or (best.count and best.count >= DOMINANT * rivals[0].count):
             return best
         folder = posixpath.dirname(self._path)
@@ -130,21 +132,6 @@ class ImportFinder:
         )
         return any(self._names.place_of(star, chosen.name) == chosen.place for star in stars)
 
-    def _is_member_here(self, chosen: Candidate) -> bool:
-        """Whether a class of Java may inherit the name from the class that it is a member of."""
-        outer = chosen.place.rpartition(".")[2]
-        is_member = self._language.id == "java" and outer[:1].isupper()
-        return is_member and re.search(rf"\b{re.escape(outer)}\b", self._text) is not None
-
-    def _path_of(self, place: str) -> str | None:
-        """Return the file of a place in the project, None for any other place."""
-        if self._language.id == "rust":
-            found = self._around.resolve(Import(module=place, line=0))
-            return found[0] if found else None
-        exists = self._around.files.exists
-        endings = ("", ".py", "/__init__.py", ".pyi", "/__init__.pyi")
-        return next((place + it for it in endings if exists(place + it)), None)
-
     def _bound(self, unbound: UnboundName, chosen: Candidate) -> NeededImport:
         module = self._names.written_for(chosen.place, chosen.written, chosen.name)
         if module is None:
@@ -161,7 +148,7 @@ class ImportFinder:
         return "type" if is_type and chosen.form == "plain" else chosen.form
 
     def _standard(self, unbound: UnboundName) -> NeededImport:
-        binding = standard_module(unbound, self._language)
+        binding = self._names.standard(unbound)
         if binding is None:
             return _none(unbound, "the project does not tell where it comes from")
         stars = (it for it in self._symbols.imports if any(n.name == "*" for n in it.names))

@@ -1,19 +1,36 @@
-"""How one language names a project's modules: what a written one means, and how to write it.
+"""How one style of imports names a project's modules: what a written one means, how to write it.
 
 A *place* is what two imports of the same module have in common: a path without its ending for a
-file of the project, else the module's own name.
+file of the project, else the module's own name. Here are the languages whose packages have names
+of their own; those that name files are in ``script_names.py``.
 """
 
 import posixpath
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from intarsia.infill.languages import Language
+from intarsia.infill.imports.binding import ImportBinding, UnboundName
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.workspace.index.reader import FoundDefinition, IndexReader
 from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.namespaces import MODULE
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.modules.rust import module_of, source_folder
-from intarsia.workspace.symbols.symbols import Import, ImportedName
+from intarsia.workspace.symbols.symbols import Import
+
+MAX_DEFINITIONS = 60
+
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|testing|examples?|benches)/|[._]test\.|/test_|\.spec\."
+)
+
+
+def is_same(one: Language, other: Language) -> bool:
+    """Whether files of two languages import from each other."""
+    ways = one.imports, other.imports
+    return one.id == other.id or (None not in ways and ways[0].style == ways[1].style)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,11 +41,25 @@ class Surroundings:
     language: Language
     imports: Sequence[Import]  # that it has
     files: Files
+    index: IndexReader
 
     def resolve(self, imported: Import, path: str | None = None) -> tuple[str, ...]:
         """Return the files that an import means, in the file itself or in another one."""
         return resolve_import(
             imported, path=path or self.path, language=self.language, files=self.files
+        )
+
+    def may_import(self, found: FoundDefinition) -> bool:
+        """Whether the file may import a definition, if that is public; a test only by tests."""
+        definition = found.definition
+        own_test = _TEST.search(self.path) is not None
+        return (
+            not definition.container
+            and found.path != self.path
+            and is_same(language_for_path(found.path), self.language)
+            and (own_test or _TEST.search(found.path) is None)
+            and definition.kind in ("class", "function", "constant", "type")
+            and not definition.name.startswith("_")
         )
 
 
@@ -42,7 +73,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class ModuleNames(ABC):
-    """The rules of one language."""
+    """The rules of one style."""
 
     around: Surroundings
 
@@ -57,6 +88,32 @@ class ModuleNames(ABC):
         ``others``: how other files write it, the most frequent way first; perhaps none.
         """
 
+    def files_of(self, place: str) -> Sequence[str]:
+        """Return the files of the project that a place may mean."""
+        return ()
+
+    def places_with(self, unbound: UnboundName) -> set[tuple[str, str]]:
+        """Return the places of the public definitions of a name, each with the name there."""
+        found = self.around.index.definitions_named(unbound.name, limit=MAX_DEFINITIONS)
+        usable = [it for it in found if self.around.may_import(it)]
+        if len(usable) == MAX_DEFINITIONS:
+            return set()
+        return {place for it in usable if (place := self.place_of_definition(it)) is not None}
+
+    def place_of_definition(self, found: FoundDefinition) -> tuple[str, str] | None:
+        """Return the place and the name there, None where a definition is not public."""
+        return None
+
+    def standard(self, unbound: UnboundName) -> ImportBinding | None:
+        """Return the import of a standard library that a name means, None where none is sure."""
+        name, rules = unbound.name, self.around.language.imports
+        module = rules.standard.get(name) if rules else None
+        return None if module is None else ImportBinding(module=module, name=name, local=name)
+
+    def may_inherit_from(self, place: str, text: str) -> bool:
+        """Whether the text may have the names of a place because a class has them."""
+        return False
+
 
 class GoNames(ModuleNames):
     """A place is the package's path, in the project too."""
@@ -65,9 +122,35 @@ class GoNames(ModuleNames):
         return None if written.module.startswith(".") else written.module
 
     def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
-        found = self.around.resolve(Import(module=place, line=0))
+        found = self.files_of(place)
         own = posixpath.dirname(self.around.path)
         return None if any(posixpath.dirname(it) == own for it in found) else place
+
+    def files_of(self, place: str) -> Sequence[str]:
+        return self.around.resolve(Import(module=place, line=0))
+
+    def places_with(self, unbound: UnboundName) -> set[tuple[str, str]]:
+        """Return the packages of this name that define the member that is used."""
+        if len(unbound.path) < 2:
+            return set()
+        around = self.around
+        found = around.index.definitions_named(unbound.path[1], limit=MAX_DEFINITIONS)
+        folders = {posixpath.dirname(it.path) for it in found if it.path.endswith(".go")}
+        places = set()
+        for folder in (it for it in folders if posixpath.basename(it) == unbound.name):
+            for above, text in around.files.config_above(around.path, "go.mod"):
+                module = MODULE.search(text)
+                if module and folder.startswith(above + "/"):
+                    places.add((f"{module[1]}/{folder.removeprefix(above + '/')}", ""))
+                    break
+        return places
+
+    def standard(self, unbound: UnboundName) -> ImportBinding | None:
+        found = super().standard(unbound)
+        return found and replace(found, name="")
+
+
+_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 
 
 class JavaNames(ModuleNames):
@@ -78,6 +161,15 @@ class JavaNames(ModuleNames):
 
     def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
         return place
+
+    def place_of_definition(self, found: FoundDefinition) -> tuple[str, str] | None:
+        package = _PACKAGE.search(self.around.index.read(found.path) or "")
+        is_public = found.definition.signature.startswith("public ")
+        return (package[1], found.definition.name) if package and is_public else None
+
+    def may_inherit_from(self, place: str, text: str) -> bool:
+        outer = place.rpartition(".")[2]
+        return outer[:1].isupper() and re.search(rf"\b{re.escape(outer)}\b", text) is not None
 
 
 _RELATIVE = ("self", "super")
@@ -112,145 +204,14 @@ class RustNames(ModuleNames):
         own = module_of(self.around.path, source_folder(self.around.path, files))
         return None if place == "::".join(["crate", *own]) else place
 
+    def files_of(self, place: str) -> Sequence[str]:
+        return self.around.resolve(Import(module=place, line=0))
 
-_PYTHON_ENDINGS = ("/__init__.pyi", "/__init__.py", ".pyi", ".py")
-
-
-class PythonNames(ModuleNames):
-    """A place in the project is the path of a package or a module."""
-
-    def place_of(self, written: Written, name: str) -> str | None:
-        module = written.module
-        rest = module.lstrip(".")
-        num_dots = len(module) - len(rest)
-        if num_dots:
-            folder = posixpath.dirname(written.path)
-            for _ in range(num_dots - 1):
-                folder = posixpath.dirname(folder)
-            return posixpath.join(folder, *rest.split(".")) if rest else folder
-        names = (ImportedName(name=name, local=name),) if name else ()
-        found = self.around.resolve(Import(module=module, names=names, line=0), written.path)
-        if not found:
-            return module
-        place = _without_ending(found[0])
-        tail = "/" + module.replace(".", "/")
-        if not place.endswith(tail) and place.endswith(f"{tail}/{name}"):
-            place = posixpath.dirname(place)  # a package without __init__.py
-        return place
-
-    def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
-        if "/" not in place:
-            return place
-        own = _without_ending(self.around.path)
-        if own == place:
+    def place_of_definition(self, found: FoundDefinition) -> tuple[str, str] | None:
+        source = source_folder(found.path, self.around.files)
+        if source != source_folder(self.around.path, self.around.files):
             return None
-        relative = self._relative(place)
-        absolute = next((it.module for it in others if not it.module.startswith(".")), None)
-        absolute = absolute or self._absolute(place)
-        if relative is not None and self._prefers_relative(others):
-            return relative
-        return absolute or relative
-
-    def _prefers_relative(self, others: Sequence[Written]) -> bool:
-        """Whether the file imports its package so; else whether most other files do."""
-        own = [it.module for it in self.around.imports]
-        if any(module.startswith(".") for module in own):
-            return True
-        package = self._packages_of(posixpath.dirname(self.around.path))
-        if package and any(module.split(".")[0] == package[0] for module in own):
-            return False
-        return bool(others) and others[0].module.startswith(".")
-
-    def _packages_of(self, folder: str) -> list[str]:
-        """Return the names of the packages that a folder is in, the outermost first."""
-        parts: list[str] = []
-        while self._is_package(folder):
-            parts.insert(0, posixpath.basename(folder))
-            folder = posixpath.dirname(folder)
-        return parts
-
-    def _is_package(self, folder: str) -> bool:
-        exists = self.around.files.exists
-        return exists(f"{folder}/__init__.py") or exists(f"{folder}/__init__.pyi")
-
-    def _relative(self, place: str) -> str | None:
-        folder = posixpath.dirname(self.around.path)
-        dots = "."
-        while place != folder and not place.startswith(folder + "/"):
-            if not self._is_package(folder):
-                return None
-            folder = posixpath.dirname(folder)
-            dots += "."
-        if not self._is_package(folder):
+        public = r"(?:#\[.*\] )?pub\b(?!\((?:self|super))"
+        if not re.match(public, found.definition.signature):
             return None
-        return dots + place[len(folder) + 1 :].replace("/", ".")
-
-    def _absolute(self, place: str) -> str | None:
-        """Return the module's name from the folder around its outermost package."""
-        if self._is_package(place):
-            parts = self._packages_of(place)
-        else:
-            parts = [*self._packages_of(posixpath.dirname(place)), posixpath.basename(place)]
-        return ".".join(parts) if all(part.isidentifier() for part in parts) else None
-
-
-def _without_ending(path: str) -> str:
-    for ending in _PYTHON_ENDINGS:
-        if path.endswith(ending):
-            return path.removesuffix(ending)
-    return path
-
-
-_ECMASCRIPT_ENDINGS = (".d.ts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
-_COMPILED = {".ts": ".js", ".tsx": ".js", ".mts": ".mjs", ".cts": ".cjs"}
-_WRITTEN_ENDINGS = (*_ECMASCRIPT_ENDINGS, ".vue", ".svelte", ".json")
-_INDEX = "/index"
-
-
-class EcmascriptNames(ModuleNames):
-    """A place in the project is the path of a file."""
-
-    def place_of(self, written: Written, name: str) -> str | None:
-        found = self._resolve(written.module, written.path)
-        if found:
-            return found[0]
-        return None if written.module.startswith((".", "/")) else written.module
-
-    def written_for(self, place: str, others: Sequence[Written], name: str) -> str | None:
-        if place == self.around.path:
-            return None
-        if not place.startswith("/") and ":/" not in place[:4]:
-            return others[0].module if others else place
-        aliases = [it.module for it in others if not it.module.startswith(".")]
-        relatives = [it for it in others if it.module.startswith(".")]
-        is_aliased = bool(aliases) and (not relatives or self._uses_alias(aliases[0]))
-        if is_aliased and place in self._resolve(aliases[0], self.around.path):
-            return aliases[0]
-        written = self._relative(place, relatives)
-        return written if place in self._resolve(written, self.around.path) else None
-
-    def _uses_alias(self, alias: str) -> bool:
-        """Whether the file itself imports by this alias or package."""
-        start = alias.split("/", maxsplit=1)[0]
-        return any(it.module.split("/")[0] == start for it in self.around.imports)
-
-    def _resolve(self, module: str, path: str) -> tuple[str, ...]:
-        return self.around.resolve(Import(module=module, line=0), path)
-
-    def _relative(self, place: str, others: Sequence[Written]) -> str:
-        """Return the relative path, with an ending or without one as in the project's files."""
-        inside = posixpath.relpath(place, posixpath.dirname(self.around.path))
-        ending = next((it for it in _WRITTEN_ENDINGS if inside.endswith(it)), "")
-        stem = inside.removesuffix(ending)
-        own = [it.module for it in self.around.imports if it.module.startswith(".")]
-        sample = own[-1] if own else others[0].module if others else ""
-        kept = next((it for it in _WRITTEN_ENDINGS if sample.endswith(it)), "")
-        if ending not in _ECMASCRIPT_ENDINGS:
-            stem += ending
-        elif kept:
-            stem += _COMPILED.get(ending, ending) if kept not in (".ts", ".tsx") else ending
-        elif stem.endswith(_INDEX) and not any(it.module.endswith(_INDEX) for it in others):
-            stem = stem.removesuffix(_INDEX)
-        elif stem == "index":
-            stem = "."
-        return stem if stem.startswith(".") else f"./{stem}"
+        return "::".join(["crate", *module_of(found.path, source)]), found.definition.name

@@ -7,7 +7,6 @@ path alone, or in the place of one of the standard library, does not count.
 
 import posixpath
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from intarsia.infill.imports.binding import DEFAULT
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language, language_for_path
+from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.next_edit.uses_elsewhere import (
     TOLD,
     Declaration,
@@ -28,11 +27,10 @@ from intarsia.infill.next_edit.uses_elsewhere import (
 )
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.workspace.context.candidate import is_module_named
-from intarsia.workspace.imports.defined import is_same
+from intarsia.workspace.imports.module_names import is_same
 from intarsia.workspace.index.reader import IndexReader
-from intarsia.workspace.modules.files import files_of
-from intarsia.workspace.modules.resolve import resolve_import
+from intarsia.workspace.modules.files import files_of, is_module_named
+from intarsia.workspace.modules.resolve import is_meant, resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, Import, ImportedName
 
@@ -89,7 +87,7 @@ def _default_of(text: str) -> str:
 
 
 def _package(text: str, language: Language) -> str:
-    if language.id not in ("go", "java"):
+    if language.reach not in ("folder", "package"):
         return ""
     found = _PACKAGES.search(text)
     return found[1] if found else ""
@@ -131,7 +129,7 @@ class _Ways:
         is_open = self._is_same_package(path, text, language)
         holders = self._home.declared.holders
         # Elsewhere ``Names`` knows no scope of an import, so the whole file has its name.
-        is_bound = language.id == "python" or language.id in ECMASCRIPT_IDS
+        is_bound = language.imports is not None and language.imports.are_scoped
         num_with = Counter(it.local for one in symbols.imports for it in one.names)
         for one in (*symbols.imports, *_written_paths(text, holders, language)):
             for it in one.names:
@@ -177,14 +175,15 @@ class _Ways:
             f"/{package.replace('.', '/')}/{name}"  # of Java, where tests have a root of their own
         )
         named = self._index.files_named(posixpath.splitext(name)[0])
-        is_only = language.id == "java" and [it for it in named if it.endswith(tail)] == [own]
+        is_only = language.reach == "package" and [it for it in named if it.endswith(tail)] == [own]
         return is_only or posixpath.dirname(path) == folder
 
     def _brings(self, one: Import, path: str, name: str) -> bool:
         """Whether an import in a file brings what is declared."""
         if one.kind == "require" and one.names:
             return False
-        if self._home.language.id in ("python", "rust"):  # not the modules that its names may be
+        rules = self._home.language.imports
+        if rules is not None and rules.may_name_modules:  # but modules have no such name
             one = replace(one, names=())
         return any(self._leads(file, name) for file in self._resolved(one, path))
 
@@ -226,15 +225,16 @@ class _Ways:
         symbols = self._index.symbols_of(file)
         if symbols is None or not steps:
             return False
-        if home.package and language_for_path(file).id == "go":
+        if home.package and language_for_path(file).reach == "folder":
             return posixpath.dirname(file) == posixpath.dirname(home.path)
         if any(it.name == name and not it.container for it in symbols.definitions):
             return False
-        is_script = language_for_path(file).id in ECMASCRIPT_IDS
+        names = language_for_path(file).names
+        is_marked = names is not None and names.are_exports_marked
         is_led = any(
             self._find_lead(other, name if it.name == "*" else it.name, steps - 1)
             for one in symbols.imports
-            if one.kind == "export" or not is_script
+            if one.kind == "export" or not is_marked
             for it in one.names
             if it.name == "*" or it.local == name
             for other in self._resolved(one, file)
@@ -249,30 +249,12 @@ class _Ways:
     def _resolved(self, one: Import, path: str) -> Sequence[str]:
         language = language_for_path(path)
         found = resolve_import(one, path=path, language=language, files=self._files)
-        return [it for it in found if self._is_meant(one, it, language)]
-
-    def _is_meant(self, one: Import, file: str, language: Language) -> bool:
-        """Whether a file has the very path that an import names."""
-        if language.id == "python" and not one.module.startswith("."):
-            parts = one.module.split(".")
-            place = re.sub(r"(/__init__)?\.pyi?$", "", file)
-            names = [[*parts, it.name] for it in one.names]
-            tail = next((it for it in (parts, *names) if place.endswith("/" + "/".join(it))), None)
-            if tail is None or parts[0] in sys.stdlib_module_names:
-                return False
-            above = place.removesuffix("/" + "/".join(tail))
-            return not self._files.exists(f"{above}/__init__.py")
-        if language.id == "rust":
-            last = one.module.rpartition("::")[2]
-            named = (last, *(it.name for it in one.names))
-            is_root = last in ("crate", "self", "super")
-            return is_root or any(is_module_named(file, it) for it in named)
-        return True
+        return [it for it in found if is_meant(one, it, language, self._files)]
 
 
 def _written_paths(text: str, holders: frozenset[str], language: Language) -> Iterator[Import]:
     """Yield the modules of Rust's whole paths, such as ``crate::shop::Order``, as imports."""
-    if language.id == "rust":
+    if language.modules == "crates":
         names = "|".join(map(re.escape, sorted(holders)))
         heads = re.findall(rf"((?:\w+::)*\w+)::(?:{names})\b", text)
         for head in islice(dict.fromkeys(heads), 50):

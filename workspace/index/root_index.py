@@ -225,7 +225,8 @@ class RootIndex:
         """Return why a text is no context for other files, None if it is."""
         if (reason := why_not_source(text)) is not None:
             return reason
-        is_kept = self.settings.exclude_secrets and holds_secret(text, language_for_path(path).id)
+        is_bare = language_for_path(path).has_bare_values
+        is_kept = self.settings.exclude_secrets and holds_secret(text, is_bare)
         return "holds a secret" if is_kept else None
 
     def counts(self) -> Counts:

@@ -70,6 +70,17 @@ class Files:
         return text if text is not None and len(text) <= MAX_CONFIG_CHARS else None
 
 
+FOLDER_NAMES = ("__init__", "index", "mod")
+"""Files that speak for their folder."""
+
+
+def is_module_named(path: str, name: str) -> bool:
+    """Whether a file is the module of this name: ``name.py`` or ``name/__init__.py``."""
+    folder, file = posixpath.split(path)
+    stem = file.partition(".")[0]
+    return (posixpath.basename(folder) if stem in FOLDER_NAMES else stem) == name
+
+
 def files_of(index: IndexReader, path: str) -> Files:
     """Return the indexed files of the opened folder that a file is in.
 

@@ -6,13 +6,14 @@ Zig, Dart, shell and CSS name a file by its path. Languages with more rules have
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from intarsia.infill.languages import ECMASCRIPT_IDS, Language
+from intarsia.infill.languages.language import Language, ModuleScheme
 from intarsia.workspace.modules.ecmascript import ecmascript_files
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.namespaces import csharp_files, go_files, java_files, php_files
-from intarsia.workspace.modules.rust import rust_files
+from intarsia.workspace.modules.rust import is_path_of_crate, rust_files
 from intarsia.workspace.symbols.symbols import Import
 
 _HEADER_FOLDERS = ("include", "src", "inc", "lib")
@@ -147,25 +148,39 @@ def _module(base: str, files: Files) -> tuple[str, ...]:
     return files.first(base + ending for ending in _PYTHON_ENDINGS)
 
 
+def _is_on_search_path(imported: Import, file: str, files: Files) -> bool:
+    if imported.module.startswith("."):
+        return True
+    parts = imported.module.split(".")
+    place = re.sub(r"(/__init__)?\.pyi?$", "", file)
+    names = [[*parts, it.name] for it in imported.names]
+    tail = next((it for it in (parts, *names) if place.endswith("/" + "/".join(it))), None)
+    if tail is None or parts[0] in sys.stdlib_module_names:
+        return False
+    return not files.exists(f"{place.removesuffix('/' + '/'.join(tail))}/__init__.py")
+
+
 MAX_FILES = 60
 
-_RULES: dict[str, Callable[[Import, str, Files], tuple[str, ...]]] = {
-    "python": python_files,
-    **dict.fromkeys(ECMASCRIPT_IDS, ecmascript_files),
-    "go": go_files,
-    "rust": rust_files,
-    **dict.fromkeys(("java", "kotlin", "scala"), java_files),
-    "csharp": csharp_files,
-    "c": included_files,
-    "cpp": included_files,
-    "ruby": ruby_files,
-    "lua": lua_files,
-    "zig": zig_files,
-    "dart": dart_files,
-    "elixir": elixir_files,
-    "php": php_files,
-    "shellscript": sourced_files,
-    "css": sourced_files,
+_SCHEMES: Mapping[ModuleScheme, Callable[[Import, str, Files], tuple[str, ...]]] = {
+    "search_path": python_files,
+    "tsconfig": ecmascript_files,
+    "go_mod": go_files,
+    "crates": rust_files,
+    "package_folders": java_files,
+    "namespace_folders": csharp_files,
+    "include_folders": included_files,
+    "lib_folders": ruby_files,
+    "dotted_paths": lua_files,
+    "relative_paths": zig_files,
+    "pubspec": dart_files,
+    "snake_case": elixir_files,
+    "psr_4": php_files,
+    "sourced": sourced_files,
+}
+_CHECKS: Mapping[ModuleScheme, Callable[[Import, str, Files], bool]] = {
+    "search_path": _is_on_search_path,
+    "crates": is_path_of_crate,
 }
 
 
@@ -178,8 +193,13 @@ def resolve_import(
     names on, such as ``__init__.py``, is returned itself. An import of something that is not in the
     workspace gives ().
     """
-    rule = _RULES.get(language.id)
-    if rule is None or not imported.module or "\0" in imported.module:
+    if language.modules is None or not imported.module or "\0" in imported.module:
         return ()
-    found = dict.fromkeys(one for one in rule(imported, path, files) if one != path)
-    return tuple(found)[:MAX_FILES]
+    found = _SCHEMES[language.modules](imported, path, files)
+    return tuple(dict.fromkeys(one for one in found if one != path))[:MAX_FILES]
+
+
+def is_meant(imported: Import, file: str, language: Language, files: Files) -> bool:
+    """Whether a file that was found for an import has the very path that it names."""
+    check = language.modules and _CHECKS.get(language.modules)
+    return not check or check(imported, file, files)

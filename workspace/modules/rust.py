@@ -4,7 +4,7 @@ import posixpath
 import tomllib
 from collections.abc import Iterator, Sequence
 
-from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.files import Files, is_module_named
 from intarsia.workspace.symbols.symbols import Import
 
 _ROOTS = ("lib", "main")
@@ -25,6 +25,13 @@ def rust_files(imported: Import, path: str, files: Files) -> tuple[str, ...]:
         if found:
             return found
     return ()
+
+
+def is_path_of_crate(imported: Import, file: str, files: Files) -> bool:
+    """Whether a file bears the name of the module, or of what is imported from it."""
+    last = imported.module.rpartition("::")[2]
+    named = (last, *(it.name for it in imported.names))
+    return last in ("crate", "self", "super") or any(is_module_named(file, it) for it in named)
 
 
 def _starts(

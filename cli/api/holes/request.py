@@ -97,7 +97,8 @@ def to_project(context: Context, language: Language, budget_tokens: int) -> Proj
     left = budget_tokens * CHARS_PER_TOKEN
     passages: list[tuple[str, str]] = []
     for file in reversed(context.files):
-        if is_secret(file.path) or holds_secret(file.text, language_for_path(file.path).id):
+        is_bare = language_for_path(file.path).has_bare_values
+        if is_secret(file.path) or holds_secret(file.text, is_bare):
             continue
         text = _within(file.text, left)
         if not text:

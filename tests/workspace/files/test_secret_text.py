@@ -51,9 +51,9 @@ NONE = [
 
 @pytest.mark.parametrize(("name", "text"), SECRETS)
 def test_a_secret_is_known_by_its_text(name: str, text: str) -> None:
-    assert holds_secret(f"before\n{text}\nafter\n", language_for_path(name).id)
+    assert holds_secret(f"before\n{text}\nafter\n", language_for_path(name).has_bare_values)
 
 
 @pytest.mark.parametrize(("name", "text"), NONE)
 def test_what_speaks_of_secrets_holds_none(name: str, text: str) -> None:
-    assert not holds_secret(f"before\n{text}\nafter\n", language_for_path(name).id)
+    assert not holds_secret(f"before\n{text}\nafter\n", language_for_path(name).has_bare_values)
