@@ -1,9 +1,10 @@
 """The table of the program's commands, and the one guard that prints errors.
 
-A command's module is imported only when that command runs, so no command waits for the imports of
-another one.
+A command's module is imported only for that command, so no command waits for the imports of
+another one. What it needs beyond its options, and takes long to import, it loads when it runs.
 """
 
+import gc
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from intarsia.cli.errors import MEANINGS, CliError, ExitCode, as_fault
+from intarsia.engine.ipc.printable import displayable
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 """Also of the commands in a table."""
@@ -76,7 +78,7 @@ class CommandTable(click.Group):
         row = self.rows.get(cmd_name)
         if row is None:
             return None
-        return _with_debug(import_module(row.module).command)
+        return _with_debug(load(row.module).command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -129,6 +131,15 @@ def cli() -> None:
     """Fill holes in code with a block-diffusion language model on your own machine."""
 
 
+def load(module: str) -> Any:
+    """Import the module of a command, or what it needs to run: its help does not wait for that."""
+    gc.disable()  # imported objects stay: collecting among them takes a quarter of the start
+    try:
+        return import_module(module)
+    finally:
+        gc.enable()
+
+
 def _with_debug(command: click.Command) -> click.Command:
     """Have a loaded command and those in it take ``--debug``, for which ``_report`` looks."""
     if all(option.name != "debug" for option in command.params):
@@ -141,8 +152,6 @@ def _with_debug(command: click.Command) -> click.Command:
 
 def _report(error: Exception, fault: CliError, arguments: Sequence[str]) -> ExitCode:
     """Print what went wrong. The arguments are searched unparsed: parsing them may have failed."""
-    from intarsia.cli.terminal import displayable  # not for commands that end well
-
     if "--debug" in arguments:
         traceback.print_exception(error)
     click.echo(f"intarsia: {displayable(str(fault))}", err=True)

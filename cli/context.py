@@ -19,9 +19,10 @@ from intarsia.cli.fill.where import read_position
 from intarsia.cli.options import language_option
 from intarsia.cli.project import FileProject, open_project
 from intarsia.cli.status import ask_status
-from intarsia.cli.terminal import displayable, json_option, output
+from intarsia.cli.terminal import json_option, output
 from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
+from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor

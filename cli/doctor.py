@@ -21,17 +21,20 @@ import msgspec
 import psutil
 from rich.text import Text
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.remote import probe
 from intarsia.cli.status import ask_status
 from intarsia.cli.terminal import json_option, output, size
 from intarsia.engine.cache.folder import cache_folder
+from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineError, NoEngine
 from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
+from intarsia.engine.model_store.download import downloaded_file
 from intarsia.engine.remote.http.remotes import read_remotes
 from intarsia.infill.languages import all_languages
 from intarsia.infill.syntax.parse import load_grammar
@@ -115,9 +118,7 @@ def check_processor() -> Finding:
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
     if not _is_installed("numba"):
         return note("processor", f"{cores}, computes in float32", "install intarsia again")
-    from intarsia.engine.kernels.vector_writer import find_dot_product  # it loads a compiler
-
-    if instructions := find_dot_product():
+    if instructions := load("intarsia.engine.kernels.vector_writer").find_dot_product():
         return ok("processor", f"{cores}, computes in int8 ({instructions.name})")
     return note(
         "processor",
@@ -276,9 +277,6 @@ def check_cache() -> Finding:
 
 def check_model() -> Finding:
     """Check that the default model is downloaded and undamaged."""
-    from intarsia.engine.cache.own_file import has_digest
-    from intarsia.engine.model_store.download import downloaded_file
-
     model = _default_model()
     path = downloaded_file(model)
     if not path.is_file():
@@ -292,16 +290,14 @@ def check_model() -> Finding:
 
 def check_conversion() -> Finding:
     """Check that the converted default model is as it was when this user converted it."""
-    from intarsia.engine.model_store.gguf.convert import problem_of_conversion
-    from intarsia.engine.model_store.locate import catalog_folder
-
     model = _default_model()
-    folder = catalog_folder(model, model.tuning)
+    folder = load("intarsia.engine.model_store.locate").catalog_folder(model, model.tuning)
+    problem_of = load("intarsia.engine.model_store.gguf.convert").problem_of_conversion
     if not folder.exists():
         return ok("conversion", "none yet; the first fill makes it")
-    if (problem := problem_of_conversion(folder)) is not None:
+    if (problem := problem_of(folder)) is not None:
         return note("conversion", problem, "the engine converts the model again when it loads it")
-    if (problem := problem_of_conversion(folder, is_whole=True)) is not None:
+    if (problem := problem_of(folder, is_whole=True)) is not None:
         return missing(
             "conversion", problem, f"remove {folder}: the engine converts the model again"
         )
@@ -338,8 +334,6 @@ def _default_model() -> CatalogModel:
 
 def _bytes_to_come(model: CatalogModel) -> float:
     """Return the bytes that a download and a conversion will still write."""
-    from intarsia.engine.model_store.download import downloaded_file
-
     is_there = downloaded_file(model).is_file()
     return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)
 

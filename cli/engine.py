@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import click
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
@@ -64,9 +65,7 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
 )
 def command(**flags: Any) -> ExitCode:
     """Run the engine in this terminal until Ctrl-C or `intarsia stop`, and print its log."""
-    from intarsia.engine.service.process import run_engine
-
-    code = run_engine(_config(flags), foreground=True)
+    code = load("intarsia.engine.service.process").run_engine(_config(flags), foreground=True)
     return ExitCode.OK if code == 0 else ExitCode.ENGINE  # its log says why
 
 

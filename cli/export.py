@@ -1,16 +1,16 @@
 """``intarsia export``: write a tuning or a model for PEFT, transformers, vLLM or llama.cpp."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.import_tuning import locate, write_faults
-from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
-from intarsia.cli.terminal import notices, size
-from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model, split_tuning
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 
+_WORK = "intarsia.cli.interchange"
 _OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))
 _model_option = click.option(
     "--model",
@@ -53,26 +53,12 @@ def command() -> None:
     metavar="NAME",
     help="The base model to name in adapter_config.json.  [default: the model's name on the hub]",
 )
-def peft(out: Path, model: str, only_own: bool, base_model: str | None) -> ExitCode:
+def peft(**options: Any) -> ExitCode:
     """Write a tuning as a LoRA folder for PEFT: adapter_config.json and safetensors.
 
     The LoRA has all that MODEL adds to the plain weights: the bundled tuning and your own, joined.
     """
-    from intarsia.engine.interchange.peft import export_peft
-
-    with LoadBar(notices()) as bar, write_faults():
-        folder = locate(model, bar.update)
-        bundled = () if only_own or folder.tuned_by is None else (folder.tuned_by,)
-        tunings = (*bundled, *folder.tunings)
-        if not tunings:
-            raise CliError(
-                f"{model} has no tuning to export: give --model MODEL+/path/to/tuning.safetensors"
-            )
-        plain = split_tuning(model)[0]
-        row = find_model(plain)  # knows the hub's name of the weights that it was converted from
-        base = base_model or (plain if row is None else row.hub.repo.removesuffix("-GGUF"))
-        written = export_peft(folder, tunings, out, base_model=base)
-    click.echo(f"{out}: a LoRA of rank {written.rank} for {written.num_modules} layers of {base}")
+    load(_WORK).write_peft(**options)
     return ExitCode.OK
 
 
@@ -81,16 +67,7 @@ def peft(out: Path, model: str, only_own: bool, base_model: str | None) -> ExitC
 @_model_option
 def hugging_face(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a Hugging Face folder."""
-    from intarsia.engine.interchange.export_hugging_face import export_hugging_face
-
-    with LoadBar(notices()) as bar, write_faults():
-        folder = locate(model, bar.update)
-        bar.update(f"writing {folder.name}", None)
-        written = export_hugging_face(folder, out)
-    click.echo(
-        f"{out}: {folder.name}, {written.num_tensors} tensors in {written.dtype} "
-        f"({size(written.num_bytes)})"
-    )
+    load(_WORK).write_hugging_face(out, model)
     return ExitCode.OK
 
 
@@ -99,17 +76,7 @@ def hugging_face(out: Path, model: str) -> ExitCode:
 @_model_option
 def gguf(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a GGUF file, which must end in .gguf."""
-    from intarsia.engine.interchange.export_gguf import export_gguf, source_of
-
     if out.suffix != ".gguf":
         raise CliError(f"{out} does not end in .gguf: give such a name")
-    with LoadBar(notices()) as bar, write_faults():
-        source = source_of(model, bar.update)
-        folder = locate(model, bar.update)
-        bar.update(f"writing {folder.name}", None)
-        written = export_gguf(folder, source, out)
-    click.echo(
-        f"{out}: {folder.name}, {written.num_tensors} tensors, matrices in {written.dtype} "
-        f"({size(written.num_bytes)})"
-    )
+    load(_WORK).write_gguf(out, model)
     return ExitCode.OK

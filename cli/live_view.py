@@ -16,8 +16,9 @@ from rich.progress import Progress as ProgressBar
 from rich.style import Style
 from rich.text import Text
 
-from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
+from intarsia.engine.ipc.printable import displayable
+from intarsia.infill.syntax.lines import line_end, line_start
 
 if TYPE_CHECKING:  # downloads show a bar too, and need no grammars
     from intarsia.infill.filling.fill_all import FillProgress
@@ -108,8 +109,6 @@ class LiveCanvas(_View):
 
     def show(self, text: str, hole: "Hole", step: Step) -> None:
         """Draw one step between the text before and after the hole on its line."""
-        from intarsia.infill.syntax.lines import line_end, line_start
-
         lead = text[max(line_start(text, hole.start), hole.start - _MAX_COLUMNS) : hole.start]
         rest = text[hole.end : min(line_end(text, hole.end), hole.end + _MAX_COLUMNS)]
         self._live.start()

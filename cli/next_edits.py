@@ -20,9 +20,10 @@ from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.cli.fill.source_file import SourceFile, read_source
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import language_option, model_option
-from intarsia.cli.terminal import displayable, json_option, notices, output
+from intarsia.cli.terminal import json_option, notices, output
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
+from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.next_edit.offer import Level, NextEditOffer, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import EditedText, NextEditPlan, plan_next_edits

@@ -6,6 +6,7 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
+from intarsia.engine.model_store.download import pull
 
 
 @click.command("pull")
@@ -16,8 +17,6 @@ from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 )
 def command(model: str) -> None:
     """Download a model into your cache and verify it. An interrupted download is resumed."""
-    from intarsia.engine.model_store.download import pull
-
     try:
         with LoadBar(notices()) as bar:
             path = pull(model, bar.update)

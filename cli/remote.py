@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.terminal import json_option, output, two_columns
 from intarsia.engine.config import EngineConfig
@@ -51,8 +52,6 @@ class Probe:
 
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
-    from intarsia.engine.remote.filler import session_on
-
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
     link = ServerLink(remote)
     try:
@@ -62,7 +61,9 @@ def probe(remote: Remote) -> Probe:
     if server.system not in ABILITIES:
         return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
-        session_on(server, link, NO_CONTROL.checkpoint, EngineConfig().max_context_tokens)
+        load("intarsia.engine.remote.filler").session_on(
+            server, link, NO_CONTROL.checkpoint, EngineConfig().max_context_tokens
+        )
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)

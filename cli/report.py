@@ -11,7 +11,12 @@ from pathlib import Path
 
 import click
 
+from intarsia.cli.doctor import CHECKS
 from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.status import ask_status
+from intarsia.engine.ipc.build_id import build_id
+from intarsia.engine.ipc.client import EngineError
+from intarsia.lsp import statistics
 
 
 @click.command("report")
@@ -52,10 +57,6 @@ def _gone_if_it_fails(path: Path) -> Iterator[None]:
 
 
 def _lines() -> Iterator[str]:
-    from intarsia.cli.doctor import CHECKS
-    from intarsia.engine.ipc.build_id import build_id
-    from intarsia.lsp import statistics
-
     yield f"intarsia {version('intarsia')}, build {build_id()}"
     machine = f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"
     yield f"Python {platform.python_version()}, {machine}"
@@ -77,9 +78,6 @@ def _lines() -> Iterator[str]:
 
 async def _engine() -> str:
     """Return the engine's state and counts, or the kind of error."""
-    from intarsia.cli.status import ask_status
-    from intarsia.engine.ipc.client import EngineError
-
     try:
         status = await ask_status()
     except EngineError as error:

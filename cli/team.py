@@ -5,8 +5,10 @@ from typing import Any, get_args
 
 import click
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.config import Device, Dtype, EngineConfig
+from intarsia.engine.team.keys import KeyFileError, add_user
 
 _DEFAULTS = EngineConfig()
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -67,18 +69,7 @@ def command() -> None:
 )
 def serve(**flags: Any) -> None:
     """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""
-    from intarsia.engine.team.quotas import TeamLimits
-    from intarsia.engine.team.serve import TeamError, TeamOptions, run_team_engine
-
-    limits = TeamLimits(
-        **{name: flags.pop(name) for name in ("max_in_flight", "per_minute", "max_waiting")}
-    )
-    settings = ("model", "device", "dtype", "cache_tokens")
-    try:
-        config = EngineConfig(**{name: flags.pop(name) for name in settings})
-        run_team_engine(config, TeamOptions(limits=limits, **flags))
-    except (TeamError, ValueError) as error:
-        raise CliError(str(error)) from error
+    load("intarsia.cli.serve_team").run(**flags)
 
 
 @command.command("key")
@@ -89,8 +80,6 @@ def key(name: str, keys: Path) -> None:
 
     Running engines accept it at once. To take a key back, delete its line.
     """
-    from intarsia.engine.team.keys import KeyFileError, add_user
-
     try:
         click.echo(add_user(keys, name))
     except KeyFileError as error:

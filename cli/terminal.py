@@ -1,4 +1,4 @@
-"""What commands share about the terminal: consoles, safe text and the switch ``--json``.
+"""What commands share about the terminal: consoles, sizes and the switch ``--json``.
 
 Results go to standard output (``output``), everything else to standard error (``notices``).
 """
@@ -10,8 +10,6 @@ from typing import TextIO
 import click
 from rich.console import Console
 from rich.table import Table
-
-from intarsia.engine.ipc.printable import is_printable
 
 _PIPE_WIDTH = 120
 
@@ -48,27 +46,6 @@ def two_columns(rows: Iterable[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(name, value)
     return table
-
-
-_TAB = "    "
-_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
-
-
-class _Signs(dict[int, str]):
-    """What is shown for a character. Controls and invisible marks could forge a line."""
-
-    def __missing__(self, code: int) -> str:
-        is_shown = is_printable(chr(code))
-        self[code] = chr(code) if is_shown else "\N{REPLACEMENT CHARACTER}"
-        return self[code]
-
-
-_SIGNS = _Signs(_CONTROL_PICTURES | {0x09: _TAB, 0x0A: "\n"})
-
-
-def displayable(text: str) -> str:
-    """Return the text with LF line ends and a visible sign for every other control or mark."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SIGNS)
 
 
 def size(num_bytes: float) -> str:

@@ -20,6 +20,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+if sys.platform != "win32":
+    import resource
+
 _T = TypeVar("_T")
 
 _LATE = (
@@ -244,8 +247,6 @@ def _num_files() -> int:
     """Return how many files the process may open."""
     if sys.platform == "win32":
         return 8_192
-    import resource
-
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 

@@ -11,6 +11,10 @@ class NoRoomError(ModelError):
     """Memory or disk space is short. The next try may succeed, so the failure is not remembered."""
 
 
+class SourceError(Exception):
+    """A source could not give a model's file. The message says what was tried and how it failed."""
+
+
 class RemoteError(ModelError):
     """A server gave no answer. The message is one line: what is wrong and what to do.
 

@@ -1,6 +1,7 @@
 """Imports run one way: the rules of ARCHITECTURE.md, read from the sources themselves."""
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -124,6 +125,53 @@ def test_light_folders_never_import_the_model_stack(folder: str) -> None:
         if any(is_within(name, heavy) for heavy in HEAVY)
     ]
     assert not wrong
+
+
+MOST_LATE_IMPORTS = 14
+"""Inside functions, of what takes long to import and is not always needed, as transformers is."""
+
+IMPORT_BY_NAME = {
+    "cli/command_table.py",  # a command, and what it runs
+    "lsp/features.py",  # what answers after `initialized`
+    "infill/languages/__init__.py",  # a language
+    "infill/syntax/parse.py",  # its grammar
+    "engine/kernels/__init__.py",  # numba, away from the current folder
+}
+"""Whatever else is loaded late is loaded by one of these."""
+
+
+def late_imports(path: Path) -> Iterator[int]:
+    """Yield the lines of the imports inside functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    inside = {
+        statement.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, functions)
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+    }
+    yield from sorted(inside)
+
+
+def test_imports_stand_at_the_top_but_for_a_few_heavy_ones() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for part in PARTS
+        for path in modules(part)
+        for line in late_imports(path)
+    ]
+    assert len(found) <= MOST_LATE_IMPORTS, found
+
+
+def test_nothing_else_is_imported_by_name() -> None:
+    importing = {
+        str(path.relative_to(ROOT))
+        for part in PARTS
+        for path in modules(part)
+        if {"import_module", "__import__"} & set(re.findall(r"\w+", path.read_text("utf-8")))
+    }
+    assert importing == IMPORT_BY_NAME
 
 
 def test_infill_does_no_io_and_only_three_folders_ask_the_engine() -> None:

@@ -1,17 +1,12 @@
 """``intarsia api``: completions for editors and plugins that speak another engine's HTTP API."""
 
-import asyncio
-import contextlib
-import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import ExitCode
-
-if TYPE_CHECKING:
-    from intarsia.cli.api.server import Listening
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -37,30 +32,5 @@ def command(**options: Any) -> ExitCode:
     Programs on this machine need no key. Beyond it a key file, a certificate and its key are
     required.
     """
-    from intarsia.cli.api.server import listen  # the server's libraries load here
-
-    asyncio.run(_serve(listen(**options)))
+    load("intarsia.cli.api.server").run(**options)
     return ExitCode.OK
-
-
-async def _serve(listening: "Listening") -> None:
-    from intarsia.cli.api.server import guarded_app, serve
-    from intarsia.engine.ipc.client import EngineClient
-
-    async with (
-        EngineClient(name="api") as client,
-        EngineClient(name="api", start=False) as observer,
-    ):
-        app = guarded_app(client, observer, keys=listening.keys, is_loopback=listening.is_loopback)
-        click.echo(f"{listening.url}/v1/completions is ready; Ctrl-C ends it", err=True)
-        await serve(app, listening, _interrupted())
-
-
-def _interrupted() -> asyncio.Event:
-    """Return an event that Ctrl-C and SIGTERM set."""
-    interrupted = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # Windows raises KeyboardInterrupt instead
-            loop.add_signal_handler(number, interrupted.set)
-    return interrupted

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import ipaddress
+import signal
 import socket
 import ssl
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import uvicorn
@@ -201,3 +203,28 @@ async def _failed(request: Request, error: Exception) -> Response:
             click.echo(f"intarsia api: {type(error).__name__} at {request.url.path}", err=True)
             refusal = Refusal(500, "an error in intarsia itself")
     return error_response(refusal, request.url.path)
+
+
+def run(**options: Any) -> None:
+    """Serve until Ctrl-C or SIGTERM. Raise CliError where the command's options do not fit."""
+    asyncio.run(_serve(listen(**options)))
+
+
+async def _serve(listening: Listening) -> None:
+    async with (
+        EngineClient(name="api") as client,
+        EngineClient(name="api", start=False) as observer,
+    ):
+        app = guarded_app(client, observer, keys=listening.keys, is_loopback=listening.is_loopback)
+        click.echo(f"{listening.url}/v1/completions is ready; Ctrl-C ends it", err=True)
+        await serve(app, listening, _interrupted())
+
+
+def _interrupted() -> asyncio.Event:
+    """Return an event that Ctrl-C and SIGTERM set."""
+    interrupted = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows raises KeyboardInterrupt instead
+            loop.add_signal_handler(number, interrupted.set)
+    return interrupted

@@ -25,9 +25,10 @@ from intarsia.cli.fill.where import (
 from intarsia.cli.live_view import WaitingView
 from intarsia.cli.options import fill_options, language_option
 from intarsia.cli.project import FileProject, open_project
-from intarsia.cli.terminal import displayable, json_option, notices, output
+from intarsia.cli.terminal import json_option, notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
 from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole

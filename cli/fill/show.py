@@ -11,8 +11,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from intarsia.cli.fill.positions import Range, position_of, range_of
-from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import Filled, Timing
+from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.filling.judged import is_in_comment, probability_of
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult
 from intarsia.infill.languages import Language

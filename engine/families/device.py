@@ -1,12 +1,13 @@
-"""Choose where a model runs and in which number format, by what the machine has."""
+"""Choose where a model runs and in which number format, by what the machine has, and time it."""
 
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import torch
-from safetensors import SafetensorError
 
 from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError, NoRoomError
@@ -69,36 +70,27 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-# Of a config that says nonsense: a library raises whatever the nonsense leads to.
-_FAULTS = (
-    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
-    *(RuntimeError, SafetensorError),
-)
+class Stopwatch:
+    """Seconds of computing on a device, without the time between two laps."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self.seconds = 0.0
+
+    @contextmanager
+    def lap(self) -> Iterator[None]:
+        """Add the time of a block; a GPU's own queue has ended by then."""
+        started_at = time.perf_counter()
+        yield
+        _synchronize(self._device)
+        self.seconds += time.perf_counter() - started_at
 
 
-def load_pretrained(model_class: Any, folder: Path, dtype: torch.dtype, **options: Any) -> Any:
-    """Load a folder by a class of transformers: safetensors only, no code of it, no network.
-
-    Raises ModelError.
-    """
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()  # the engine's stderr is a log
-    try:
-        model, report = model_class.from_pretrained(
-            folder,
-            dtype=dtype,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            **options,
-        )
-    except _FAULTS as fault:
-        reason = " ".join(str(fault).split())
-        raise ModelError(f"{folder} cannot be loaded by transformers: {reason}") from fault
-    if missing := sorted(report["missing_keys"]):
-        raise ModelError(
-            f"{folder} lacks {len(missing)} tensors ({missing[0]} …): fetch the model again"
-        )
-    return model.eval()
+def _synchronize(device: torch.device) -> None:
+    """Wait until the queue of a GPU has ended; a CPU has none."""
+    if device.type == "cpu":
+        return
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()

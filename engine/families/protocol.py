@@ -4,11 +4,10 @@ import itertools
 import operator
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Timing
 
@@ -49,9 +48,6 @@ def fill_timing(received_at: float, started_at: float, prefilled_at: float) -> T
     )
 
 
-if TYPE_CHECKING:  # a remote engine's speed is measured without torch
-    import torch
-
 _MIN_TOKENS = 64  # a shorter prefill says more about the cost of a pass than about its tokens
 _NUM_REMEMBERED = 9  # prefills: one that ran beside a compiler does not count for long
 
@@ -89,31 +85,3 @@ class ReadingSpeed:
         """
         tokens_per_s = self.tokens_per_s or _UNKNOWN_TOKENS_PER_S
         return num_missing <= num_missing_without + tokens_per_s * IF_CACHED_MS / 1000
-
-
-class Stopwatch:
-    """Seconds of computing on a device, without the time between two laps."""
-
-    def __init__(self, device: "torch.device") -> None:
-        self._device = device
-        self.seconds = 0.0
-
-    @contextmanager
-    def lap(self) -> Iterator[None]:
-        """Add the time of a block; a GPU's own queue has ended by then."""
-        started_at = time.perf_counter()
-        yield
-        _synchronize(self._device)
-        self.seconds += time.perf_counter() - started_at
-
-
-def _synchronize(device: "torch.device") -> None:
-    """Wait until the queue of a GPU has ended; a CPU has none."""
-    if device.type == "cpu":
-        return
-    import torch
-
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-    elif device.type == "mps":
-        torch.mps.synchronize()

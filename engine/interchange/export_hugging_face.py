@@ -162,6 +162,7 @@ def _write_tokenizer_settings(model: ModelFolder, shape: BackboneShape, folder: 
 
 
 def _write_gemma(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
+    # transformers takes seconds to import: only where it is used
     from intarsia.engine.families.diffusion_gemma.load import load_gemma
 
     loaded = load_gemma(model.path, device=_CPU, dtype=dtype, tunings=model.tunings)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -39,25 +38,13 @@ def tunable_matrices(folder: ModelFolder) -> dict[str, JoinedMatrix]:
 
 def _gemma_matrices(path: Path) -> dict[str, JoinedMatrix]:
     """Return the decoder's matrices. The encoder has the same weights."""
-    from intarsia.engine.families.diffusion_gemma.load import tunable_layers
+    # transformers takes seconds to import: only where it is used
+    from intarsia.engine.families.diffusion_gemma.load import layers_without_weights
 
     return {
         name: JoinedMatrix({f"model.{name}": linear.out_features}, linear.in_features)
-        for name, (linear, *_) in tunable_layers(_gemma_without_weights(path)).items()
+        for name, (linear, *_) in layers_without_weights(path).items()
     }
-
-
-def _gemma_without_weights(path: Path) -> Any:
-    """Return the model of a folder's config on torch's meta device: shapes, no numbers."""
-    from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
-
-    try:
-        config = DiffusionGemmaConfig.from_pretrained(path, local_files_only=True)
-        with torch.device("meta"):
-            return DiffusionGemmaForBlockDiffusion(config)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as fault:
-        reason = " ".join(str(fault).split())
-        raise ModelError(f"{path / 'config.json'} is no DiffusionGemma's: {reason}") from fault
 
 
 def sum_of(pairs: Sequence[LowRank]) -> LowRank:

@@ -21,6 +21,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import platformdirs
+
+if sys.platform != "win32":
+    import grp
+    import pwd
+
 _MAX_LINKS = 40  # as the kernel's own limit
 _WHOLE_UID_MAP = ["0", "0", "4294967295"]
 
@@ -149,9 +155,6 @@ def _others_may_write(step: Path, status: os.stat_result) -> bool:
 @functools.cache
 def _is_own_group(gid: int, uid: int) -> bool:
     """Tell whether all members of a group that the system lists are this user or root."""
-    import grp
-    import pwd
-
     try:
         members = {pwd.getpwnam(name).pw_uid for name in grp.getgrgid(gid).gr_mem}
     except KeyError:  # a group or a member that the system does not know
@@ -186,6 +189,4 @@ def data_folder() -> Path:
     override = os.environ.get("INTARSIA_DATA_DIR")
     if override:
         return Path(override).expanduser()
-    import platformdirs  # not for `initialize`
-
     return platformdirs.user_data_path("intarsia", appauthor=False)

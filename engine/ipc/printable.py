@@ -21,3 +21,24 @@ def printable(text: str) -> str:
         character if character in _KEPT or is_printable(character) else ascii(character)[1:-1]
         for character in text
     )
+
+
+_TAB = "    "
+_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
+
+
+class _Signs(dict[int, str]):
+    """What is shown for a character. Controls and invisible marks could forge a line."""
+
+    def __missing__(self, code: int) -> str:
+        is_shown = is_printable(chr(code))
+        self[code] = chr(code) if is_shown else "\N{REPLACEMENT CHARACTER}"
+        return self[code]
+
+
+_SIGNS = _Signs(_CONTROL_PICTURES | {0x09: _TAB, 0x0A: "\n"})
+
+
+def displayable(text: str) -> str:
+    """Return the text with LF line ends and a visible sign for every other control or mark."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SIGNS)

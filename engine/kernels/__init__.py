@@ -10,17 +10,9 @@ import importlib
 import os
 from pathlib import Path
 
-
-def _import_numba() -> None:
-    """Import numba so that no file of the current folder configures it, now or at a compilation.
-
-    It would read ``.numba_config.yaml`` there: a workspace could switch the compiler off.
-    """
-    with contextlib.suppress(OSError), contextlib.chdir(Path(__file__).parent):
-        importlib.import_module("numba")
-    import numba.core.config as config  # where the current folder is gone, nothing is read there
-
-    config._config_fname = os.devnull
-
-
-_import_numba()
+# It would read ``.numba_config.yaml`` of the current folder: a workspace could switch the compiler
+# off. Where that folder is gone, nothing is read there.
+with contextlib.suppress(OSError), contextlib.chdir(Path(__file__).parent):
+    importlib.import_module("numba")
+config = importlib.import_module("numba.core.config")
+vars(config)["_config_fname"] = os.devnull  # nor is it read when something is compiled

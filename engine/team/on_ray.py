@@ -2,7 +2,7 @@
 
 ``deploy/ray/serve.yaml`` names ``app`` and its settings. A user's requests carry the same key and
 go to the same replica, which holds the user's contexts. Ray starts, watches and replaces replicas.
-It is no requirement of this package, and imported where it runs.
+It is no requirement of this package: without it, only the settings can be read.
 """
 
 import os
@@ -20,6 +20,13 @@ from intarsia.engine.service.process import load_default_filler
 from intarsia.engine.team.app import team_app
 from intarsia.engine.team.quotas import TeamLimits
 from intarsia.engine.team.serve import TeamError, TeamOptions, start, team_engine
+
+try:
+    from ray import serve
+    from ray.serve.config import BackpressureConfig, RequestRouterConfig
+except ModuleNotFoundError as error:
+    if error.name != "ray":
+        raise
 
 SESSION_HEADER_VARIABLE = "RAY_SERVE_SESSION_ID_HEADER_KEY"
 """Ray reads here by which header it chooses a replica. Ray's own processes need it too."""
@@ -71,9 +78,6 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 def app(args: dict[str, Any]) -> Any:
     """Return the application that Ray Serve deploys. Raises ValueError for its settings."""
     settings = settings_of(args)
-    from ray import serve
-    from ray.serve.config import BackpressureConfig, RequestRouterConfig
-
     replica = serve.deployment(
         name="TeamEngine",
         num_replicas=2,
@@ -120,14 +124,10 @@ class TeamReplica:
 
     async def metrics(self) -> tuple[str, bytes]:
         """Return the name of this replica, and its metrics."""
-        from ray import serve
-
         return serve.get_replica_context().replica_tag, self._engine.metrics.as_text()
 
     async def _metrics_of_all(self) -> Mapping[str, bytes]:
         """Return the metrics of all replicas, by name, of those that answer in time."""
-        from ray import serve
-
         context = serve.get_replica_context()
         handle = serve.get_deployment_handle(context.deployment, context.app_name)
         answers = handle.broadcast("metrics")

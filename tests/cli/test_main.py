@@ -12,7 +12,7 @@ from command_line import run
 from intarsia.cli.command_table import COMMANDS
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.main import leave_out_working_folder
-from intarsia.cli.terminal import displayable
+from intarsia.engine.ipc.printable import displayable
 
 PROGRAM = str(Path(sys.executable).with_name("intarsia"))
 

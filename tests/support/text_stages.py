@@ -8,7 +8,7 @@ from scripted_next_edits import correction
 from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import Context
-from intarsia.cli.terminal import displayable
+from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.canvas.canvas import Budget, build_canvas
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_at_cursor, plan_placeholder

@@ -12,10 +12,11 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from torch import nn
+from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import load_pretrained, name_of
+from intarsia.engine.families.device import name_of
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
@@ -28,6 +29,7 @@ from intarsia.engine.families.diffusion_gemma.quantize import (
 from intarsia.engine.families.diffusion_gemma.settings import read_settings
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.lora import SCALE, read_tuning
+from intarsia.engine.families.pretrained import load_pretrained
 from intarsia.engine.filler import ModelInfo
 
 _PARTS = (
@@ -51,6 +53,17 @@ def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
             if all(linear is not None for linear in linears):
                 found[f"decoder.layers.{number}.{part}"] = linears
     return found
+
+
+def layers_without_weights(folder: Path) -> dict[str, tuple[nn.Linear, ...]]:
+    """Return these layers as a folder's config has them, on torch's meta device: no numbers."""
+    try:
+        config = DiffusionGemmaConfig.from_pretrained(folder, local_files_only=True)
+        with torch.device("meta"):
+            return tunable_layers(DiffusionGemmaForBlockDiffusion(config))
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as fault:
+        reason = " ".join(str(fault).split())
+        raise ModelError(f"{folder / 'config.json'} is no DiffusionGemma's: {reason}") from fault
 
 
 def tune_model(model: Any, path: Path) -> None:
@@ -123,8 +136,6 @@ def load_gemma(
     if quantize != "none":
         require_low_bit(quantize, device)
     tokenizer = _load_tokenizer(folder)
-    from transformers import DiffusionGemmaForBlockDiffusion
-
     model = load_pretrained(DiffusionGemmaForBlockDiffusion, folder, dtype)
     if quantize == "none":
         model.to(device)

@@ -13,13 +13,15 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from transformers import DynamicCache
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.families.device import Stopwatch
 from intarsia.engine.families.protocol import (
     Prefilled,
     ReadingSpeed,
-    Stopwatch,
     common_prefix_length,
 )
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -161,9 +163,6 @@ _NAME = "intarsia_folded"
 
 def fold_heads(model: Any) -> None:
     """Install this attention in the decoder; the causal encoder keeps its own."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
-
     AttentionInterface.register(_NAME, _attend)
     AttentionMaskInterface.register(_NAME, sdpa_mask)
     model.config.get_text_config()._attn_implementation = _NAME
@@ -194,8 +193,6 @@ def _attend(
     scaling: float,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-
     if module.is_causal:
         attended: tuple[Tensor, None] = sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **options

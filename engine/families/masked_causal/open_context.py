@@ -10,13 +10,13 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from intarsia.engine.families.device import Stopwatch
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.protocol import (
     Prefilled,
     ReadingSpeed,
-    Stopwatch,
     common_prefix_length,
 )
 from intarsia.engine.fill_control import NO_CONTROL, FillControl

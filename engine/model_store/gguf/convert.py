@@ -232,7 +232,7 @@ def _num_bytes(tensor: FusedTensor) -> int:
 
 
 def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[bytes]:
-    import torch
+    import torch  # what only looks for a model does without it
 
     first_row = 0
     for name in tensor.sources:

@@ -5,8 +5,13 @@ import torch
 
 from intarsia.engine.config import Device
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import choose_device, choose_dtype, require_memory
-from intarsia.engine.families.protocol import ReadingSpeed, Stopwatch
+from intarsia.engine.families.device import (
+    Stopwatch,
+    choose_device,
+    choose_dtype,
+    require_memory,
+)
+from intarsia.engine.families.protocol import ReadingSpeed
 
 _CPU = torch.device("cpu")
 

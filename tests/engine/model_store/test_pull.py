@@ -14,10 +14,10 @@ from http_server import Respond, serving
 from toy_causal import quiet
 from toy_wheels import CONTENT, toy_row, write_wheels
 
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, SourceError
 from intarsia.engine.model_store import download
 from intarsia.engine.model_store.catalog import CatalogModel
-from intarsia.engine.model_store.download import SourceError, downloaded_file, fetch, pull
+from intarsia.engine.model_store.download import downloaded_file, fetch, pull
 
 
 def hub_with(content: bytes) -> Respond:

@@ -4,9 +4,9 @@ Each row is multiplied by itself, so a row's result does not depend on the other
 speculative and autoregressive decoding give the same text to the bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,7 +15,11 @@ from torch import Tensor
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.masked_causal.backbone.drafter import Drafter, Drafting, unit_norm
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.interface import (
+    CausalBackbone,
+    LoadedBackbone,
+    Rows,
+)
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -25,7 +29,7 @@ from intarsia.engine.families.masked_causal.backbone.weights import (
     Embeddings,
     LayerWeights,
 )
-from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled
+from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled, why_not_kept
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_support import (
@@ -72,6 +76,13 @@ def why_unfit_for_int8(shape: BackboneShape) -> str | None:
     if shape.head_dim % num_lanes():
         return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
     return None
+
+
+def int8_product(weight: Tensor, rows: Tensor) -> Callable[[], object]:
+    """Return a function that multiplies the rows with the matrix in int8."""
+    team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()
+    part = quantize_matrix(weight.float().numpy())
+    return lambda: multiply_rows(part, x, team)
 
 
 def quantize_weights(weights: BackboneWeights) -> Int8Weights:
@@ -236,6 +247,24 @@ class Int8Backbone(CausalBackbone):
     def logits(self, hidden: Tensor) -> Tensor:
         products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self.team)
         return torch.from_numpy(products)
+
+
+def load_int8(
+    shape: BackboneShape,
+    weights: BackboneWeights,
+    embeddings: Embeddings,
+    *,
+    num_threads: int,
+    drafter: Drafter | None,
+) -> LoadedBackbone:
+    """Return a backbone with its matrices quantized; the embeddings stay as they are."""
+    quantized = replace(quantize_weights(weights), embeddings=embeddings)
+    reason = why_not_kept()
+    return LoadedBackbone(
+        backbone=Int8Backbone(shape, quantized, num_threads=num_threads, drafter=drafter),
+        format_name="int8",
+        notes=() if reason is None else (f"its code is compiled at each start: {reason}",),
+    )
 
 
 def _buffers(model: Model, x: Tensor) -> Buffers:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import torch
 
@@ -98,16 +98,38 @@ def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> 
     return formats[best]
 
 
+class _Int8(Protocol):
+    """What is asked of ``int8_backbone``."""
+
+    def why_unfit_for_int8(self, shape: BackboneShape) -> str | None: ...
+    def is_int8_supported(self) -> bool: ...
+    def int8_product(self, weight: torch.Tensor, rows: torch.Tensor) -> Callable[[], object]: ...
+    def load_int8(
+        self,
+        shape: BackboneShape,
+        weights: BackboneWeights,
+        embeddings: Embeddings,
+        *,
+        num_threads: int,
+        drafter: Drafter | None,
+    ) -> LoadedBackbone: ...
+
+
+def _int8() -> _Int8:
+    """Import numba, which takes a quarter of a second, only where it is used."""
+    from intarsia.engine.families.masked_causal.backbone import int8_backbone
+
+    return int8_backbone
+
+
 def _why_not_int8(shape: BackboneShape, device: torch.device) -> str | None:
     """Return why int8 cannot run, None where it can."""
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
     try:
-        from intarsia.engine.families.masked_causal.backbone import int8_backbone
-
-        if (reason := int8_backbone.why_unfit_for_int8(shape)) is not None:
+        if (reason := _int8().why_unfit_for_int8(shape)) is not None:
             return reason
-        is_supported = int8_backbone.is_int8_supported()
+        is_supported = _int8().is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
         return f"its products cannot be compiled here ({error!r})"
     return None if is_supported else "this processor has neither AVX2 nor dot products of bytes"
@@ -116,12 +138,7 @@ def _why_not_int8(shape: BackboneShape, device: torch.device) -> str | None:
 def _product(format_: Format, weight: torch.Tensor, rows: torch.Tensor) -> Callable[[], object]:
     """Return a function that multiplies the rows with the matrix in a format."""
     if format_ == "int8":
-        from intarsia.engine.kernels.int8_support import multiply_rows, quantize_matrix
-        from intarsia.engine.kernels.work_units import ThreadTeam
-
-        team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()
-        part = quantize_matrix(weight.float().numpy())
-        return lambda: multiply_rows(part, x, team)
+        return _int8().int8_product(weight, rows)
     matrix = pack(weight) if format_ == "packed" else Linear(weight)
     return lambda: matrix.multiply(rows)
 
@@ -237,23 +254,13 @@ def _convert(
             backbone=TorchBackbone(shape, packed, drafter=drafter),
             format_name=f"{name_of(plan.dtype)}, packed",
         )
-    # numba takes half a second to import: only where it is used
-    from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
-        Int8Backbone,
-        quantize_weights,
-    )
-    from intarsia.engine.kernels.compile_cache import why_not_kept
-
-    quantized = replace(quantize_weights(weights), embeddings=embeddings)
     # Torch has only small work left. Shared between threads, each piece of it would wait for the
     # scheduler's next turn (4 ms) whenever another program computes.
-    torch.set_num_threads(1)
-    reason = why_not_kept()
-    return LoadedBackbone(
-        backbone=Int8Backbone(shape, quantized, num_threads=_NUM_THREADS, drafter=drafter),
-        format_name="int8",
-        notes=() if reason is None else (f"its code is compiled at each start: {reason}",),
+    loaded = _int8().load_int8(
+        shape, weights, embeddings, num_threads=_NUM_THREADS, drafter=drafter
     )
+    torch.set_num_threads(1)
+    return loaded
 
 
 def _copy_embeddings(weights: BackboneWeights) -> BackboneWeights:

@@ -14,12 +14,7 @@ from torch import Tensor
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import (
-    choose_dtype,
-    load_pretrained,
-    name_of,
-    require_memory,
-)
+from intarsia.engine.families.device import choose_dtype, name_of, require_memory
 from intarsia.engine.families.masked_causal.backbone.interface import (
     CausalBackbone,
     LoadedBackbone,
@@ -28,6 +23,7 @@ from intarsia.engine.families.masked_causal.backbone.interface import (
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import Embeddings
+from intarsia.engine.families.pretrained import load_pretrained
 from intarsia.engine.model_store.locate import ModelFolder
 
 _CHUNK_TOKENS = 256
