@@ -316,7 +316,7 @@ def check_grammars() -> Finding:
     """Check that the grammar of every known language can be loaded."""
     broken = []
     for language in all_languages():
-        if language.grammar is not None:
+        if language.grammar:
             try:
                 load_grammar(language.grammar)
             except (ImportError, AttributeError, ValueError) as error:

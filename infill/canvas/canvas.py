@@ -231,7 +231,7 @@ def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -
         return None
     if len(text) > MAX_CHARS_BALANCED or not _is_in_code(text, hole.start, syntax):
         return None
-    if (language.grammar is not None) == (syntax is None or language.block_style == "none"):
+    if bool(language.grammar) == (syntax is None or language.block_style == "none"):
         return None
     is_whole = syntax is not None and not num_errors(syntax)
     return 0 if is_whole else sum(at >= hole.end for at in balance_of(text).unmatched)

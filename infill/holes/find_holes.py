@@ -17,8 +17,7 @@ from functools import cache
 import tree_sitter
 
 from intarsia.infill.holes.hole import MarkedHole
-from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.languages.language import NOT_IMPLEMENTED, Grammar, HoleRules
+from intarsia.infill.languages import NOT_IMPLEMENTED, Language, language_for_path
 from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
@@ -185,10 +184,9 @@ class _Captures:
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
-    rules = syntax.language.holes
-    if rules is None:
+    if not syntax.language.holes:
         return
-    captures = _capture(syntax, rules)
+    captures = _capture(syntax)
     meant: set[ByteRange] = set()
     for byte_range, block in captures.blocks.items():
         body = read_body(syntax, block.node, block.owner)
@@ -242,11 +240,18 @@ def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
     return body.statements
 
 
-def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
-    captures = _Captures()
+def _capture(syntax: Syntax) -> _Captures:
+    """Return the nodes that the language's query finds. All its captures are optional.
+
+    - ``@named``: the body of an ``@owner`` with a name; a hole if it is empty.
+    - ``@function``: the body of any other ``@owner``; a hole if it says "not implemented".
+    - ``@block``: any block; a hole if it holds only a TODO comment.
+    - ``@anywhere``: a statement or expression that is a hole wherever it is found.
+    - ``@meant``: a body that is empty on purpose.
+    """
+    captures, language = _Captures(), syntax.language
     root = syntax.tree.root_node
-    assert syntax.language.grammar is not None, "a text without a grammar is not parsed"
-    query = _query(syntax.language.grammar, rules.query)
+    query = _query(language.grammar, language.holes)
     for _, nodes in tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED).matches(root):
         for name, (node, *_) in nodes.items():
             byte_range = ByteRange(node.start_byte, node.end_byte)
@@ -255,22 +260,24 @@ def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
                     captures.add_block(byte_range, _Block(node, node))
                 case "named" | "function":
                     owner = nodes["owner"][0]
-                    is_named = name == "named" and not _is_named_by(syntax, owner, rules.names)
+                    is_named = name == "named" and not _is_often_empty(syntax, owner)
                     captures.add_block(byte_range, _Block(node, owner, True, is_named))
                 case "meant":
                     captures.meant.add(byte_range)
-                case "anywhere" if _may_be_anywhere(syntax, byte_range, rules):
+                case "anywhere" if _may_be_anywhere(syntax, byte_range):
                     captures.anywhere.add(byte_range)
     return captures
 
 
-def _is_named_by(syntax: Syntax, owner: tree_sitter.Node, names: frozenset[str]) -> bool:
+def _is_often_empty(syntax: Syntax, owner: tree_sitter.Node) -> bool:
+    names = syntax.language.often_empty
     name = owner.child_by_field_name("name") if names else None
     return name is not None and _text(syntax, ByteRange(name.start_byte, name.end_byte)) in names
 
 
-def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:
-    return rules.anywhere is None or bool(re.fullmatch(rules.anywhere, _text(syntax, byte_range)))
+def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange) -> bool:
+    pattern = syntax.language.hole_text
+    return pattern is None or re.fullmatch(pattern, _text(syntax, byte_range)) is not None
 
 
 def _text(syntax: Syntax, byte_range: ByteRange) -> str:
@@ -278,5 +285,5 @@ def _text(syntax: Syntax, byte_range: ByteRange) -> str:
 
 
 @cache
-def _query(grammar: Grammar, query: str) -> tree_sitter.Query:
+def _query(grammar: str, query: str) -> tree_sitter.Query:
     return tree_sitter.Query(load_grammar(grammar), query)

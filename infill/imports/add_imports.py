@@ -22,7 +22,7 @@ from intarsia.infill.imports.import_lines import (
 from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
-from intarsia.infill.languages.language import ImportStyle, Language
+from intarsia.infill.languages import ImportStyle, Language
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.infill.syntax.nodes import node_text, num_errors

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia.infill.languages.language import ImportRules, Language
+from intarsia.infill.languages import ImportRules, Language
 from intarsia.infill.syntax.lines import first_hidden
 
 ImportForm: TypeAlias = Literal["plain", "type", "require", "static"]

@@ -212,12 +212,8 @@ def _is_directive(syntax: Syntax, start: int, stop: int) -> bool:
     """Whether a statement is a string of JavaScript that begins with "use"."""
     statement = syntax.text[start:stop].rstrip(";")
     rules = syntax.language.imports
-    return (
-        rules is not None
-        and rules.has_directives
-        and statement[1:4] == "use"
-        and statement[:1] in "\"'"
-    )
+    is_script = rules is not None and rules.style == "braces"
+    return is_script and statement[1:4] == "use" and statement[:1] in "\"'"
 
 
 def _line_after(text: str, offset: int) -> int:

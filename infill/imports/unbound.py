@@ -14,7 +14,7 @@ from msgspec import structs
 
 from intarsia.infill.imports.binding import UnboundName, package_name
 from intarsia.infill.imports.import_lines import IMPORTS
-from intarsia.infill.languages.language import Language, NameRules
+from intarsia.infill.languages import Language, NameRules
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
 from intarsia.infill.syntax.scopes import (

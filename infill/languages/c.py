@@ -1,6 +1,8 @@
 """C and C++."""
 
-from intarsia.infill.languages.language import HoleRules, NameRules, braces, places, words
+from msgspec.structs import replace
+
+from intarsia.infill.languages import NameRules, braces, places, words
 
 _NAMES = NameRules(
     are_whole=False,
@@ -18,47 +20,39 @@ _NAMES = NameRules(
     ),
     members=words("field_declaration.declarator"),
 )
-_HOLES = HoleRules(
-    query="""
-        (function_definition type: (_) body: (compound_statement) @named) @owner
-        (function_definition body: (compound_statement) @function) @owner
-        (compound_statement) @block
-    """,
-)
-_LAMBDAS = "(lambda_expression body: (compound_statement) @function) @owner"
+_HOLES = """
+    (function_definition type: (_) body: (compound_statement) @named) @owner
+    (function_definition body: (compound_statement) @function) @owner
+    (compound_statement) @block
+"""
 
-LANGUAGES = (
-    braces(
-        "c",
-        extensions=(".c",),
-        flush_header=r"\bswitch\b|\bextern\s+\"C\"",
-        ends=("*/", "#endif"),
-        has_macros=True,
-        holes=_HOLES,
-        names=_NAMES,
-        modules="include_folders",
-        reach="near",
-        type_place="before",
-        has_characters=True,
+C = braces(
+    "c",
+    extensions=(".c",),
+    flush_header=r"\bswitch\b|\bextern\s+\"C\"",
+    ends=("*/", "#endif"),
+    has_macros=True,
+    holes=_HOLES,
+    names=_NAMES,
+    modules="include_folders",
+    reach="near",
+    type_place="before",
+    has_characters=True,
+)
+CPP = replace(
+    C,
+    id="cpp",
+    aliases=("c++", "cuda-cpp"),
+    # A .h may hold either; the C++ grammar reads C, and not the other way round.
+    extensions=(".cpp", ".cc", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".cu", ".cuh"),
+    grammar="tree_sitter_cpp",
+    flush_header=r"\b(?:switch|namespace|class|struct)\b|\bextern\s+\"C\"",
+    typical=(
+        r"^#\s*(?:include [<\"][\w/.]+[>\"]|define|ifn?def|endif)|\b\w+->\w+|^typedef struct"
+        r"|^(?:static |const |unsigned )*(?:int|char|void|size_t|struct \w+) \*?\w+\(|\bstd::"
+        r"|^\s*template ?<|^\s*namespace\b|^\s*(?:public|private):$"
+        r"|\bauto[&*]? \w+ = |^\w+::\w+\("
     ),
-    braces(
-        "cpp",
-        aliases=("c++", "cuda-cpp"),
-        # A .h may hold either; the C++ grammar reads C, and not the other way round.
-        extensions=(".cpp", ".cc", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".cu", ".cuh"),
-        flush_header=r"\b(?:switch|namespace|class|struct)\b|\bextern\s+\"C\"",
-        ends=("*/", "#endif"),
-        has_macros=True,
-        typical=(
-            r"^#\s*(?:include [<\"][\w/.]+[>\"]|define|ifn?def|endif)|\b\w+->\w+|^typedef struct"
-            r"|^(?:static |const |unsigned )*(?:int|char|void|size_t|struct \w+) \*?\w+\(|\bstd::"
-            r"|^\s*template ?<|^\s*namespace\b|^\s*(?:public|private):$"
-            r"|\bauto[&*]? \w+ = |^\w+::\w+\("
-        ),
-        holes=HoleRules(query=_HOLES.query + _LAMBDAS),
-        modules="include_folders",
-        reach="near",
-        type_place="before",
-        has_characters=True,
-    ),
+    holes=_HOLES + "(lambda_expression body: (compound_statement) @function) @owner",
+    names=None,
 )

@@ -1,20 +1,18 @@
 """C#."""
 
-from intarsia.infill.languages.language import NOT_IMPLEMENTED, Grammar, HoleRules, braces
+from intarsia.infill.languages import NOT_IMPLEMENTED, braces
 
-LANGUAGES = (
-    braces(
-        "csharp",
-        aliases=("cs", "c#"),
-        extensions=(".cs", ".csx"),
-        grammar=Grammar(module="tree_sitter_c_sharp"),
-        ends=("*/", "#endif", "#endregion"),
-        typical=(
-            r"^using [\w.]+;$|^namespace [\w.]+|\{ get; |\bvar \w+ = new|\basync Task"
-            r"|^\s*(?:public|private|internal)\b.*\)$|\bstring \w+"
-        ),
-        holes=HoleRules(
-            query="""
+CSHARP = braces(
+    "csharp",
+    aliases=("cs", "c#"),
+    extensions=(".cs", ".csx"),
+    grammar="tree_sitter_c_sharp",
+    ends=("*/", "#endif", "#endregion"),
+    typical=(
+        r"^using [\w.]+;$|^namespace [\w.]+|\{ get; |\bvar \w+ = new|\basync Task"
+        r"|^\s*(?:public|private|internal)\b.*\)$|\bstring \w+"
+    ),
+    holes="""
         (method_declaration body: (block) @named) @owner
         (local_function_statement body: (block) @named) @owner
         (constructor_declaration body: (block) @function) @owner
@@ -23,11 +21,9 @@ LANGUAGES = (
         (block) @block
         (arrow_expression_clause (throw_expression) @anywhere)
     """,
-            anywhere=NOT_IMPLEMENTED,
-        ),
-        modules="namespace_folders",
-        reach="near",
-        type_place="before",
-        has_characters=True,
-    ),
+    hole_text=NOT_IMPLEMENTED,
+    modules="namespace_folders",
+    reach="near",
+    type_place="before",
+    has_characters=True,
 )

@@ -1,21 +1,17 @@
 """Dart."""
 
-from intarsia.infill.languages.language import HoleRules, StubStyle, braces
+from intarsia.infill.languages import StubStyle, braces
 
-LANGUAGES = (
-    braces(
-        "dart",
-        extensions=(".dart",),
-        holes=HoleRules(
-            query="""
+DART = braces(
+    "dart",
+    extensions=(".dart",),
+    holes="""
         (function_body (block) @named) @owner
         (block) @block
     """,
-        ),
-        modules="pubspec",
-        reach="near",
-        type_place="before",
-        has_bare_variables=True,
-        stub=StubStyle(indent="  "),
-    ),
+    modules="pubspec",
+    reach="near",
+    type_place="before",
+    has_bare_variables=True,
+    stub=StubStyle(indent="  "),
 )

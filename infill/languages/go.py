@@ -2,15 +2,7 @@
 
 from msgspec.structs import replace
 
-from intarsia.infill.languages.language import (
-    NO_SEMICOLON,
-    HoleRules,
-    ImportRules,
-    NameRules,
-    braces,
-    places,
-    words,
-)
+from intarsia.infill.languages import NO_SEMICOLON, ImportRules, NameRules, braces, places, words
 
 _KNOWN = words(
     "any append bool byte cap clear close comparable complex complex128 complex64 copy delete"
@@ -38,14 +30,12 @@ _NAMES = NameRules(
     member_of=("selector_expression", "operand"),
     members=places("name", "field_declaration method_declaration method_elem"),
 )
-_HOLES = HoleRules(
-    query="""
-        (function_declaration body: (block) @named) @owner
-        (method_declaration body: (block) @named) @owner
-        (func_literal body: (block) @function) @owner
-        (block) @block
-    """,
-)
+_HOLES = """
+    (function_declaration body: (block) @named) @owner
+    (method_declaration body: (block) @named) @owner
+    (func_literal body: (block) @function) @owner
+    (block) @block
+"""
 _LIBRARY = (
     "bufio bytes cmp context crypto embed errors expvar flag fmt hash html io iter log maps math"
     " mime net os path plugin reflect regexp runtime slices sort strconv strings sync syscall"
@@ -78,22 +68,18 @@ _IMPORTS = ImportRules(
     standard={path.rpartition("/")[2]: path for path in _LIBRARY.split()},
 )
 
-LANGUAGES = (
-    braces(
-        "go",
-        aliases=("golang",),
-        extensions=(".go",),
-        flush_header=r"\b(?:switch|select)\b",
-        typical=(
-            r"^package \w+$|^func |:= |^\s*if err != nil|^import \($|\bchan |^type \w+ struct"
-        ),
-        holes=_HOLES,
-        names=_NAMES,
-        imports=_IMPORTS,
-        modules="go_mod",
-        reach="folder",
-        type_place="blank",
-        has_characters=True,
-        stub=replace(NO_SEMICOLON, indent="\t", are_methods_outside=True),
-    ),
+GO = braces(
+    "go",
+    aliases=("golang",),
+    extensions=(".go",),
+    flush_header=r"\b(?:switch|select)\b",
+    typical=(r"^package \w+$|^func |:= |^\s*if err != nil|^import \($|\bchan |^type \w+ struct"),
+    holes=_HOLES,
+    names=_NAMES,
+    imports=_IMPORTS,
+    modules="go_mod",
+    reach="folder",
+    type_place="blank",
+    has_characters=True,
+    stub=replace(NO_SEMICOLON, indent="\t", are_methods_outside=True),
 )

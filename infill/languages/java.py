@@ -1,13 +1,6 @@
 """Java: its blocks, placeholders, names and imports."""
 
-from intarsia.infill.languages.language import (
-    HoleRules,
-    ImportRules,
-    NameRules,
-    braces,
-    places,
-    words,
-)
+from intarsia.infill.languages import ImportRules, NameRules, braces, places, words
 
 _KNOWN = words(
     "AbstractMethodError Appendable ArithmeticException ArrayIndexOutOfBoundsException"
@@ -28,10 +21,6 @@ _KNOWN = words(
     " TypeNotPresentException UnsupportedClassVersionError UnsupportedOperationException"
     " VerifyError VirtualMachineError Void var this super"
 )
-_NAMED = (
-    "class_declaration interface_declaration enum_declaration record_declaration"
-    " annotation_type_declaration method_declaration"
-)
 _NAMES = NameRules(
     known=_KNOWN,
     identifiers=words("identifier type_identifier"),
@@ -44,9 +33,12 @@ _NAMES = NameRules(
         " resource.name enhanced_for_statement.name lambda_expression.parameters"
         " inferred_parameters instanceof_expression.name enum_constant.name import_declaration"
         " type_pattern record_pattern_component"
-    )
-    | places("name", _NAMED),
-    own_names=places("name", _NAMED),
+    ),
+    own_names=places(
+        "name",
+        "class_declaration interface_declaration enum_declaration record_declaration"
+        " annotation_type_declaration method_declaration",
+    ),
     patterns=words("scoped_identifier.name"),
     first_only=words("scoped_type_identifier method_reference"),
     scopes=words(
@@ -57,14 +49,12 @@ _NAMES = NameRules(
     ),
     member_of=("field_access", "object"),
 )
-_HOLES = HoleRules(
-    query="""
-        (method_declaration body: (block) @named) @owner
-        (constructor_declaration body: (constructor_body) @function) @owner
-        (lambda_expression body: (block) @function) @owner
-        [(block) (constructor_body)] @block
-    """,
-)
+_HOLES = """
+    (method_declaration body: (block) @named) @owner
+    (constructor_declaration body: (constructor_body) @function) @owner
+    (lambda_expression body: (block) @function) @owner
+    [(block) (constructor_body)] @block
+"""
 _LIBRARY = {
     "java.util": (
         "ArrayDeque ArrayList Arrays BitSet Collection Collections Comparator Deque EnumMap"
@@ -108,21 +98,19 @@ _IMPORTS = ImportRules(
     standard={name: package for package, names in _LIBRARY.items() for name in names.split()},
 )
 
-LANGUAGES = (
-    braces(
-        "java",
-        extensions=(".java",),
-        typical=(
-            r"^\s*(?:public|private|protected|static|final)\b[^:$]*[;{(,]$|^import java[\w.]*;$"
-            r"|^(?:package|import) [\w.]+;$|^\s*@Override|\bthrows |\b[A-Z]\w+(?:<.*>)? \w+ = new "
-        ),
-        holes=_HOLES,
-        name_marks="$",
-        names=_NAMES,
-        imports=_IMPORTS,
-        modules="package_folders",
-        reach="package",
-        type_place="before",
-        has_characters=True,
+JAVA = braces(
+    "java",
+    extensions=(".java",),
+    typical=(
+        r"^\s*(?:public|private|protected|static|final)\b[^:$]*[;{(,]$|^import java[\w.]*;$"
+        r"|^(?:package|import) [\w.]+;$|^\s*@Override|\bthrows |\b[A-Z]\w+(?:<.*>)? \w+ = new "
     ),
+    holes=_HOLES,
+    name_marks="$",
+    names=_NAMES,
+    imports=_IMPORTS,
+    modules="package_folders",
+    reach="package",
+    type_place="before",
+    has_characters=True,
 )

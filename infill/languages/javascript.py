@@ -2,10 +2,8 @@
 
 from msgspec.structs import replace
 
-from intarsia.infill.languages.language import (
+from intarsia.infill.languages import (
     TAG_HEADER,
-    Grammar,
-    HoleRules,
     ImportRules,
     NameRules,
     StubStyle,
@@ -31,11 +29,6 @@ _KNOWN = words(
     " TemplateStringsArray ThisParameterType Uncapitalize Uppercase AsyncIterable"
     " AsyncIterator AsyncGenerator Generator ArrayLike PropertyKey"
 )
-_NAMED = (
-    "function_declaration generator_function_declaration class_declaration function_signature"
-    " abstract_class_declaration enum_declaration type_alias_declaration interface_declaration"
-    " internal_module module"
-)
 _NAMES = NameRules(
     known=_KNOWN,
     identifiers=words(
@@ -52,9 +45,13 @@ _NAMES = NameRules(
         " required_parameter.pattern optional_parameter.pattern arrow_function.parameter"
         " catch_clause.parameter for_in_statement.left function_expression.name class.name"
         " type_parameter.name infer_type mapped_type_clause.name"
-    )
-    | places("name", _NAMED),
-    own_names=places("name", _NAMED),
+    ),
+    own_names=places(
+        "name",
+        "function_declaration generator_function_declaration class_declaration function_signature"
+        " abstract_class_declaration enum_declaration type_alias_declaration interface_declaration"
+        " internal_module module",
+    ),
     patterns=words(
         "object_pattern pair_pattern.value rest_pattern array_pattern assignment_pattern.left"
         " object_assignment_pattern.left"
@@ -77,17 +74,14 @@ _NAMES = NameRules(
     member_of=("member_expression", "object"),
     are_exports_marked=True,
 )
-_HOLES = HoleRules(
-    query="""
-        (function_declaration body: (statement_block) @named) @owner
-        (generator_function_declaration body: (statement_block) @named) @owner
-        (method_definition body: (statement_block) @named) @owner
-        (arrow_function body: (statement_block) @function) @owner
-        (function_expression body: (statement_block) @function) @owner
-        (statement_block) @block
-    """,
-    names=frozenset({"constructor"}),
-)
+_HOLES = """
+    (function_declaration body: (statement_block) @named) @owner
+    (generator_function_declaration body: (statement_block) @named) @owner
+    (method_definition body: (statement_block) @named) @owner
+    (arrow_function body: (statement_block) @function) @owner
+    (function_expression body: (statement_block) @function) @owner
+    (statement_block) @block
+"""
 _IMPORTS = ImportRules(
     style="braces",
     module=r"[@\w.~#$:/+-]+",
@@ -99,19 +93,18 @@ _IMPORTS = ImportRules(
     ),
     are_scoped=True,
     has_require=True,
-    has_directives=True,
 )
-_JAVASCRIPT = braces(
+JAVASCRIPT = braces(
     "javascript",
-    aliases=("js",),
+    aliases=("js", "node"),
     extensions=(".js", ".mjs", ".cjs"),
     header=TAG_HEADER,
-    interpreters=("node",),
     typical=(
         r"^\s*(?:export )?(?:const|let|var) [\w{\[][^:]*= |=>|[!=]==|\bfunction\b.*\{$"
         r"|^(?:import|export) .*\bfrom ['\"]|\brequire\(['\"]|^export "
     ),
     holes=_HOLES,
+    often_empty=("constructor",),
     name_marks="$",
     names=_NAMES,
     imports=_IMPORTS,
@@ -119,13 +112,12 @@ _JAVASCRIPT = braces(
     stub=StubStyle(indent="  "),
 )
 
-_TYPESCRIPT = replace(
-    _JAVASCRIPT,
+TYPESCRIPT = replace(
+    JAVASCRIPT,
     id="typescript",
     aliases=("ts",),
     extensions=(".ts", ".mts", ".cts"),
-    interpreters=(),
-    grammar=Grammar(module="tree_sitter_typescript", function="language_typescript"),
+    grammar="tree_sitter_typescript:language_typescript",
     header=None,
     imports=replace(_IMPORTS, has_require=False),
     typical=(
@@ -136,27 +128,22 @@ _TYPESCRIPT = replace(
     dialect_of="javascript",
 )
 
-LANGUAGES = (
-    _JAVASCRIPT,
-    replace(
-        _JAVASCRIPT,
-        id="javascriptreact",
-        aliases=("jsx",),
-        extensions=(".jsx",),
-        interpreters=(),
-        typical="",
-        lexer="javascript",
-    ),
-    _TYPESCRIPT,
-    replace(
-        _TYPESCRIPT,
-        id="typescriptreact",
-        aliases=("tsx",),
-        extensions=(".tsx",),
-        grammar=Grammar(module="tree_sitter_typescript", function="language_tsx"),
-        header=TAG_HEADER,
-        typical="",
-        dialect_of="",
-        lexer="typescript",
-    ),
+JAVASCRIPT_REACT = replace(
+    JAVASCRIPT,
+    id="javascriptreact",
+    aliases=("jsx",),
+    extensions=(".jsx",),
+    typical="",
+    lexer="javascript",
+)
+TYPESCRIPT_REACT = replace(
+    TYPESCRIPT,
+    id="typescriptreact",
+    aliases=("tsx",),
+    extensions=(".tsx",),
+    grammar="tree_sitter_typescript:language_tsx",
+    header=TAG_HEADER,
+    typical="",
+    dialect_of="",
+    lexer="typescript",
 )

@@ -2,7 +2,9 @@
 
 import re
 
-from intarsia.infill.languages.language import PLAIN_STUB, TAG_HEADER, Grammar, Language, braces
+from msgspec.structs import replace
+
+from intarsia.infill.languages import PLAIN_STUB, TAG_HEADER, Language, braces
 
 _MAX_OPEN_COLLECTIONS = 200
 """Of YAML; each takes four bytes."""
@@ -21,84 +23,77 @@ def _is_beyond_yaml(text: str) -> bool:
     return num_columns * num_on_line > _MAX_OPEN_COLLECTIONS
 
 
-LANGUAGES = (
-    braces(
-        "html",
-        extensions=(".html", ".htm", ".xhtml"),
-        header=TAG_HEADER,
-        flush_header=None,
-        ends=("-->",),
-        takes_any_text=True,
-        are_strings_prose=False,
-        stub=PLAIN_STUB,
-    ),
-    braces(
-        "css",
-        extensions=(".css",),
-        are_pairs_blocks=True,
-        flush_header=None,
-        are_strings_prose=False,
-        modules="sourced",
-        stub=PLAIN_STUB,
-    ),
-    braces(
-        "json",
-        aliases=("jsonc",),
-        extensions=(".json", ".jsonc", ".webmanifest"),
-        openers="{[",
-        are_pairs_blocks=True,
-        flush_header=None,
-        are_strings_prose=False,
-        has_bare_values=True,
-        stub=PLAIN_STUB,
-    ),
-    Language(
-        id="sql",
-        aliases=("pgsql", "postgres"),
-        extensions=(".sql",),
-        grammar=Grammar(module="tree_sitter_sql"),
-        block_style="closed",
-        openers="(",
-        has_macros=True,
-        ends=("*/", "$$"),
-        stub=PLAIN_STUB,
-    ),
-    Language(
-        id="yaml",
-        aliases=("dockercompose", "github-actions-workflow"),
-        extensions=(".yaml", ".yml"),
-        filenames=(".clang-format", ".clang-tidy"),
-        grammar=Grammar(module="tree_sitter_yaml"),
-        block_style="indent",
-        header=r"(?:^|\s)[^#\s].*:(?:\s+[|>][+-]?\d?)?$|^\s*-$",
-        takes_any_text=True,
-        is_beyond_grammar=_is_beyond_yaml,
-        are_strings_prose=False,
-        has_bare_values=True,
-        stub=PLAIN_STUB,
-    ),
-    Language(
-        id="toml",
-        extensions=(".toml",),
-        filenames=("Pipfile",),
-        grammar=Grammar(module="tree_sitter_toml"),
-        block_style="closed",
-        openers="[{",
-        ends=('"""', "'''"),
-        are_strings_prose=False,
-        has_bare_values=True,
-        stub=PLAIN_STUB,
-    ),
-    Language(
-        id="markdown",
-        aliases=("md",),
-        extensions=(".md", ".markdown", ".mdx"),
-        grammar=Grammar(module="tree_sitter_markdown"),
-        ends=("```",),
-        takes_any_text=True,
-        has_fences=True,
-        are_strings_prose=False,
-        has_bare_values=True,
-        stub=PLAIN_STUB,
-    ),
+HTML = braces(
+    "html",
+    extensions=(".html", ".htm", ".xhtml"),
+    header=TAG_HEADER,
+    flush_header=None,
+    ends=("-->",),
+    takes_any_text=True,
+    are_strings_prose=False,
+    stub=PLAIN_STUB,
+)
+CSS = braces(
+    "css",
+    extensions=(".css",),
+    are_pairs_blocks=True,
+    flush_header=None,
+    are_strings_prose=False,
+    modules="sourced",
+    stub=PLAIN_STUB,
+)
+JSON = braces(
+    "json",
+    aliases=("jsonc",),
+    extensions=(".json", ".jsonc", ".webmanifest"),
+    openers="{[",
+    are_pairs_blocks=True,
+    flush_header=None,
+    are_strings_prose=False,
+    has_bare_values=True,
+    stub=PLAIN_STUB,
+)
+SQL = Language(
+    id="sql",
+    aliases=("pgsql", "postgres"),
+    extensions=(".sql",),
+    grammar="tree_sitter_sql",
+    block_style="closed",
+    openers="(",
+    has_macros=True,
+    ends=("*/", "$$"),
+    stub=PLAIN_STUB,
+)
+_DATA = Language(id="", are_strings_prose=False, has_bare_values=True, stub=PLAIN_STUB)
+YAML = replace(
+    _DATA,
+    id="yaml",
+    aliases=("dockercompose", "github-actions-workflow"),
+    extensions=(".yaml", ".yml"),
+    filenames=(".clang-format", ".clang-tidy"),
+    grammar="tree_sitter_yaml",
+    block_style="indent",
+    header=r"(?:^|\s)[^#\s].*:(?:\s+[|>][+-]?\d?)?$|^\s*-$",
+    takes_any_text=True,
+    is_beyond_grammar=_is_beyond_yaml,
+)
+TOML = replace(
+    _DATA,
+    id="toml",
+    extensions=(".toml",),
+    filenames=("Pipfile",),
+    grammar="tree_sitter_toml",
+    block_style="closed",
+    openers="[{",
+    ends=('"""', "'''"),
+)
+MARKDOWN = replace(
+    _DATA,
+    id="markdown",
+    aliases=("md",),
+    extensions=(".md", ".markdown", ".mdx"),
+    grammar="tree_sitter_markdown",
+    ends=("```",),
+    takes_any_text=True,
+    has_fences=True,
 )

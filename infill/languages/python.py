@@ -4,16 +4,7 @@ import builtins
 import keyword
 import re
 
-from intarsia.infill.languages.language import (
-    Grammar,
-    HoleRules,
-    ImportRules,
-    Language,
-    NameRules,
-    StubStyle,
-    places,
-    words,
-)
+from intarsia.infill.languages import ImportRules, Language, NameRules, StubStyle, places, words
 
 _HEADER = (
     r"^\s*(?:async\s+)?(?:def|class|if|elif|else|for|while|with|try|except|finally|match|case)"
@@ -37,8 +28,7 @@ _NAMES = NameRules(
         " default_parameter.name typed_default_parameter.name case_pattern keyword_pattern"
         " splat_pattern global_statement nonlocal_statement function_definition.type_parameters"
         " class_definition.type_parameters type_alias_statement.left"
-    )
-    | places("name", "function_definition class_definition"),
+    ),
     own_names=places("name", "function_definition class_definition"),
     patterns=words(
         "pattern_list tuple_pattern list_pattern list_splat_pattern dictionary_splat_pattern tuple"
@@ -53,24 +43,22 @@ _NAMES = NameRules(
     has_arguments=True,
     export_list="__all__",
 )
-_HOLES = HoleRules(
-    query="""
-        (function_definition body: (block) @named) @owner
-        (block) @block
-        (expression_statement . (ellipsis) .) @anywhere
-        (class_definition superclasses: (_) body: (block) @meant)
-        (decorated_definition
-          (decorator) @decorator
-          definition: (function_definition body: (block) @meant)
-          (#match? @decorator "overload|abstract"))
-        (class_definition
-          superclasses: (_) @bases
-          body: (block [
-            (function_definition body: (block) @meant)
-            (decorated_definition definition: (function_definition body: (block) @meant))])
-          (#match? @bases "Protocol"))
-    """,
-)
+_HOLES = """
+    (function_definition body: (block) @named) @owner
+    (block) @block
+    (expression_statement . (ellipsis) .) @anywhere
+    (class_definition superclasses: (_) body: (block) @meant)
+    (decorated_definition
+      (decorator) @decorator
+      definition: (function_definition body: (block) @meant)
+      (#match? @decorator "overload|abstract"))
+    (class_definition
+      superclasses: (_) @bases
+      body: (block [
+        (function_definition body: (block) @meant)
+        (decorated_definition definition: (function_definition body: (block) @meant))])
+      (#match? @bases "Protocol"))
+"""
 _IMPORTS = ImportRules(
     style="from",
     module=r"\.+|\.*\w+(?:\.\w+)*",
@@ -118,28 +106,24 @@ def _is_beyond_grammar(text: str) -> bool:
     return num_columns * (1 + num_continued) > _MAX_OPEN_BLOCKS
 
 
-LANGUAGES = (
-    Language(
-        id="python",
-        aliases=("py",),
-        extensions=(".py", ".pyi", ".pyw"),
-        grammar=Grammar(module="tree_sitter_python"),
-        block_style="indent",
-        header=_HEADER,
-        ends=('"""', "'''", "def _(): pass"),
-        fence_names=("ipython",),
-        interpreters=("python",),
-        declaration_files=(".pyi",),
-        typical=(
-            r"^\s*(?:async )?def \w+\(.*[:(,]$|^(?:from [\w.]+ )?import [\w., ()]+$|\bself\."
-            r"|^\s*(?:class|if|elif|else|for|while|with|try|except)\b.*:$|^\s*\"\"\""
-        ),
-        is_beyond_grammar=_is_beyond_grammar,
-        has_docstrings=True,
-        holes=_HOLES,
-        names=_NAMES,
-        imports=_IMPORTS,
-        modules="search_path",
-        stub=_STUB,
+PYTHON = Language(
+    id="python",
+    aliases=("py", "ipython"),
+    extensions=(".py", ".pyi", ".pyw"),
+    grammar="tree_sitter_python",
+    block_style="indent",
+    header=_HEADER,
+    ends=('"""', "'''", "def _(): pass"),
+    declaration_files=(".pyi",),
+    typical=(
+        r"^\s*(?:async )?def \w+\(.*[:(,]$|^(?:from [\w.]+ )?import [\w., ()]+$|\bself\."
+        r"|^\s*(?:class|if|elif|else|for|while|with|try|except)\b.*:$|^\s*\"\"\""
     ),
+    is_beyond_grammar=_is_beyond_grammar,
+    has_docstrings=True,
+    holes=_HOLES,
+    names=_NAMES,
+    imports=_IMPORTS,
+    modules="search_path",
+    stub=_STUB,
 )

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from intarsia.infill.languages.language import PLAIN_STUB, HoleRules, braces
+from intarsia.infill.languages import PLAIN_STUB, braces
 
 _DO = r"\bdo(?:\s*\|[^|]*\|)?$"
 _HEADER = (
@@ -35,32 +35,27 @@ def _is_beyond_grammar(text: str) -> bool:
     return state > _MAX_STATE_BYTES or max(names, default=0) > _MAX_NAME_BYTES
 
 
-LANGUAGES = (
-    braces(
-        "ruby",
-        aliases=("rb",),
-        extensions=(".rb", ".rake", ".gemspec", ".ru"),
-        filenames=("Gemfile", "Rakefile"),
-        header=_HEADER,
-        closed_header=_CLOSED,
-        flush_header=r"\bcase\b",
-        ends=("end", "=end"),
-        interpreters=("ruby",),
-        typical=(
-            r"^\s*end$|^\s*def [\w.?!]+(?:\(.*\))?$|^require ['\"]|\bdo \|.*\|$|^\s*@\w+ = "
-            r"|^\s*(?:attr_\w+|module) |\.(?:each|map|nil\?|empty\?)\b|^\s*(?:if|unless) [^({:]*$"
-        ),
-        is_beyond_grammar=_is_beyond_grammar,
-        holes=HoleRules(
-            query="""
+RUBY = braces(
+    "ruby",
+    aliases=("rb",),
+    extensions=(".rb", ".rake", ".gemspec", ".ru"),
+    filenames=("Gemfile", "Rakefile"),
+    header=_HEADER,
+    closed_header=_CLOSED,
+    flush_header=r"\bcase\b",
+    ends=("end", "=end"),
+    typical=(
+        r"^\s*end$|^\s*def [\w.?!]+(?:\(.*\))?$|^require ['\"]|\bdo \|.*\|$|^\s*@\w+ = "
+        r"|^\s*(?:attr_\w+|module) |\.(?:each|map|nil\?|empty\?)\b|^\s*(?:if|unless) [^({:]*$"
+    ),
+    is_beyond_grammar=_is_beyond_grammar,
+    holes="""
         (method) @named @owner
         (singleton_method) @named @owner
         [(method) (singleton_method)] @block
     """,
-            names=frozenset({"initialize"}),
-        ),
-        modules="lib_folders",
-        reach="near",
-        stub=replace(PLAIN_STUB, class_end="end"),
-    ),
+    often_empty=("initialize",),
+    modules="lib_folders",
+    reach="near",
+    stub=replace(PLAIN_STUB, class_end="end"),
 )

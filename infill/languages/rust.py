@@ -1,14 +1,6 @@
 """Rust: its blocks, placeholders, names and imports."""
 
-from intarsia.infill.languages.language import (
-    HoleRules,
-    ImportRules,
-    NameRules,
-    StubStyle,
-    braces,
-    places,
-    words,
-)
+from intarsia.infill.languages import ImportRules, NameRules, StubStyle, braces, places, words
 
 _KNOWN = words(
     "AsMut AsRef Box Clone Copy Debug Default DoubleEndedIterator Drop Eq Err"
@@ -20,10 +12,6 @@ _KNOWN = words(
     " include_str isize line macro_rules matches module_path option_env panic print println self"
     " std str stringify super thread_local todo u128 u16 u32 u64 u8 unimplemented unreachable"
     " usize vec write writeln"
-)
-_NAMED = (
-    "function_item struct_item enum_item union_item trait_item type_item mod_item const_item"
-    " static_item macro_definition function_signature_item"
 )
 _NAMES = NameRules(
     known=_KNOWN,
@@ -37,9 +25,12 @@ _NAMES = NameRules(
         " for_expression.pattern match_pattern let_condition.pattern type_parameter.name"
         " const_parameter.name associated_type.name use_declaration.argument use_as_clause.alias"
         " extern_crate_declaration.name extern_crate_declaration.alias"
-    )
-    | places("name", _NAMED),
-    own_names=places("name", _NAMED),
+    ),
+    own_names=places(
+        "name",
+        "function_item struct_item enum_item union_item trait_item type_item mod_item const_item"
+        " static_item macro_definition function_signature_item",
+    ),
     patterns=words(
         "tuple_pattern tuple_struct_pattern field_pattern.name field_pattern.pattern struct_pattern"
         " captured_pattern ref_pattern mut_pattern reference_pattern slice_pattern or_pattern"
@@ -53,16 +44,13 @@ _NAMES = NameRules(
     ),
     members=places("name", "field_declaration enum_variant"),
 )
-_HOLES = HoleRules(
-    query="""
-        (function_item body: (block) @named) @owner
-        (closure_expression body: (block) @function) @owner
-        (block) @block
-        (expression_statement . (macro_invocation) .) @anywhere
-        (macro_invocation) @anywhere
-    """,
-    anywhere=(r"(?s)(?:(?:std|core)::)?(?:todo|unimplemented)!.*"),
-)
+_HOLES = """
+    (function_item body: (block) @named) @owner
+    (closure_expression body: (block) @function) @owner
+    (block) @block
+    (expression_statement . (macro_invocation) .) @anywhere
+    (macro_invocation) @anywhere
+"""
 _LIBRARY = {
     "std::collections": "BTreeMap BTreeSet BinaryHeap HashMap HashSet VecDeque",
     "std::rc": "Rc",
@@ -93,22 +81,21 @@ _IMPORTS = ImportRules(
     standard={name: module for module, names in _LIBRARY.items() for name in names.split()},
 )
 
-LANGUAGES = (
-    braces(
-        "rust",
-        aliases=("rs",),
-        extensions=(".rs",),
-        flush_header=None,
-        typical=(
-            r"\bfn \w+[(<]|\blet (?:mut )?\w+.*;$|^use \w+::|&mut |\bmatch .*\{$|#\[\w+"
-            r"|\b(?:Self|crate|Vec)::|^\s*(?:pub(?:\(\w+\))? )?(?:impl|struct|enum|mod|fn)\b|\bOk\("
-        ),
-        holes=_HOLES,
-        names=_NAMES,
-        imports=_IMPORTS,
-        modules="crates",
-        reach="near",
-        has_characters=True,
-        stub=StubStyle(empty_class_end=";", needs_impl=True),
+RUST = braces(
+    "rust",
+    aliases=("rs",),
+    extensions=(".rs",),
+    flush_header=None,
+    typical=(
+        r"\bfn \w+[(<]|\blet (?:mut )?\w+.*;$|^use \w+::|&mut |\bmatch .*\{$|#\[\w+"
+        r"|\b(?:Self|crate|Vec)::|^\s*(?:pub(?:\(\w+\))? )?(?:impl|struct|enum|mod|fn)\b|\bOk\("
     ),
+    holes=_HOLES,
+    hole_text=r"(?s)(?:(?:std|core)::)?(?:todo|unimplemented)!.*",
+    names=_NAMES,
+    imports=_IMPORTS,
+    modules="crates",
+    reach="near",
+    has_characters=True,
+    stub=StubStyle(empty_class_end=";", needs_impl=True),
 )

@@ -2,25 +2,21 @@
 
 from msgspec.structs import replace
 
-from intarsia.infill.languages.language import NO_SEMICOLON, HoleRules, braces
+from intarsia.infill.languages import NO_SEMICOLON, braces
 
-LANGUAGES = (
-    braces(
-        "scala",
-        extensions=(".scala", ".sc", ".sbt"),
-        flush_header=None,
-        holes=HoleRules(
-            query="""
+SCALA = braces(
+    "scala",
+    extensions=(".scala", ".sc", ".sbt"),
+    flush_header=None,
+    holes="""
         (function_definition body: (block) @named) @owner
         (block) @block
         (operator_identifier) @anywhere
     """,
-            anywhere=(r"\?\?\?"),
-        ),
-        modules="package_folders",
-        reach="near",
-        has_characters=True,
-        has_bare_variables=True,
-        stub=replace(NO_SEMICOLON, indent="  "),
-    ),
+    hole_text=r"\?\?\?",
+    modules="package_folders",
+    reach="near",
+    has_characters=True,
+    has_bare_variables=True,
+    stub=replace(NO_SEMICOLON, indent="  "),
 )

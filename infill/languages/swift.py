@@ -1,25 +1,21 @@
 """Swift."""
 
-from intarsia.infill.languages.language import NO_SEMICOLON, HoleRules, braces
+from intarsia.infill.languages import NO_SEMICOLON, braces
 
-LANGUAGES = (
-    braces(
-        "swift",
-        extensions=(".swift",),
-        ends=("*/", "#endif"),
-        typical=(
-            r"\bfunc \w+[(<].*\{$|\bguard let|^import [A-Z]\w+$|-> \w+ \{$|\bvar \w+: \w+"
-            r"|\blet \w+(?:: [\w\[\]?]+)? = [^;]*$|\bself\.\w+ = [^:;]*$"
-        ),
-        holes=HoleRules(
-            query="""
+SWIFT = braces(
+    "swift",
+    extensions=(".swift",),
+    ends=("*/", "#endif"),
+    typical=(
+        r"\bfunc \w+[(<].*\{$|\bguard let|^import [A-Z]\w+$|-> \w+ \{$|\bvar \w+: \w+"
+        r"|\blet \w+(?:: [\w\[\]?]+)? = [^;]*$|\bself\.\w+ = [^:;]*$"
+    ),
+    holes="""
         (function_declaration body: (function_body) @named) @owner
         (init_declaration body: (function_body) @function) @owner
         (function_body) @block
     """,
-        ),
-        reach="near",
-        has_characters=True,
-        stub=NO_SEMICOLON,
-    ),
+    reach="near",
+    has_characters=True,
+    stub=NO_SEMICOLON,
 )

@@ -1,20 +1,16 @@
 """Zig."""
 
-from intarsia.infill.languages.language import HoleRules, braces
+from intarsia.infill.languages import braces
 
-LANGUAGES = (
-    braces(
-        "zig",
-        extensions=(".zig", ".zon"),
-        flush_header=None,
-        ends=(),
-        holes=HoleRules(
-            query="""
+ZIG = braces(
+    "zig",
+    extensions=(".zig", ".zon"),
+    flush_header=None,
+    ends=(),
+    holes="""
         (function_declaration body: (block) @named) @owner
         (block) @block
     """,
-        ),
-        modules="relative_paths",
-        has_characters=True,
-    ),
+    modules="relative_paths",
+    has_characters=True,
 )

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.languages.language import NameRules, words
+from intarsia.infill.languages import NameRules, words
 from intarsia.infill.syntax.nodes import node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax
 from intarsia.infill.syntax.scopes import (

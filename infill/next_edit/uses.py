@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from intarsia.infill.languages.language import words
+from intarsia.infill.languages import words
 from intarsia.infill.next_edit.receivers import Names
 from intarsia.infill.syntax.nodes import node_text, nodes_at
 from intarsia.infill.syntax.parse import Syntax

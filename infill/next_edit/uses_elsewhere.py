@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.languages.language import NameRules, words
+from intarsia.infill.languages import NameRules, words
 from intarsia.infill.next_edit.receivers import Names
 from intarsia.infill.next_edit.uses import (
     declares_member,

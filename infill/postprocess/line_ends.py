@@ -151,7 +151,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 def drop_code_fence(fill: str, context: CleaningContext) -> str:
     """Drop an opening fence and end the fill at a closing one; not in plain text or a string."""
-    if context.language.grammar is None or context.is_in_string:
+    if not context.language.grammar or context.is_in_string:
         return fill
     opening = _OPENING.match(fill)
     inner = fill[opening.end() :] if opening else fill

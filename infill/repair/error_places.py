@@ -122,7 +122,7 @@ class _Log:
 def error_places(syntax: Syntax) -> list[ErrorPlace]:
     """Return the first places of errors, in the order in which the parser meets them."""
     grammar = syntax.language.grammar
-    if grammar is None or not syntax.tree.root_node.has_error:
+    if not grammar or not syntax.tree.root_node.has_error:
         return []
     language, log = load_grammar(grammar), _Log()
     parse_logged(syntax.data, language, log, lambda: log.is_enough)

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_name, language_for_path
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.lines import line_end, line_start, next_line_start
 
 MAX_NESTED = 4
@@ -118,7 +118,7 @@ def language_of_info(info: str) -> Language:
         return PLAIN_TEXT
     name = match[1].lower()
     for known in (name, _VERSION.sub("", name)):
-        language = language_for_name(known)
+        language = language_for_id(known)
         if language is PLAIN_TEXT:
             language = language_for_path(f"x.{known}")
         if language is not PLAIN_TEXT:

@@ -21,7 +21,7 @@ from threading import Lock
 
 import tree_sitter
 
-from intarsia.infill.languages import Grammar, Language
+from intarsia.infill.languages import Language
 from intarsia.infill.syntax.lines import indent_unit, replaced_range
 
 LIMIT_S = 0.1
@@ -42,10 +42,10 @@ MAX_VISITED_NODES = 250_000
 
 
 @cache
-def load_grammar(grammar: Grammar) -> tree_sitter.Language:
-    """Return the grammar, loaded on first use. It stays in memory; there are about thirty."""
-    module = import_module(grammar.module)
-    return tree_sitter.Language(getattr(module, grammar.function)())
+def load_grammar(grammar: str) -> tree_sitter.Language:
+    """Return a language's grammar, loaded on first use. It stays in memory; there are thirty."""
+    module, _, function = grammar.partition(":")
+    return tree_sitter.Language(getattr(import_module(module), function or "language")())
 
 
 def parse_bounded(
@@ -236,7 +236,7 @@ _recent = _RecentTexts()
 
 def parse(text: str, language: Language) -> Syntax | None:
     """Return the syntax of a text; None if it has no grammar or is beyond the limits."""
-    if language.grammar is None or len(text) > MAX_PARSED_CHARS:
+    if not language.grammar or len(text) > MAX_PARSED_CHARS:
         return None
     known = _recent.find(text, language)
     if known is None:
@@ -248,7 +248,7 @@ def parse(text: str, language: Language) -> Syntax | None:
 
 def parse_afresh(text: str, language: Language) -> Syntax | None:
     """Parse all of a text. Unlike ``parse``, it returns the same tree of broken code every time."""
-    if language.grammar is None or len(text) > MAX_PARSED_CHARS:
+    if not language.grammar or len(text) > MAX_PARSED_CHARS:
         return None
     has_long_line = len(text) > MAX_LINE_CHARS and max(map(len, text.split("\n"))) > MAX_LINE_CHARS
     if has_long_line or is_beyond_grammar(text, language):
@@ -262,7 +262,7 @@ def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Synt
     """Parse the text with ``text[start:end]`` replaced, reading only the changed part."""
     text = syntax.text[:start] + replacement + syntax.text[end:]
     grammar = syntax.language.grammar
-    if grammar is None or is_beyond_grammar(text, syntax.language):
+    if not grammar or is_beyond_grammar(text, syntax.language):
         return None
     first, last = syntax.byte_at(start), syntax.byte_at(end)
     new = _encode(replacement)

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.languages.language import Language, NameRules
+from intarsia.infill.languages import Language, NameRules
 
 Chain: TypeAlias = Sequence[tree_sitter.Node]
 """A node after all that it is in, the root first."""
@@ -29,7 +29,7 @@ def scope_of_binding(chain: Chain, rules: NameRules) -> tree_sitter.Node | None:
         place = place_in(chain[at - 1], chain[at])
         if place == _AS and is_first(chain[at - 1], chain[at]):
             return None
-        if place in rules.bindings:
+        if place in rules.bindings or place in rules.own_names:
             above = chain[: at - 1] if place in rules.own_names else chain[:at]
             return _innermost_scope(above, rules) or chain[0]
         is_passed = place in rules.patterns and place != "tuple_struct_pattern.type"

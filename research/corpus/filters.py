@@ -135,7 +135,7 @@ def reason_in_text(text: str, *, permitted: Callable[[str], str | None]) -> str 
 
 def reason_in_syntax(text: str, language: Language) -> str | None:
     """Return why a text is left out that its language's parser cannot read well enough."""
-    if language.grammar is None:
+    if not language.grammar:
         return None
     syntax = parse(text, language)
     if syntax is None:

@@ -85,7 +85,7 @@ def cut_holes(
 ) -> dict[CutHoleKind, list[CutHole]]:
     """Return all holes of these kinds, sorted by start; plain text has none."""
     spans: dict[CutHoleKind, set[tuple[int, int]]] = {kind: set() for kind in kinds}
-    if language.grammar is not None and "\0" not in text:
+    if language.grammar and "\0" not in text:
         syntax, nodes = parse_afresh(text, language), hole_nodes(language)
         prose = nodes.prose if nodes else frozenset[str]()
         codes = map_code(syntax, prose) if syntax else bytearray(len(text))
@@ -241,7 +241,6 @@ def _num_non_blank(text: str) -> int:
 
 @cache
 def _query(nodes: HoleNodes, language: Language) -> tree_sitter.Query:
-    assert language.grammar is not None, "a text without a grammar is not parsed"
     return tree_sitter.Query(load_grammar(language.grammar), nodes.query)
 
 
@@ -286,7 +285,6 @@ def _marked_ranges(syntax: Syntax, prose: frozenset[str]) -> set[tuple[int, int,
 
 @cache
 def _code_query(language: Language, prose: frozenset[str]) -> tree_sitter.Query | None:
-    assert language.grammar is not None, "a text without a grammar is not parsed"
     grammar = load_grammar(language.grammar)
     patterns = [
         f"({kind}) @{name}"

@@ -6,7 +6,7 @@ from intarsia.infill.syntax.parse import load_grammar
 
 @pytest.mark.parametrize("language", all_languages(), ids=lambda language: language.id)
 def test_every_grammar_loads(language):
-    assert language.grammar is not None
+    assert language.grammar
     assert load_grammar(language.grammar).node_kind_count > 10
 
 

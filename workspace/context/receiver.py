@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from intarsia.infill.languages.language import Language, TypePlace
+from intarsia.infill.languages import Language, TypePlace
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.imported import (
     find_imported,

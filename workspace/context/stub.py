@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from intarsia.infill.languages.language import Language, StubStyle
+from intarsia.infill.languages import Language, StubStyle
 from intarsia.workspace.symbols.symbols import Definition
 
 _TYPES = ("class", "type", "module")

@@ -15,8 +15,7 @@ from intarsia.infill.imports.binding import (
     UnboundName,
     is_plain,
 )
-from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.languages.language import ImportStyle
+from intarsia.infill.languages import ImportStyle, Language, language_for_path
 from intarsia.workspace.imports.evidence import (
     Candidate,
     candidates_of,

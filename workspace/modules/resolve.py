@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from intarsia.infill.languages.language import Language, ModuleScheme
+from intarsia.infill.languages import Language
 from intarsia.workspace.modules.ecmascript import ecmascript_files
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.namespaces import csharp_files, go_files, java_files, php_files
@@ -162,7 +162,7 @@ def _is_on_search_path(imported: Import, file: str, files: Files) -> bool:
 
 MAX_FILES = 60
 
-_SCHEMES: Mapping[ModuleScheme, Callable[[Import, str, Files], tuple[str, ...]]] = {
+_SCHEMES: Mapping[str, Callable[[Import, str, Files], tuple[str, ...]]] = {
     "search_path": python_files,
     "tsconfig": ecmascript_files,
     "go_mod": go_files,
@@ -178,7 +178,7 @@ _SCHEMES: Mapping[ModuleScheme, Callable[[Import, str, Files], tuple[str, ...]]]
     "psr_4": php_files,
     "sourced": sourced_files,
 }
-_CHECKS: Mapping[ModuleScheme, Callable[[Import, str, Files], bool]] = {
+_CHECKS: Mapping[str, Callable[[Import, str, Files], bool]] = {
     "search_path": _is_on_search_path,
     "crates": is_path_of_crate,
 }
@@ -193,7 +193,7 @@ def resolve_import(
     names on, such as ``__init__.py``, is returned itself. An import of something that is not in the
     workspace gives ().
     """
-    if language.modules is None or not imported.module or "\0" in imported.module:
+    if not language.modules or not imported.module or "\0" in imported.module:
         return ()
     found = _SCHEMES[language.modules](imported, path, files)
     return tuple(dict.fromkeys(one for one in found if one != path))[:MAX_FILES]
@@ -201,5 +201,5 @@ def resolve_import(
 
 def is_meant(imported: Import, file: str, language: Language, files: Files) -> bool:
     """Whether a file that was found for an import has the very path that it names."""
-    check = language.modules and _CHECKS.get(language.modules)
-    return not check or check(imported, file, files)
+    check = _CHECKS.get(language.modules)
+    return check is None or check(imported, file, files)

@@ -57,7 +57,7 @@ _INHERITS = re.compile(r"; inherits: (\w+)\n")
 
 def has_query(language: Language) -> bool:
     """Whether symbols of this language can be found at all."""
-    return language.grammar is not None and _source_of(language.id) is not None
+    return language.grammar != "" and _source_of(language.id) is not None
 
 
 def run_query(tree: tree_sitter.Tree, language: Language) -> Sequence[Captures]:
@@ -77,7 +77,7 @@ def run_query(tree: tree_sitter.Tree, language: Language) -> Sequence[Captures]:
 def _query_of(language: Language) -> tree_sitter.Query | None:
     """Compile a query once. It stays in memory; there are fewer than thirty."""
     source = _source_of(language.id)
-    if source is None or language.grammar is None:
+    if source is None or not language.grammar:
         return None
     return tree_sitter.Query(load_grammar(language.grammar), source)
 

@@ -14,7 +14,6 @@ from intarsia.infill.languages import (
     Language,
     all_languages,
     language_for_id,
-    language_for_name,
     language_for_path,
 )
 
@@ -57,6 +56,7 @@ _HEAD_LINES = 60
 """Within these first lines clients describe the file."""
 
 _NAMED = re.compile(r"^\W{0,8}[Ll]anguage: (?:[\w+# ]+\()?([\w+#]+)\)?")  # minuet and twinny
+_PROGRAM = re.compile(r"(?<![\w-])[a-z]+(?=[\d.]*(?:\s|$))")
 _FILE_URI = re.compile(r"^\W{0,8}File uri: (\S+)")  # twinny
 _COMMENTED_PATH = re.compile(r"^(?:#|//|--|;|%|<!--)\s*(?:[Pp]ath: )?([\w./\\-]+\.\w+)\s*(?:-->)?$")
 
@@ -78,9 +78,8 @@ def language_of(context: Context, language_id: str | None) -> Language:
 
 def _described(lines: Sequence[str]) -> Language:
     """Return the language that the first lines tell; the last such line is the nearest."""
-    names = "|".join(name for one in all_languages() for name in one.interpreters)
-    interpreter = re.match(rf"#!.*?\b({names})[\d.]*\b", lines[0]) if lines else None
-    found = PLAIN_TEXT if interpreter is None else language_for_name(interpreter[1])
+    programs = _PROGRAM.findall(lines[0]) if lines and lines[0].startswith("#!") else []
+    found = next((it for it in map(language_for_id, programs) if it is not PLAIN_TEXT), PLAIN_TEXT)
     for line in lines:
         named, path = _NAMED.match(line), _FILE_URI.match(line) or _COMMENTED_PATH.match(line)
         if named is not None:

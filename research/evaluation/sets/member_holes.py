@@ -104,7 +104,6 @@ def _accessed(source: PackageFile) -> Iterator[tuple[int, str]]:
 
 
 def _captures(query: str, language: Language, root: tree_sitter.Node) -> list[tree_sitter.Node]:
-    assert language.grammar is not None, "these languages have grammars"
     compiled = tree_sitter.Query(load_grammar(language.grammar), query)
     found = tree_sitter.QueryCursor(compiled).captures(root).get("name", [])
     return sorted(found, key=lambda node: node.start_byte)

@@ -133,13 +133,11 @@ UNENDING = "<a>\n" * 50_000  # minutes in the shell grammar
 
 def test_a_parse_that_does_not_end_is_given_up():
     grammar = SHELL.grammar
-    assert grammar is not None
     assert parse_bounded(UNENDING.encode(), load_grammar(grammar)) is None
     assert parse_bounded(b"echo a\n", load_grammar(grammar)) is not None
 
 
 def test_parses_keep_no_text_and_nodes_tell_theirs():
-    assert PYTHON.grammar is not None
     grammar, text = load_grammar(PYTHON.grammar), "value = 'a text of many bytes'\n" * 4_000
 
     def parse_often() -> int:
@@ -218,7 +216,6 @@ def test_long_code_with_one_error_is_parsed() -> None:
 
 def test_a_token_that_runs_on_for_ever_ends_the_parse_in_time() -> None:
     grammar = language_for_id("c").grammar
-    assert grammar is not None
     started = time.process_time()
     assert parse_bounded(b"/*\n" * 200_000, load_grammar(grammar)) is None
     assert time.process_time() - started < 10 * (LIMIT_S + 0.6 * LIMIT_S_PER_MEGABYTE)
