@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from checkout import PARTS, ROOT, modules
 
+from intarsia.infill.languages import all_languages
+
 # folder → what it may import of ours; a folder's own modules are always allowed
 ALLOWED = {
     "infill": {"intarsia.engine.ipc.messages"},  # of it, three folders alone: see below
@@ -192,6 +194,38 @@ def test_nothing_is_pickled_or_run_from_a_workspace() -> None:
             text = path.read_text(encoding="utf-8")
             assert "pickle" not in set(imports(path)), path
             assert "torch.load(" not in text and "trust_remote_code=True" not in text, path
+
+
+OTHER_MEANINGS = {
+    "cli/doctor.py": {"python"},  # what is checked, and the interpreter's own package
+    "workspace/files/exclusion.py": {"json", "toml", "yaml"},  # endings of files
+    "workspace/modules/namespaces.py": {"java", "kotlin"},  # folders of sources
+    "workspace/modules/resolve.py": {"python"},  # a folder of sources
+}
+"""Words that name a language elsewhere, and none in these files; ``rb`` is how a file is opened."""
+
+
+def test_nothing_but_a_languages_own_file_knows_it() -> None:
+    names = {name for one in all_languages() for name in (one.id, *one.aliases)} - {"rb"}
+    own = ROOT / "infill" / "languages"
+    files = {f"intarsia.infill.languages.{path.stem}" for path in modules("infill/languages")}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
+        for part in PARTS
+        for path in modules(part)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in names and path.parent != own
+        if node.value not in OTHER_MEANINGS.get(path.relative_to(ROOT).as_posix(), ())
+    ]
+    wrong += [
+        f"{path.relative_to(ROOT)}: {name}"
+        for part in PARTS
+        for path in modules(part)
+        for name in imports(path)
+        if any(is_within(name, file) for file in files)
+    ]
+    assert {"python", "tsx"} <= names
+    assert not wrong
 
 
 def starts_of_python(path: Path) -> Iterator[tuple[int, str | None]]:

@@ -29,8 +29,9 @@ _TEST = re.compile(
 
 def is_same(one: Language, other: Language) -> bool:
     """Whether files of two languages import from each other."""
-    ways = one.imports, other.imports
-    return one.id == other.id or (None not in ways and ways[0].style == ways[1].style)
+    if one.imports is None or other.imports is None:
+        return one.id == other.id
+    return one.imports.style == other.imports.style
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
