@@ -7,7 +7,6 @@ classes write each answer. Only the likeliest ids are ours, and the HTTP between
 import json
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,11 +29,9 @@ PREFIX, SUFFIX = CODE.split("first + second")
 HOLE = "first + second"
 CANVAS, VOCAB = 64, 320
 
-Ask = Callable[..., dict[str, Any]]
-
 
 @pytest.fixture(scope="module")
-def wheel() -> Iterator[Ask]:
+def wheel():
     """Ask the package: a request's JSON, and the ids that a model would find likeliest."""
     command = [PYTHON, "-P", WHEEL, str(CANVAS), str(VOCAB)]
     lock = threading.Lock()
@@ -57,7 +54,7 @@ def wheel() -> Iterator[Ask]:
 class WheelServer(CanvasServer):
     """A server that admits, denoises and answers by the package. ``answers`` are the package's."""
 
-    def __init__(self, folder: Path, wheel: Ask, hole: str = HOLE) -> None:
+    def __init__(self, folder: Path, wheel, hole: str = HOLE) -> None:
         writer = CanvasWriter(folder, hole, canvas_length=CANVAS)
         assert writer.vocab_size <= VOCAB
         self.answers: list[dict[str, Any]] = []
@@ -157,26 +154,26 @@ CANVAS_TRAPS: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_we_send_is_taken(wheel: Ask) -> None:
+def test_what_we_send_is_taken(wheel) -> None:
     assert "event" in wheel(request(), [7] * 16)
     assert refusal_of(request(), canvas_length=CANVAS, vocab_size=VOCAB) is None
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_what_its_sampler_cannot_do_is_refused(wheel: Ask, trap: str) -> None:
+def test_what_its_sampler_cannot_do_is_refused(wheel, trap: str) -> None:
     body = request() | TRAPS[trap]
     assert "not yet supported" in wheel(body)["refusal"]
     assert refusal_of(body, canvas_length=CANVAS, vocab_size=VOCAB), "by our double, too"
 
 
 @pytest.mark.parametrize("trap", CANVAS_TRAPS)
-def test_a_wrong_canvas_is_refused(wheel: Ask, trap: str) -> None:
+def test_a_wrong_canvas_is_refused(wheel, trap: str) -> None:
     body = request()
     body["vllm_xargs"] |= {f"diffusion_{key}": value for key, value in CANVAS_TRAPS[trap].items()}
     assert "diffusion_" in wheel(body)["refusal"]
     assert refusal_of(body, canvas_length=CANVAS, vocab_size=VOCAB), "by our double, too"
 
 
-def test_the_probe_tells_the_served_canvas(wheel: Ask) -> None:
+def test_the_probe_tells_the_served_canvas(wheel) -> None:
     refused = {size for size in (0, 32, 64, 128, 256) if "refusal" in wheel(probe_body("dg", size))}
     assert refused == {0, 128, 256}

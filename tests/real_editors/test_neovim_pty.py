@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -30,11 +29,10 @@ WORDS = (
     "    counts = {}\n"
     "    for word in text.split():\n\n"
 )
-OpenTerminal = Callable[..., NeovimTerminal]
 
 
 @pytest.fixture
-def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
+def open_terminal(tmp_path: Path):
     """Open a file in a Neovim of its own; no error may be in its messages at the end."""
     with ExitStack() as stack:
         opened: list[NeovimTerminal] = []

@@ -20,7 +20,6 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
 
-StartApi = Callable[..., AbstractAsyncContextManager["Desk"]]
 HERE = dict(host="127.0.0.1", port=0, key_file=None, tls_cert=None, tls_key=None)
 
 

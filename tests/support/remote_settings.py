@@ -1,16 +1,12 @@
 """The user's remotes.toml as a test writes it, and a small hole to be filled there."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.http.remotes import Remote, find_remote
-
-FillBy = Callable[..., Filled]
-"""Fills a hole on a server that answers so, or is at an address."""
 
 HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 

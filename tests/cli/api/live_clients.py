@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -31,11 +31,10 @@ SECOND = "import math\n\n\ndef area(radius):\n    return math.pi * radius**2\n"
 
 LLAMA_VIM_RAN = "ggml-org/llama.vim a1c8e6e in Neovim 0.11.4"
 MINUET_RAN = "milanglacier/minuet-ai.nvim 479487c in Neovim 0.11.4"
-OpenClient = Callable[..., Neovim]
 
 
 @pytest.fixture
-def open_client(tmp_path: Path) -> Iterator[OpenClient]:
+def open_client(tmp_path: Path):
     """Open files in a Neovim with nothing but one plugin; the first file is shown."""
     with ExitStack() as stack:
 
@@ -62,7 +61,7 @@ def record(name: str, origin: str, desk: Desk) -> None:
         file.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
 
-def test_llama_vim_shows_and_accepts_a_fill(open_client: OpenClient, address: Address):
+def test_llama_vim_shows_and_accepts_a_fill(open_client, address: Address):
     with api_in_thread(address, lambda _: "left + right") as desk:
         nvim = open_client(LLAMA_VIM, "LLAMA_VIM", desk, TEXT)
         nvim.keys("GA ")
@@ -74,7 +73,7 @@ def test_llama_vim_shows_and_accepts_a_fill(open_client: OpenClient, address: Ad
     assert (fill.prefix + fill.given).endswith("    return ")
 
 
-def test_llama_vim_shows_a_block_with_other_files(open_client: OpenClient, address: Address):
+def test_llama_vim_shows_a_block_with_other_files(open_client, address: Address):
     body = "    total = left\n    return total + right"
     with api_in_thread(address, lambda fill: body if fill.max_tokens > 100 else "") as desk:
         nvim = open_client(LLAMA_VIM, "LLAMA_VIM", desk, "def add(left, right):\n", SECOND)
@@ -87,7 +86,7 @@ def test_llama_vim_shows_a_block_with_other_files(open_client: OpenClient, addre
     assert any(fill.project is not None for fill in desk.fills)
 
 
-def test_minuet_shows_and_accepts_a_fill(open_client: OpenClient, address: Address):
+def test_minuet_shows_and_accepts_a_fill(open_client, address: Address):
     with api_in_thread(address, lambda _: "left + right") as desk:
         nvim = open_client(MINUET, "MINUET", desk, TEXT)
         nvim.keys("GA ")
@@ -100,7 +99,7 @@ def test_minuet_shows_and_accepts_a_fill(open_client: OpenClient, address: Addre
     assert "python" in fill.prefix
 
 
-def test_minuet_takes_an_old_request_back(open_client: OpenClient, address: Address):
+def test_minuet_takes_an_old_request_back(open_client, address: Address):
     steps: list[int] = []
     with api_in_thread(
         address,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_desk import Desk, Reply, StartApi
+from api_desk import Desk, Reply
 from checkout import ROOT
 
 from intarsia.engine.ipc.messages import Fill
@@ -118,7 +118,7 @@ async def test_whole_floats_and_half_an_emoji_are_read(desk: Desk):
     assert (await desk.complete(prompt="a = ", max_tokens=8.5)).status == 400
 
 
-async def test_llama_vscode_reads_a_list_of_texts(start_api: StartApi):
+async def test_llama_vscode_reads_a_list_of_texts(start_api):
     async with start_api(lambda fill: f"a + {fill.alternative}") as desk:
         _, infill, _ = load(REQUESTS / "llama_vscode.json")
         reply = await send(desk, infill)

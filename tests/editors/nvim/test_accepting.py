@@ -1,9 +1,6 @@
 """Taking ghost text over: all, a word, a line, what is sure; undo, repetition, line ends."""
 
-from collections.abc import Callable
-
 import pytest
-from headless_nvim import Neovim
 
 RULES = {
     "rules": [
@@ -24,7 +21,6 @@ DIMMED = """(function()
     if chunk[2] == 'IntarsiaUnsure' then return chunk[1] end
   end
 end)()"""
-Edit = Callable[..., Neovim]
 Scene = tuple[str, list[tuple[str, str | None]], list[tuple[str, str]]]
 LINE, BLOCK = "alpha.beta(γ) + 2", "    first = 'ß'|    second = 2"
 TAKEN = f"def f():|{BLOCK}"
@@ -97,7 +93,7 @@ def test_each_key_takes_its_part(edit, text, shown, held):
         nvim.holds(text_after)
 
 
-def test_all_of_it_is_inserted_with_the_cursor_behind_it(edit: Edit) -> None:
+def test_all_of_it_is_inserted_with_the_cursor_behind_it(edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.play(("jA", BLOCK))
     nvim.keys("<M-l>")
@@ -105,7 +101,7 @@ def test_all_of_it_is_inserted_with_the_cursor_behind_it(edit: Edit) -> None:
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [3, 14]
 
 
-def test_an_unsure_token_is_dimmed_also_while_it_is_typed_along(edit: Edit) -> None:
+def test_an_unsure_token_is_dimmed_also_while_it_is_typed_along(edit) -> None:
     nvim = edit("two =\n")
     nvim.play(("A<Space>", "alpha + maybe * 2"))
     assert nvim.lua(DIMMED) == " maybe"
@@ -113,7 +109,7 @@ def test_an_unsure_token_is_dimmed_also_while_it_is_typed_along(edit: Edit) -> N
     assert nvim.lua(DIMMED) == "ybe"
 
 
-def test_a_macro_is_recorded_and_run_as_typed(edit: Edit) -> None:
+def test_a_macro_is_recorded_and_run_as_typed(edit) -> None:
     nvim = edit("one =\none =\n")
     nvim.keys("qqA<Space>")
     nvim.until("vim.fn.reg_recording() == 'q'")
@@ -123,7 +119,7 @@ def test_a_macro_is_recorded_and_run_as_typed(edit: Edit) -> None:
     nvim.holds("one = 7|one = 7")
 
 
-def test_dos_line_ends_stay_dos(edit: Edit) -> None:
+def test_dos_line_ends_stay_dos(edit) -> None:
     nvim = edit("def f():\r\n\r\nf()\r\n")
     nvim.play(("jA", BLOCK))
     nvim.keys("<M-l>")
@@ -135,7 +131,7 @@ def test_dos_line_ends_stay_dos(edit: Edit) -> None:
     nvim.messages()
 
 
-def test_taken_over_while_the_menu_is_open(edit: Edit) -> None:
+def test_taken_over_while_the_menu_is_open(edit) -> None:
     nvim = edit("one = \nalphabet = alphanumeric = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
     nvim.run("require('intarsia.options').current.settings.overMenu = true")

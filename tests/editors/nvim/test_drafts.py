@@ -1,9 +1,7 @@
 """How a suggestion settles: settled tokens as text, the others as a mark, nothing flickers."""
 
-from collections.abc import Callable
-
 import pytest
-from headless_nvim import GHOST_TEXT, Neovim
+from headless_nvim import GHOST_TEXT
 
 RULES = {"rules": [("one =", "alpha + größe\n")], "text": "1", "step_seconds": 0.25}
 # No part of a draft waits until it is certain.
@@ -26,10 +24,9 @@ AFTER = """
     return delete(buffer, namespace, id)
   end
 """
-Edit = Callable[..., Neovim]
 
 
-def test_it_settles_in_place_and_becomes_the_answer(edit: Edit) -> None:
+def test_it_settles_in_place_and_becomes_the_answer(edit) -> None:
     nvim = edit("one =\n")
     nvim.run("_G.drawn = {}")
     nvim.play(("A<Space>", "alpha + größe"))
@@ -42,7 +39,7 @@ def test_it_settles_in_place_and_becomes_the_answer(edit: Edit) -> None:
     assert "alpha + ·····" in seen
 
 
-def test_a_key_takes_the_draft_away_and_no_late_one_is_drawn(edit: Edit) -> None:
+def test_a_key_takes_the_draft_away_and_no_late_one_is_drawn(edit) -> None:
     nvim = edit("one =\n")
     nvim.keys("A<Space>")
     nvim.until(GHOST_TEXT)
@@ -52,7 +49,7 @@ def test_a_key_takes_the_draft_away_and_no_late_one_is_drawn(edit: Edit) -> None
     assert not any(nvim.lua("_G.drawn"))
 
 
-def test_a_draft_that_is_accepted_goes_in_once_it_has_settled(edit: Edit) -> None:
+def test_a_draft_that_is_accepted_goes_in_once_it_has_settled(edit) -> None:
     nvim = edit("one =\n")
     nvim.keys("A<Space>")
     nvim.drafts("alpha · ·····")
@@ -61,7 +58,7 @@ def test_a_draft_that_is_accepted_goes_in_once_it_has_settled(edit: Edit) -> Non
     nvim.shows(" + größe")
 
 
-def test_a_key_behind_an_accepted_draft_calls_it_off(edit: Edit) -> None:
+def test_a_key_behind_an_accepted_draft_calls_it_off(edit) -> None:
     nvim = edit("one =\n")
     nvim.keys("A<Space>")
     nvim.drafts("alpha · ·····")
@@ -133,7 +130,7 @@ REVISE = """
 """
 
 
-def test_a_revised_answer_is_requested_again_where_the_user_still_is(edit: Edit) -> None:
+def test_a_revised_answer_is_requested_again_where_the_user_still_is(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "alpha + größe"))
     assert nvim.run(REVISE, 1, 6) == 0  # of a newer text

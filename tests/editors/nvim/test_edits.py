@@ -1,7 +1,5 @@
 """Inline edits: what is selected is what is replaced, once, and only while the text is the same."""
 
-from collections.abc import Callable
-
 import pytest
 from headless_nvim import ATTACHED, Neovim
 
@@ -24,7 +22,6 @@ PROGRESS = """(function()
   end
 end)()"""
 MAPPED = "vim.fn.maparg('<C-c>', 'n') ~= ''"
-Edit = Callable[..., Neovim]
 
 
 HOLES = "def f():\n    ...\n\n\ndef g():\n    ...\n"
@@ -85,14 +82,14 @@ def test_a_mapping_fills_from_insert_and_visual_mode(edit, mode, text, keys, fil
         (":Intarsia rewrite 2<CR>", "above 0 and up to 1"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_what_to_do(edit: Edit, keys: str, told: str) -> None:
+def test_what_cannot_be_done_is_told_with_what_to_do(edit, keys: str, told: str) -> None:
     nvim = edit("one = two\none = two\n")
     nvim.keys(keys)
     nvim.tells(told)
     nvim.holds("one = two|one = two")
 
 
-def test_all_holes_are_filled_in_one_undo_step(edit: Edit) -> None:
+def test_all_holes_are_filled_in_one_undo_step(edit) -> None:
     nvim = edit(HOLES)
     nvim.keys(":Intarsia fillall<CR>")
     nvim.holds("def f():|    return 7|||def g():|    return 7")
@@ -101,14 +98,14 @@ def test_all_holes_are_filled_in_one_undo_step(edit: Edit) -> None:
     nvim.holds("def f():|    ...|||def g():|    ...")
 
 
-def started(edit: Edit) -> Neovim:
+def started(edit) -> Neovim:
     nvim = edit("slow = two; x\n")
     nvim.keys("ftve:Intarsia fill<CR>")
     nvim.until(PROGRESS)
     return nvim
 
 
-def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit: Edit) -> None:
+def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit) -> None:
     nvim = started(edit)
     assert nvim.lua(MAPPED)
     nvim.keys("<C-c>")
@@ -118,7 +115,7 @@ def test_progress_is_shown_and_ctrl_c_ends_the_edit(edit: Edit) -> None:
     assert not nvim.lua(MAPPED)
 
 
-def test_a_text_that_has_changed_meanwhile_is_left_alone(edit: Edit) -> None:
+def test_a_text_that_has_changed_meanwhile_is_left_alone(edit) -> None:
     nvim = started(edit)
     nvim.keys("ggOy = 1<Esc>")
     nvim.until(f"{PROGRESS} == nil")
@@ -126,7 +123,7 @@ def test_a_text_that_has_changed_meanwhile_is_left_alone(edit: Edit) -> None:
     nvim.tells("changed")
 
 
-def test_a_second_edit_waits_for_the_first(edit: Edit) -> None:
+def test_a_second_edit_waits_for_the_first(edit) -> None:
     nvim = started(edit)
     nvim.keys(":Intarsia fillall<CR>")
     nvim.tells("another edit runs")
@@ -135,7 +132,7 @@ def test_a_second_edit_waits_for_the_first(edit: Edit) -> None:
     nvim.tells("cancelled")
 
 
-def test_an_edit_ends_with_its_server(edit: Edit) -> None:
+def test_an_edit_ends_with_its_server(edit) -> None:
     nvim = started(edit)
     nvim.run("require('intarsia.server').client().rpc.terminate()")
     nvim.until(f"{PROGRESS} == nil")
@@ -147,7 +144,7 @@ def test_an_edit_ends_with_its_server(edit: Edit) -> None:
     nvim.until(ATTACHED)
 
 
-def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:
+def test_an_edit_ends_with_its_buffer(edit) -> None:
     nvim = started(edit)
     nvim.keys(":bdelete!<CR>")
     nvim.tells("the server has detached")
@@ -155,14 +152,14 @@ def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:
     nvim.tells("no edit runs")
 
 
-def test_dos_line_ends_stay_dos(edit: Edit) -> None:
+def test_dos_line_ends_stay_dos(edit) -> None:
     nvim = edit("def f():\r\n    ...\r\n\r\n\r\nf()\r\n")
     nvim.keys(":Intarsia fillall<CR>")
     nvim.holds("def f():|    return 7|||f()")
     assert nvim.lua("vim.bo.fileformat") == "dos"
 
 
-def test_the_same_edits_are_code_actions(edit: Edit) -> None:
+def test_the_same_edits_are_code_actions(edit) -> None:
     nvim = edit("def f():\n    ...\n")
     nvim.run(
         """

@@ -1,9 +1,7 @@
 """Ghost text: asked for while typing, kept while typed along, cycled, taken away."""
 
-from collections.abc import Callable
-
 import pytest
-from headless_nvim import GHOST_TEXT, LOG, Neovim
+from headless_nvim import GHOST_TEXT, LOG
 
 RULES = {
     "rules": [
@@ -17,7 +15,6 @@ RULES = {
     "text": "1",
 }
 OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "inStrings": True}}
-Edit = Callable[..., Neovim]
 Steps = list[tuple[str, str | None]]
 FIRST = ("A<Space>", "first + 0")
 
@@ -98,7 +95,7 @@ def test_each_key_is_followed_by_its_ghost_text(edit, text, steps, last, left):
     nvim.holds(left)
 
 
-def test_it_is_typed_along_over_a_line_end(edit: Edit) -> None:
+def test_it_is_typed_along_over_a_line_end(edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.run("vim.bo.autoindent = true vim.bo.indentexpr = ''")
     nvim.play(
@@ -107,7 +104,7 @@ def test_it_is_typed_along_over_a_line_end(edit: Edit) -> None:
     nvim.holds("def f():|    x = 'ß'|    |f()")
 
 
-def test_text_behind_the_cursor_that_changes_makes_it_ask_anew(edit: Edit) -> None:
+def test_text_behind_the_cursor_that_changes_makes_it_ask_anew(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(FIRST)
     num_filled = f"select(2, ({LOG}):gsub('filled in', ''))"
@@ -117,7 +114,7 @@ def test_text_behind_the_cursor_that_changes_makes_it_ask_anew(edit: Edit) -> No
     nvim.until(f"{num_filled} > {filled}")
 
 
-def test_it_is_shown_beside_the_menu_until_a_word_is_selected(edit: Edit) -> None:
+def test_it_is_shown_beside_the_menu_until_a_word_is_selected(edit) -> None:
     nvim = edit("one = \nfirefly = fireworks = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
     nvim.run("require('intarsia.options').current.settings.overMenu = true")
@@ -129,7 +126,7 @@ def test_it_is_shown_beside_the_menu_until_a_word_is_selected(edit: Edit) -> Non
     nvim.run("require('intarsia.options').current.settings.overMenu = nil")
 
 
-def test_tabs_are_drawn_as_wide_as_they_will_be(edit: Edit) -> None:
+def test_tabs_are_drawn_as_wide_as_they_will_be(edit) -> None:
     nvim = edit("def g():\n\n")
     nvim.run("vim.bo.tabstop = 4 vim.bo.expandtab = false")
     nvim.play(("jA", "    if a:|        pass"))
@@ -137,28 +134,28 @@ def test_tabs_are_drawn_as_wide_as_they_will_be(edit: Edit) -> None:
     nvim.holds("def g():|\tif a:|\t\tpass")
 
 
-def test_nothing_is_drawn_where_there_is_no_suggestion(edit: Edit) -> None:
+def test_nothing_is_drawn_where_there_is_no_suggestion(edit) -> None:
     nvim = edit("empty =\n")
     nvim.keys("A<Space>")
     nvim.until("vim.tbl_get(require('intarsia').info() or {}, 'last', 'shown') == false")
     assert nvim.lua(GHOST_TEXT) is None
 
 
-def test_nothing_is_shown_beyond_the_end_of_a_line(edit: Edit) -> None:
+def test_nothing_is_shown_beyond_the_end_of_a_line(edit) -> None:
     nvim = edit("one =\n")
     nvim.run("vim.o.virtualedit = 'all'")
     nvim.play(FIRST, ("<Right><Right>", None))
     nvim.run("vim.cmd('set virtualedit&')")
 
 
-def test_nothing_is_shown_in_a_buffer_that_cannot_be_changed(edit: Edit) -> None:
+def test_nothing_is_shown_in_a_buffer_that_cannot_be_changed(edit) -> None:
     nvim = edit("one = \n")
     nvim.play(("A", "first + 0"))
     nvim.run("vim.bo.modifiable = false")
     nvim.play(("<Left>", None))
 
 
-def test_it_is_off_while_switched_off_and_back_when_switched_on(edit: Edit) -> None:
+def test_it_is_off_while_switched_off_and_back_when_switched_on(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(FIRST)
     nvim.run("require('intarsia').toggle()")
@@ -168,7 +165,7 @@ def test_it_is_off_while_switched_off_and_back_when_switched_on(edit: Edit) -> N
     nvim.shows("first + 0")
 
 
-def test_it_is_typed_along_in_a_line_that_was_folded(edit: Edit) -> None:
+def test_it_is_typed_along_in_a_line_that_was_folded(edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.run("vim.wo.foldmethod = 'manual' vim.cmd('1,2fold')")
     nvim.keys("jjkA<CR>")

@@ -1,7 +1,6 @@
 """Accepting a suggestion brings the import that it needs, and one undo takes both back."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from headless_nvim import Neovim
@@ -16,10 +15,9 @@ NOTES = """(function()
   end
   return table.concat(drawn, ' ')
 end)()"""
-Edit = Callable[..., Neovim]
 
 
-def opened(edit: Edit, folder: Path) -> Neovim:
+def opened(edit, folder: Path) -> Neovim:
     """Open a file beside one that imports numpy; wait until the index knows it."""
     (folder / ".git").mkdir()
     (folder / "other.py").write_text(OTHER)
@@ -34,7 +32,7 @@ def opened(edit: Edit, folder: Path) -> Neovim:
         nvim.keys("<Esc>A")  # no suggestion waits for the index
 
 
-def test_the_import_is_shown_and_one_undo_takes_both_back(edit: Edit, tmp_path: Path) -> None:
+def test_the_import_is_shown_and_one_undo_takes_both_back(edit, tmp_path: Path) -> None:
     nvim = opened(edit, tmp_path)
     assert nvim.lua(NOTES) == "(Add import numpy as np)"
     nvim.keys("<M-l>")
@@ -44,7 +42,7 @@ def test_the_import_is_shown_and_one_undo_takes_both_back(edit: Edit, tmp_path: 
     nvim.holds("import os|||def f():|    return ")
 
 
-def test_the_first_part_with_the_name_brings_the_import(edit: Edit, tmp_path: Path) -> None:
+def test_the_first_part_with_the_name_brings_the_import(edit, tmp_path: Path) -> None:
     nvim = opened(edit, tmp_path)
     nvim.keys("<M-w>")
     nvim.holds("import os||import numpy as np|||def f():|    return np")

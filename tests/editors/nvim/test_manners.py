@@ -1,17 +1,14 @@
 """Manners: when no ghost text comes by itself, and what ends the silence."""
 
-from collections.abc import Callable
-
-from headless_nvim import GHOST_TEXT, LOG, Neovim
+from headless_nvim import GHOST_TEXT, LOG
 
 RULES = {
     "rules": [("def f():\n", "    x = 'ß'\n    return x\n"), ("for item in", "items")],
     "text": "1",
 }
-Edit = Callable[..., Neovim]
 
 
-def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> None:
+def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit) -> None:
     nvim = edit("a = old\nb = old\nc = old\n")
     nvim.keys("A<BS>")
     nvim.is_silent("text was just deleted here")
@@ -29,7 +26,7 @@ def test_what_neovim_sends_for_each_kind_of_change_is_understood(edit: Edit) -> 
     nvim.play((" + ", "1"))
 
 
-def test_an_accepted_suggestion_is_no_paste(edit: Edit) -> None:
+def test_an_accepted_suggestion_is_no_paste(edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.play(("jA", "    x = 'ß'|    return x"))
     pasted = nvim.lua(LOG).count("pasted")
@@ -39,7 +36,7 @@ def test_an_accepted_suggestion_is_no_paste(edit: Edit) -> None:
     assert nvim.lua(LOG).count("pasted") == pasted
 
 
-def test_nothing_beside_an_open_menu(edit: Edit) -> None:
+def test_nothing_beside_an_open_menu(edit) -> None:
     nvim = edit("one = \nfirefly = fireworks = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
     nvim.play(("A", "1"))
@@ -57,7 +54,7 @@ def test_nothing_beside_an_open_menu(edit: Edit) -> None:
     nvim.run("vim.cmd('set completeopt&')")
 
 
-def test_nothing_in_an_open_snippet_unless_it_is_asked_for(edit: Edit) -> None:
+def test_nothing_in_an_open_snippet_unless_it_is_asked_for(edit) -> None:
     nvim = edit("\n")
     nvim.play(("i", "1"))
     nvim.run("vim.snippet.expand('for ${1:item} in ${2:items}:')")
@@ -69,7 +66,7 @@ def test_nothing_in_an_open_snippet_unless_it_is_asked_for(edit: Edit) -> None:
     nvim.run("vim.snippet.stop()")
 
 
-def test_silence_in_a_line_after_three_dismissals_until_it_is_another_line(edit: Edit) -> None:
+def test_silence_in_a_line_after_three_dismissals_until_it_is_another_line(edit) -> None:
     nvim = edit("one =\n\n")
     nvim.keys("A<Space>")
     for typed in ("a + ", "b + ", "c + "):

@@ -1,7 +1,5 @@
 """Next edits: marked, shown as a difference, accepted one after the other, dismissed, applied."""
 
-from collections.abc import Callable
-
 from headless_nvim import Neovim
 from scripted_next_edits import rule
 
@@ -52,7 +50,6 @@ DRAWN = """(function()
 end)()"""
 FIRST = ("<M-g>", "5:[area] 5:{size} 6: »")
 TWO_MARKS = "5: » next edit 6: »"
-Edit = Callable[..., Neovim]
 
 
 def holds(nvim: Neovim, text: str) -> None:
@@ -70,7 +67,7 @@ def play(nvim: Neovim, *steps: tuple[str, str]) -> None:
         draws(nvim, expected)
 
 
-def rename(edit: Edit) -> Neovim:
+def rename(edit) -> Neovim:
     """Rename the function, by keys; return once the offers are marked."""
     nvim = edit(TEXT)
     nvim.until("(require('intarsia').info() or {}).state == 'ready'")
@@ -78,7 +75,7 @@ def rename(edit: Edit) -> Neovim:
     return nvim
 
 
-def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> None:
+def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST)
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [5, 6]
@@ -99,7 +96,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> Non
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 20]
 
 
-def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit: Edit) -> None:
+def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST, ("<M-g>", "6:[area] 6:{größe} 8: »"))
     nvim.keys("u")
@@ -111,7 +108,7 @@ def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit:
     draws(nvim, "")
 
 
-def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit: Edit) -> None:
+def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit) -> None:
     nvim = rename(edit)
     nvim.keys("A  # x")
     nvim.until("require('intarsia').has_next_edit()")  # the server has moved them
@@ -122,14 +119,14 @@ def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit: Edit) -> None:
     holds(nvim, RENAMED.replace("b):", "b):  # x"))
 
 
-def test_the_cursor_that_leaves_hides_it_and_dismisses_nothing(edit: Edit) -> None:
+def test_the_cursor_that_leaves_hides_it_and_dismisses_nothing(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST, ("k", TWO_MARKS))
     nvim.keys("G")
     draws(nvim, "5: » next edit 6: »")  # round to the first one
 
 
-def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
+def test_typing_takes_what_is_shown_away(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST)
     nvim.keys("x")
@@ -137,7 +134,7 @@ def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
     holds(nvim, RENAMED.replace("area(1", "rea(1"))
 
 
-def test_new_lines_are_drawn_as_lines(edit: Edit) -> None:
+def test_new_lines_are_drawn_as_lines(edit) -> None:
     text = "if  area(a, b):\n    return a * b\n\n\nimport os\n"
     nvim = edit(text)
     play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
@@ -145,7 +142,7 @@ def test_new_lines_are_drawn_as_lines(edit: Edit) -> None:
     holds(nvim, text.replace("area", "size") + "import sys\n")
 
 
-def test_ghost_text_has_precedence(edit: Edit) -> None:
+def test_ghost_text_has_precedence(edit) -> None:
     nvim = rename(edit)
     nvim.keys("oghost = ")
     nvim.shows("text")
@@ -153,7 +150,7 @@ def test_ghost_text_has_precedence(edit: Edit) -> None:
     nvim.keys("<Esc>")
 
 
-def test_no_ghost_text_is_asked_for_where_a_next_edit_is_shown(edit: Edit) -> None:
+def test_no_ghost_text_is_asked_for_where_a_next_edit_is_shown(edit) -> None:
     nvim = rename(edit)
     nvim.keys("A")
     play(nvim, FIRST)
@@ -163,7 +160,7 @@ def test_no_ghost_text_is_asked_for_where_a_next_edit_is_shown(edit: Edit) -> No
     nvim.until(f"not {DRAWN}:find('size')")
 
 
-def test_a_key_does_what_it_did_where_there_is_no_next_edit(edit: Edit) -> None:
+def test_a_key_does_what_it_did_where_there_is_no_next_edit(edit) -> None:
     nvim = edit("one = 1\n")
     nvim.run("vim.keymap.set('n', '<M-g>', 'x')")
     nvim.keys("<M-g>")
@@ -171,7 +168,7 @@ def test_a_key_does_what_it_did_where_there_is_no_next_edit(edit: Edit) -> None:
     nvim.run("vim.keymap.del('n', '<M-g>')")
 
 
-def test_all_are_applied_at_once_but_for_an_unticked_one(edit: Edit) -> None:
+def test_all_are_applied_at_once_but_for_an_unticked_one(edit) -> None:
     nvim = rename(edit)
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
@@ -186,7 +183,7 @@ def test_all_are_applied_at_once_but_for_an_unticked_one(edit: Edit) -> None:
     holds(nvim, RENAMED)
 
 
-def test_commands_say_where_there_is_none(edit: Edit) -> None:
+def test_commands_say_where_there_is_none(edit) -> None:
     nvim = edit("one = 1\n")
     nvim.keys(":Intarsia nextedit<CR>")
     nvim.tells("there is no next edit here")
@@ -194,7 +191,7 @@ def test_commands_say_where_there_is_none(edit: Edit) -> None:
     nvim.tells("not")
 
 
-def test_switched_off_nothing_is_marked(edit: Edit) -> None:
+def test_switched_off_nothing_is_marked(edit) -> None:
     nvim = rename(edit)
     nvim.run("require('intarsia').toggle()")
     draws(nvim, "")
@@ -202,7 +199,7 @@ def test_switched_off_nothing_is_marked(edit: Edit) -> None:
     draws(nvim, TWO_MARKS)
 
 
-def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
+def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST)
     at_once = nvim.run(f"""
@@ -215,14 +212,14 @@ def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
     holds(nvim, "# above\n" + RENAMED)
 
 
-def test_after_an_accepted_one_the_cursor_stays_where_a_macro_is_recorded(edit: Edit) -> None:
+def test_after_an_accepted_one_the_cursor_stays_where_a_macro_is_recorded(edit) -> None:
     nvim = rename(edit)
     play(nvim, ("<M-g><M-g>qa", "6: » next edit"))
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)[1]") == 5
     nvim.keys("q")
 
 
-def test_offers_for_a_closed_document_open_no_buffer(edit: Edit) -> None:
+def test_offers_for_a_closed_document_open_no_buffer(edit) -> None:
     nvim = edit("one = 1\n")
     uri = "file:///closed/meanwhile.py"
     nvim.run(f"require('intarsia.next_edit').receive({{uri = '{uri}', version = 1, edits = {{}}}})")

@@ -3,7 +3,6 @@
 The other server is a table of functions in this Neovim, so that each way to fail can be told to it.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -129,14 +128,13 @@ TYPED = TEXT.replace("def area", "def größe")
 RENAMED = TEXT.replace("area", "größe")
 SHOWN = "require('intarsia.next_edit').is_shown(vim.api.nvim_get_current_buf())"
 OFFERED = "require('intarsia').has_next_edit()"
-Edit = Callable[..., Neovim]
 
 
 def holds(nvim: Neovim, text: str) -> None:
     nvim.holds(text.rstrip("\n").replace("\n", "|"))
 
 
-def typed(edit: Edit, answer: str = "rename") -> Neovim:
+def typed(edit, answer: str = "rename") -> Neovim:
     """Type another name for the function; return once both offers are there."""
     nvim = edit(TEXT)
     nvim.until("(require('intarsia').info() or {}).state == 'ready'")
@@ -164,7 +162,7 @@ def expect_as_before(nvim: Neovim) -> None:
     stop(nvim)
 
 
-def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit: Edit) -> None:
+def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit) -> None:
     nvim = typed(edit)
     assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
     nvim.keys("<M-g>")
@@ -182,7 +180,7 @@ def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit: Edit) -> None
     stop(nvim)
 
 
-def test_accepted_offers_are_part_of_it(edit: Edit) -> None:
+def test_accepted_offers_are_part_of_it(edit) -> None:
     nvim = typed(edit)
     nvim.keys("<M-g>")
     nvim.until(SHOWN)
@@ -196,7 +194,7 @@ def test_accepted_offers_are_part_of_it(edit: Edit) -> None:
     stop(nvim)
 
 
-def test_it_is_the_first_choice_of_the_list(edit: Edit) -> None:
+def test_it_is_the_first_choice_of_the_list(edit) -> None:
     nvim = typed(edit)
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
@@ -207,7 +205,7 @@ def test_it_is_the_first_choice_of_the_list(edit: Edit) -> None:
     stop(nvim)
 
 
-def test_the_list_still_applies_what_is_ticked(edit: Edit) -> None:
+def test_the_list_still_applies_what_is_ticked(edit) -> None:
     nvim = typed(edit)
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
@@ -225,14 +223,14 @@ def test_the_list_still_applies_what_is_ticked(edit: Edit) -> None:
         ("elsewhere", "other: its edit does not rename this name"),
     ],
 )
-def test_another_servers_refusal_loses_nothing(edit: Edit, answer: str, why: str) -> None:
+def test_another_servers_refusal_loses_nothing(edit, answer: str, why: str) -> None:
     nvim = typed(edit, answer)
     nvim.keys(":Intarsia nextedit rename<CR>")
     nvim.tells(f"not renamed, and the offers are as before: {why}")
     expect_as_before(nvim)
 
 
-def test_one_that_never_answers_loses_nothing(edit: Edit) -> None:
+def test_one_that_never_answers_loses_nothing(edit) -> None:
     nvim = typed(edit, "never")
     nvim.run("defer_fn, vim.defer_fn = vim.defer_fn, function(call) return defer_fn(call, 500) end")
     nvim.keys(":Intarsia nextedit rename<CR>")
@@ -243,7 +241,7 @@ def test_one_that_never_answers_loses_nothing(edit: Edit) -> None:
     expect_as_before(nvim)
 
 
-def test_what_is_typed_meanwhile_stays(edit: Edit) -> None:
+def test_what_is_typed_meanwhile_stays(edit) -> None:
     nvim = typed(edit, "never")
     nvim.keys(":Intarsia nextedit rename<CR>")
     holds(nvim, TEXT)
@@ -255,7 +253,7 @@ def test_what_is_typed_meanwhile_stays(edit: Edit) -> None:
     stop(nvim)
 
 
-def test_one_undo_after_a_refusal_takes_the_users_own_edit_back(edit: Edit) -> None:
+def test_one_undo_after_a_refusal_takes_the_users_own_edit_back(edit) -> None:
     nvim = typed(edit, "fail")
     nvim.keys(":Intarsia nextedit rename<CR>")
     nvim.tells("this cannot be renamed")
@@ -265,7 +263,7 @@ def test_one_undo_after_a_refusal_takes_the_users_own_edit_back(edit: Edit) -> N
     stop(nvim)
 
 
-def test_without_a_server_that_can_rename_all_is_as_before(edit: Edit) -> None:
+def test_without_a_server_that_can_rename_all_is_as_before(edit) -> None:
     nvim = typed(edit, "incapable")
     nvim.keys("<M-g>")
     nvim.until(SHOWN)
@@ -286,7 +284,7 @@ ROW = """vim.api.nvim_buf_get_extmarks(
 
 
 @pytest.mark.parametrize("answer", ["incapable", "fail"])
-def test_where_no_server_renames_the_index_does(edit: Edit, tmp_path: Path, answer: str) -> None:
+def test_where_no_server_renames_the_index_does(edit, tmp_path: Path, answer: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "use.py").write_text(USE)
     nvim = edit("def area(a, b):\n    return a * b\n")

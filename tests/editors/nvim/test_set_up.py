@@ -1,7 +1,6 @@
 """How the plugin comes to life: options, keys, the server's command, health, help."""
 
 import subprocess
-from collections.abc import Callable
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +20,6 @@ from intarsia.engine.ipc.address import Address
 
 RULES = {"rules": [("one =", "first")], "text": ""}
 RULE_SERVER = rule_server_command(**RULES)
-Edit = Callable[..., Neovim]
 
 
 @contextmanager
@@ -191,14 +189,14 @@ def test_the_health_check_tells_server_keys_and_client(runtime: Address) -> None
         assert "<M-l>" in text
 
 
-def test_nothing_is_mapped_where_the_server_is_not_attached(edit: Edit) -> None:
+def test_nothing_is_mapped_where_the_server_is_not_attached(edit) -> None:
     nvim = edit("one = \n")
     assert "<M-l>" in insert_maps(nvim)
     nvim.run("vim.cmd.enew() vim.bo.buftype = 'nofile' vim.bo.filetype = 'python'")
     assert insert_maps(nvim) == set()
 
 
-def test_every_option_key_and_command_is_in_the_help(edit: Edit) -> None:
+def test_every_option_key_and_command_is_in_the_help(edit) -> None:
     text = (PLUGIN / "doc" / "intarsia.txt").read_text()
     nvim = edit("one = \n")
     options = nvim.lua("require('intarsia.options').current")
@@ -208,7 +206,7 @@ def test_every_option_key_and_command_is_in_the_help(edit: Edit) -> None:
         assert f"*:Intarsia-{name}*" in text, name
 
 
-def test_a_restart_that_is_looked_at_late_tells_no_error(edit: Edit) -> None:
+def test_a_restart_that_is_looked_at_late_tells_no_error(edit) -> None:
     nvim = edit("one = \n")
     # Timers go on while nothing that is scheduled runs, as they do before a prompt.
     nvim.run(
@@ -225,7 +223,7 @@ def test_a_restart_that_is_looked_at_late_tells_no_error(edit: Edit) -> None:
     assert "closing" not in nvim.messages()
 
 
-def test_a_file_that_is_closed_and_opened_again_gets_ghost_text(edit: Edit) -> None:
+def test_a_file_that_is_closed_and_opened_again_gets_ghost_text(edit) -> None:
     nvim = edit("one = \n")
     for command in ("bdelete!", "bwipeout!"):
         nvim.until(ATTACHED)

@@ -1,9 +1,5 @@
 """What a user is told on demand, by status line and commands; and counts, context and repair."""
 
-from collections.abc import Callable
-
-from headless_nvim import Neovim
-
 from intarsia.lsp.statistics import LanguageCounts, read_counts, statistics_file
 
 RULES = {
@@ -18,10 +14,9 @@ AFTER = """
     callback = function() _G.announced = _G.announced + 1 end,
   })
 """
-Edit = Callable[..., Neovim]
 
 
-def test_the_status_line_tells_how_long_the_last_answer_took(edit: Edit) -> None:
+def test_the_status_line_tells_how_long_the_last_answer_took(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "1"))
     nvim.until("require('intarsia').status():match('^intarsia: %d+ ms$')")
@@ -29,7 +24,7 @@ def test_the_status_line_tells_how_long_the_last_answer_took(edit: Edit) -> None
     assert nvim.lua("_G.announced") > 0
 
 
-def test_the_status_line_says_which_key_shows_what_was_too_improbable(edit: Edit) -> None:
+def test_the_status_line_says_which_key_shows_what_was_too_improbable(edit) -> None:
     nvim = edit("one =\n")
     nvim.change_settings(showThreshold=100)
     nvim.keys("A<Space>")
@@ -39,14 +34,14 @@ def test_the_status_line_says_which_key_shows_what_was_too_improbable(edit: Edit
     nvim.change_settings(showThreshold="eager")
 
 
-def test_the_status_line_is_empty_where_the_server_is_not_attached(edit: Edit) -> None:
+def test_the_status_line_is_empty_where_the_server_is_not_attached(edit) -> None:
     nvim = edit("one =\n")
     nvim.run("vim.cmd.help()")
     assert nvim.lua("require('intarsia').status()") == ""
     nvim.run("vim.cmd.helpclose()")
 
 
-def test_the_command_tells_model_and_last_answer(edit: Edit) -> None:
+def test_the_command_tells_model_and_last_answer(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "1"))
     told = nvim.run("return vim.api.nvim_exec2('Intarsia status', { output = true }).output")
@@ -54,7 +49,7 @@ def test_the_command_tells_model_and_last_answer(edit: Edit) -> None:
     assert "in the engine" in told
 
 
-def test_why_gives_the_reason_of_a_file_that_is_left_out(edit: Edit) -> None:
+def test_why_gives_the_reason_of_a_file_that_is_left_out(edit) -> None:
     nvim = edit("one =\n", name="server.pem.py.env")
     nvim.keys("A<Space>")
     nvim.until("vim.tbl_get(require('intarsia').info() or {}, 'last', 'reason')")
@@ -62,14 +57,14 @@ def test_why_gives_the_reason_of_a_file_that_is_left_out(edit: Edit) -> None:
     assert "*.env" in why
 
 
-def test_a_pause_ends_by_itself(edit: Edit) -> None:
+def test_a_pause_ends_by_itself(edit) -> None:
     nvim = edit("one =\n")
     nvim.run("vim.cmd('silent Intarsia pause 0.01')")
     assert nvim.lua("require('intarsia').status()") == "intarsia: paused"
     nvim.play(("A<Space>", "1"))
 
 
-def test_the_log_shows_what_the_server_said(edit: Edit) -> None:
+def test_the_log_shows_what_the_server_said(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "1"))
     nvim.keys("<Esc>")
@@ -79,7 +74,7 @@ def test_the_log_shows_what_the_server_said(edit: Edit) -> None:
     nvim.until("#vim.api.nvim_list_wins() == 1")
 
 
-def test_commands_are_completed(edit: Edit) -> None:
+def test_commands_are_completed(edit) -> None:
     nvim = edit("")
     complete = "vim.fn.getcompletion('Intarsia {}', 'cmdline')"
     assert nvim.lua(complete.format("re")) == ["restart", "rewrite"]
@@ -91,7 +86,7 @@ CONTEXT = "vim.fn.bufnr('intarsia://context')"
 SEEN_LINES = f"table.concat(vim.api.nvim_buf_get_lines({CONTEXT}, 0, -1, false), '|')"
 
 
-def test_the_context_can_be_read_and_not_changed(edit: Edit) -> None:
+def test_the_context_can_be_read_and_not_changed(edit) -> None:
     nvim = edit("one = 1\n")
     nvim.keys("A.")
     nvim.run("vim.cmd('Intarsia context')")
@@ -116,7 +111,7 @@ end
 """
 
 
-def test_the_server_is_told_of_the_cursors_place_and_not_of_those_on_the_way(edit: Edit) -> None:
+def test_the_server_is_told_of_the_cursors_place_and_not_of_those_on_the_way(edit) -> None:
     nvim = edit("one\ntwo\nthree\nfour\n")
     nvim.run(WATCH)
     nvim.keys("jjjkl")
@@ -127,7 +122,7 @@ def test_the_server_is_told_of_the_cursors_place_and_not_of_those_on_the_way(edi
     assert asked["context"]["triggerKind"] == 2
 
 
-def test_with_ghost_text_off_the_server_is_told_nothing(edit: Edit) -> None:
+def test_with_ghost_text_off_the_server_is_told_nothing(edit) -> None:
     nvim = edit("one\ntwo\nthree\n", "b.py")
     nvim.run(WATCH)
     nvim.run("require('intarsia').toggle()")
@@ -143,7 +138,7 @@ def counted() -> LanguageCounts:
     return read_counts(statistics_file()).counts.total
 
 
-def test_each_way_to_accept_is_counted_once(edit: Edit) -> None:
+def test_each_way_to_accept_is_counted_once(edit) -> None:
     before = counted()
     nvim = edit("two =\n")
     nvim.play(("A<Space>", "first + second"))
@@ -184,7 +179,7 @@ IS_FOUND = """(function()
 end)()"""
 
 
-def test_a_quick_fix_repairs_the_line_and_one_undo_takes_it_back(edit: Edit) -> None:
+def test_a_quick_fix_repairs_the_line_and_one_undo_takes_it_back(edit) -> None:
     nvim = edit("def f(a, b:\n    return a\n")
     nvim.until(IS_FOUND)  # the menu waits three seconds only, and an engine has to start
     nvim.run(FIX)

@@ -1,19 +1,17 @@
 """On battery: a longer pause, or nothing by itself, as the settings say."""
 
 import time
-from collections.abc import Callable
 
-from headless_nvim import GHOST_TEXT, Neovim
+from headless_nvim import GHOST_TEXT
 
 from intarsia.lsp.machine import SLOWNESS
 
 RULES = {"text": "1", "rules": [("a +", "2")], "on_battery": True}
 PAUSE_MS = 200
 OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "onBattery": "off"}}
-Edit = Callable[..., Neovim]
 
 
-def test_on_battery_only_a_key_asks(edit: Edit) -> None:
+def test_on_battery_only_a_key_asks(edit) -> None:
     nvim = edit("x =\n")
     nvim.keys("A<Space>")
     nvim.is_silent("runs on battery")
@@ -21,7 +19,7 @@ def test_on_battery_only_a_key_asks(edit: Edit) -> None:
     nvim.until(GHOST_TEXT)
 
 
-def test_slower_is_four_times_the_pause_in_typing(edit: Edit) -> None:
+def test_slower_is_four_times_the_pause_in_typing(edit) -> None:
     nvim = edit("x =\n", "b.py")
     nvim.change_settings(debounceMs=PAUSE_MS, onBattery="slower", whenBusy="same")
     nvim.keys("A<Space>")

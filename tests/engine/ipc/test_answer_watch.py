@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import pytest
 
@@ -10,7 +9,6 @@ from intarsia.engine.ipc import answer_watch
 from intarsia.engine.ipc.answer_watch import AnswerWatch
 from intarsia.engine.ipc.messages import Status
 
-State = Literal["idle", "loading", "ready", "filling"]
 HANGS_S = answer_watch.HANGS_AFTER_S + 1
 
 
@@ -20,7 +18,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(answer_watch, name, 0.02)
 
 
-def a_status(quiet_s: float, state: State = "filling") -> Status:
+def a_status(quiet_s: float, state="filling") -> Status:
     return Status(
         **dict.fromkeys(("model", "family", "device", "dtype")),
         **dict.fromkeys(("id", "pid", "resident_bytes", "cached_tokens", "num_fills"), 0),

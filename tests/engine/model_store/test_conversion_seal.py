@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.gguf.convert import convert, problem_of_conversion
 
 WEIGHTS = "model.safetensors"
-Damage = Callable[[Path], None]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +36,7 @@ def change(path: Path) -> None:
     path.write_bytes(raw)
 
 
-DAMAGES: list[Damage] = [
+DAMAGES = [
     lambda folder: change(folder / "config.json"),
     lambda folder: change(folder / "tokenizer.json"),
     lambda folder: change(folder / WEIGHTS),

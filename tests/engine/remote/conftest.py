@@ -8,7 +8,7 @@ import pytest
 from http_server import Respond, serving
 from llama_cpp import SERVER_PYTHON, LlamaCppServer, llama_cpp_server
 from msgspec.structs import replace
-from remote_settings import HOLE, FillBy, RemoteSettings, settings
+from remote_settings import HOLE, RemoteSettings, settings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -34,7 +34,7 @@ def toy_folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(settings: RemoteSettings, toy_folder: Path) -> FillBy:
+def ask(settings: RemoteSettings, toy_folder: Path):
     """Return a function that fills a hole on the server at an address, with these settings."""
 
     def ask(url, control=NO_CONTROL, hole=HOLE, **options) -> Filled:
@@ -45,7 +45,7 @@ def ask(settings: RemoteSettings, toy_folder: Path) -> FillBy:
 
 
 @pytest.fixture
-def fill(ask: FillBy) -> FillBy:
+def fill(ask):
     """Return a function that fills a hole on a server that answers so, with these fields."""
 
     def fill(respond: Respond, control: FillControl = NO_CONTROL, **fields: Any) -> Filled:

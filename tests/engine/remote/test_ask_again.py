@@ -17,7 +17,7 @@ from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import PROTOCOL_VERSION, CanvasToken, Failed, Filled, Step
+from intarsia.engine.ipc.messages import PROTOCOL_VERSION, CanvasToken, Failed, Step
 from intarsia.engine.remote.fill.link import WAITS_S
 
 NUM_TRIES = 1 + len(WAITS_S)
@@ -120,8 +120,6 @@ WAYS = [
     *((SYSTEMS[1], end) for end in ENDS_OF_EVENTS),
 ]
 
-Ask: TypeAlias = Callable[..., Filled]
-
 
 @pytest.mark.parametrize(
     ("system", "path", "complete", "end"),
@@ -143,7 +141,7 @@ def test_a_server_that_always_ends_is_told_after_three_tries(ask, system, path, 
 
 
 @pytest.mark.parametrize("end", ENDS_OF_EVENTS)
-def test_the_steps_begin_again(ask: Ask, end: Answer) -> None:
+def test_the_steps_begin_again(ask, end: Answer) -> None:
     steps: list[Step] = []
 
     def all_events(connection: socket.socket) -> None:
@@ -183,7 +181,7 @@ def test_a_server_that_refuses_is_not_asked_again(ask, system, path, complete, r
         assert server.paths().count(path) == 1
 
 
-def test_a_cancelled_fill_is_not_asked_again(ask: Ask) -> None:
+def test_a_cancelled_fill_is_not_asked_again(ask) -> None:
     ended = threading.Event()
 
     def end(connection: socket.socket) -> None:
@@ -199,7 +197,7 @@ def test_a_cancelled_fill_is_not_asked_again(ask: Ask) -> None:
         assert server.paths().count("/v1/fill") == 1
 
 
-def test_after_its_deadline_a_fill_is_not_asked_again(ask: Ask) -> None:
+def test_after_its_deadline_a_fill_is_not_asked_again(ask) -> None:
     def end_late(connection: socket.socket) -> None:
         time.sleep(0.3)
 
@@ -209,7 +207,7 @@ def test_after_its_deadline_a_fill_is_not_asked_again(ask: Ask) -> None:
         assert server.paths().count("/v1/fill") == 1
 
 
-def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(ask: Ask) -> None:
+def test_a_server_that_ends_while_it_is_asked_what_it_is_is_asked_again(ask) -> None:
     ends = [page_of_a_proxy]
     answers = team([filled_by_a_team])
 

@@ -18,13 +18,10 @@ from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Filled
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.http import connections
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
-
-Ask = Callable[..., Filled]
 
 
 def refusal(run: Callable[[], object]) -> RemoteError:
@@ -41,7 +38,7 @@ def saying(status: int, body: bytes = b"{}", headers: str = "") -> Respond:
     return lambda path, _, connection: answer(connection, body, status=status, headers=headers)
 
 
-def test_a_server_that_is_gone(ask: Ask) -> None:
+def test_a_server_that_is_gone(ask) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     error = refusal(lambda: ask(f"http://127.0.0.1:{port}"))
@@ -50,13 +47,13 @@ def test_a_server_that_is_gone(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "no..host", "x" * 64 + ".invalid"])
-def test_a_host_without_an_address(ask: Ask, host: str) -> None:
+def test_a_host_without_an_address(ask, host: str) -> None:
     error = refusal(lambda: ask(f"https://{host}"))
     assert error.code == "unavailable"
     assert f"host {host} was not found" in str(error)
 
 
-def test_a_name_server_that_does_not_answer(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_server_that_does_not_answer(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     is_over = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: is_over.wait(60) and [])
     monkeypatch.setattr(connections, "CONNECT_LIMIT_S", 0.1)
@@ -83,7 +80,7 @@ def test_no_name_server_is_asked_where_localhost_is(ask, monkeypatch):
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_server_says_when_to_come_again(ask: Ask, status: int) -> None:
+def test_a_busy_server_says_when_to_come_again(ask, status: int) -> None:
     said = b'{"error": {"message": "Loading\\nmodel"}}'
     with serving(saying(status, said, "Retry-After: 7\r\n")) as server:
         error = refusal(lambda: ask(server.url))
@@ -92,14 +89,14 @@ def test_a_busy_server_says_when_to_come_again(ask: Ask, status: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["soon", "-3", "1e400", "nan", "Wed, 21 Oct 2015 07:28:00 GMT"])
-def test_an_odd_retry_after_is_no_crash(ask: Ask, value: str) -> None:
+def test_an_odd_retry_after_is_no_crash(ask, value: str) -> None:
     with serving(saying(503, headers=f"Retry-After: {value}\r\n")) as server:
         error = refusal(lambda: ask(server.url))
     assert error.retry_after_s is None or 0 <= error.retry_after_s <= 300
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key(ask: Ask, status: int, tmp_path: Path) -> None:
+def test_a_refused_key(ask, status: int, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("sk-old\n")
     key.chmod(0o600)
@@ -110,7 +107,7 @@ def test_a_refused_key(ask: Ask, status: int, tmp_path: Path) -> None:
     assert "sk-old" not in str(error)
 
 
-def test_a_redirect_is_not_followed(ask: Ask) -> None:
+def test_a_redirect_is_not_followed(ask) -> None:
     with serving(saying(200)) as other:
         moved = saying(307, headers=f"Location: {other.url}/v1/models\r\n")
         with serving(moved) as server:
@@ -159,12 +156,12 @@ def test_what_is_no_answer_has_its_reason(ask, respond, code, words):
     assert words in str(error)
 
 
-def test_an_id_beyond_the_vocabulary_is_no_text(ask: Ask) -> None:
+def test_an_id_beyond_the_vocabulary_is_no_text(ask) -> None:
     with serving(llama_cpp_answers(writing(event([10**9]), last_event()))) as server:
         assert ask(server.url).text == ""
 
 
-def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
+def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask) -> None:
     ids = toy_tokenizer().encode("x1").ids
 
     def endless(request: dict[str, Any], connection: socket.socket) -> None:
@@ -177,7 +174,7 @@ def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
         server.until_closed_early(1)
 
 
-def test_another_tokenizer_is_refused(ask: Ask) -> None:
+def test_another_tokenizer_is_refused(ask) -> None:
     answers = llama_cpp_answers(writing(last_event()))
 
     def other(path: str, body: bytes, connection: socket.socket) -> None:
@@ -198,7 +195,7 @@ def tls(certificate: str) -> ssl.SSLContext:
     return context
 
 
-def test_a_certificate_of_the_users_authority_is_accepted(ask: Ask) -> None:
+def test_a_certificate_of_the_users_authority_is_accepted(ask) -> None:
     ids = toy_tokenizer().encode("val").ids
     answers = llama_cpp_answers(writing(event(ids), last_event()))
     with serving(answers, tls("valid")) as server:
@@ -219,7 +216,7 @@ def test_a_certificate_that_is_refused(ask, certificate, options, words):
     assert (error.code, words in str(error)) == ("model", True)
 
 
-def test_https_to_a_server_without_tls(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_https_to_a_server_without_tls(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "CONNECT_LIMIT_S", 0.2)
     with serving(saying(200)) as server:
         error = refusal(lambda: ask(server.url.replace("http:", "https:")))
@@ -227,7 +224,7 @@ def test_https_to_a_server_without_tls(ask: Ask, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
-def test_an_unusable_authority(ask: Ask, tmp_path: Path, content: str | None) -> None:
+def test_an_unusable_authority(ask, tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_text(content)
@@ -248,7 +245,7 @@ def slow() -> Iterator[Respond]:
     return llama_cpp_answers(complete)
 
 
-def test_a_cancelled_fill_closes_its_connection(ask: Ask, slow: Respond) -> None:
+def test_a_cancelled_fill_closes_its_connection(ask, slow: Respond) -> None:
     steps: list[object] = []
     cancelled = threading.Event()
 
@@ -265,7 +262,7 @@ def test_a_cancelled_fill_closes_its_connection(ask: Ask, slow: Respond) -> None
     assert len(steps) == 1
 
 
-def test_at_the_deadline_the_text_so_far_is_the_answer(ask: Ask, slow: Respond) -> None:
+def test_at_the_deadline_the_text_so_far_is_the_answer(ask, slow: Respond) -> None:
     with serving(slow) as server:
         control = FillControl(deadline=time.monotonic() + 1)
         assert ask(server.url, control, timeout_s=60).text == "val"

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from http_server import Respond, Script, serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
-from remote_settings import FillBy
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.errors import RemoteError
@@ -32,7 +31,7 @@ class LlamaScript(Script):
         )
 
 
-def test_a_stop_text_is_the_servers_to_find(fill: FillBy) -> None:
+def test_a_stop_text_is_the_servers_to_find(fill) -> None:
     script = LlamaScript([event(ids("val")), event(ids("\n")), last_event("word")])
     filled = fill(script.respond)
     assert (filled.text, filled.finish_reason) == ("val", "end_of_hole")
@@ -41,7 +40,7 @@ def test_a_stop_text_is_the_servers_to_find(fill: FillBy) -> None:
     assert (request["temperature"], request["samplers"]) == (0.0, ["temperature"])
 
 
-def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
+def test_an_open_bracket_takes_the_text_further(fill) -> None:
     script = LlamaScript(
         [event(ids("f(")), event(ids("\n")), last_event("word")],
         [event(ids("1)")), event(ids("\n")), last_event("limit")],
@@ -53,7 +52,7 @@ def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
     assert second == [*first, *ids("f("), *ids("\n")]
 
 
-def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
+def test_no_end_token_is_taken_in_an_open_bracket(fill) -> None:
     script = LlamaScript(
         [event(ids("f(")), event([END]), last_event("eos")],
         [event(ids(")")), last_event("limit")],
@@ -66,7 +65,7 @@ def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
     assert "logit_bias" not in script.requests[2]
 
 
-def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
+def test_an_outdented_line_ends_a_block(fill) -> None:
     script = LlamaScript([event(ids("    val")), event(ids("\nreturn")), event(ids("x" * 50))])
     filled = fill(script.respond, stop=(), min_indent=4)
     assert (filled.text, filled.finish_reason) == ("    val", "end_of_hole")
@@ -75,7 +74,7 @@ def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"), [({}, "max_tokens"), ({"max_steps": 2}, "max_steps")]
 )
-def test_a_limit_is_a_reason(fill: FillBy, fields: dict[str, int], reason: str) -> None:
+def test_a_limit_is_a_reason(fill, fields: dict[str, int], reason: str) -> None:
     num = fields.get("max_steps", 3)
     script = LlamaScript([*(event(ids("1")) for _ in range(num)), last_event("limit")])
     filled = fill(script.respond, max_tokens=3, **fields)
@@ -83,12 +82,12 @@ def test_a_limit_is_a_reason(fill: FillBy, fields: dict[str, int], reason: str) 
     assert script.requests[0]["n_predict"] == num
 
 
-def test_a_full_slot_ends_the_hole(fill: FillBy) -> None:
+def test_a_full_slot_ends_the_hole(fill) -> None:
     script = LlamaScript([event(ids("1")), last_event("limit")])
     assert fill(script.respond, max_tokens=9).text == "1"
 
 
-def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy) -> None:
+def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill) -> None:
     script = LlamaScript(
         [event(ids("return")), last_event("limit")],
         [event(ids(" val")), event(ids("\n")), last_event("word")],
@@ -103,12 +102,12 @@ def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy
     assert second["prompt"] == [*first["prompt"], *ids("return")]
 
 
-def test_a_server_without_grammars_is_found(fill: FillBy) -> None:
+def test_a_server_without_grammars_is_found(fill) -> None:
     with pytest.raises(RemoteError, match="does not continue what is typed"):
         fill(LlamaScript([event(ids("val")), last_event("eos")]).respond, given="ret")
 
 
-def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
+def test_another_beginning_is_the_next_likely_token(fill) -> None:
     rows = [{"id": token, "logprob": -n} for n, token in enumerate(ids("x") + ids("1") + ids("r"))]
     scored = [{**rows[0], "top_logprobs": rows}]
     first = event(ids("x"), completion_probabilities=scored)
@@ -118,7 +117,7 @@ def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
     assert filled.tokens[0].confidence == pytest.approx(0.3679, abs=1e-4)
 
 
-def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
+def test_steps_show_the_text_while_it_comes(fill) -> None:
     steps: list[Step] = []
     script = LlamaScript([event(ids("def")), event(ids(" val")), last_event("eos")])
     filled = fill(script.respond, FillControl(on_step=steps.append))
@@ -128,7 +127,7 @@ def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
     assert filled.num_forwards == len(ids("def val"))
 
 
-def test_the_servers_own_counts_are_those_of_the_answer(fill: FillBy) -> None:
+def test_the_servers_own_counts_are_those_of_the_answer(fill) -> None:
     script = LlamaScript([event(ids("1")), last_event("eos", num_read=3, num_reused=40)])
     filled = fill(script.respond)
     assert (filled.num_prefilled, filled.num_reused) == (3, 40)

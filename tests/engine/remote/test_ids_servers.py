@@ -114,11 +114,10 @@ USAGES = {
 MATCHED = {VLLM: b"stop_reason", SGLANG: b"matched_stop"}
 
 by_both = pytest.mark.parametrize("dialect", [VLLM, SGLANG], ids=["vLLM", "SGLang"])
-Both = Vllm | Sglang
 
 
 @by_both
-def test_a_token_with_its_likely_ones(dialect: Both) -> None:
+def test_a_token_with_its_likely_ones(dialect) -> None:
     chunk = dialect.parse(TOKENS[dialect])
     likeliest = (LikelyToken(id=262, log_p=-0.25), LikelyToken(id=220, log_p=-2.0))
     assert chunk.tokens == (NewToken(id=262, log_p=-0.25, likeliest=likeliest),)
@@ -135,7 +134,7 @@ def test_a_token_with_its_likely_ones(dialect: Both) -> None:
         (b'"stop"', b"151643", "end_token"),
     ],
 )
-def test_why_a_text_ends(dialect: Both, finish: bytes, matched: bytes, stop: str) -> None:
+def test_why_a_text_ends(dialect, finish: bytes, matched: bytes, stop: str) -> None:
     field = b'"' + MATCHED[dialect] + b'":'
     data = TOKENS[dialect].replace(b'"finish_reason":null', b'"finish_reason":' + finish)
     chunk = dialect.parse(data.replace(field + b"null", field + matched))
@@ -143,7 +142,7 @@ def test_why_a_text_ends(dialect: Both, finish: bytes, matched: bytes, stop: str
 
 
 @by_both
-def test_the_usage_comes_last_and_says_what_was_read(dialect: Both) -> None:
+def test_the_usage_comes_last_and_says_what_was_read(dialect) -> None:
     usage = USAGES[dialect]
     alone = dialect.parse(usage.replace(b',"prompt_tokens_details":{"cached_tokens":16}', b""))
     chunk = dialect.parse(usage)
@@ -182,19 +181,19 @@ CHANGES = [
         ),
     ],
 )
-def test_other_answers_are_unusable(dialect: Both, data: bytes, message: str) -> None:
+def test_other_answers_are_unusable(dialect, data: bytes, message: str) -> None:
     with pytest.raises(UnusableAnswer, match=message):
         dialect.parse(data)
 
 
 @by_both
-def test_a_full_server_is_busy(dialect: Both) -> None:
+def test_a_full_server_is_busy(dialect) -> None:
     with pytest.raises(ServerBusy, match="queue is full"):
         dialect.parse(b'{"error":{"message":"queue is full","code":503}}')
 
 
 @by_both
-def test_no_default_of_the_server_is_left_in_force(dialect: Both) -> None:
+def test_no_default_of_the_server_is_left_in_force(dialect) -> None:
     generation = Generation(prompt=[1, 2], max_tokens=5, stop=("\n",), num_likely=200, seed=-1)
     body = dialect.body(generation)
     assert (body["prompt"], body["model"], body["cache_salt"]) == ([1, 2], "qwen", "salt")
@@ -208,7 +207,7 @@ def test_no_default_of_the_server_is_left_in_force(dialect: Both) -> None:
 
 
 @by_both
-def test_half_typed_text_and_forbidden_tokens(dialect: Both) -> None:
+def test_half_typed_text_and_forbidden_tokens(dialect) -> None:
     generation = Generation(prompt=[1], max_tokens=1, beginning=b"a.b(*", forbidden=(7, 8))
     body = dialect.body(generation)
     pattern = re.compile((body.get("structured_outputs") or body)["regex"])

@@ -38,11 +38,8 @@ LOADED = LM_STUDIO_DETAILS.replace(
 EMBEDDINGS = LM_STUDIO_DETAILS.replace(b'"llm"', b'"embeddings"')
 
 
-Ask = Any
-
-
 @pytest.fixture
-def ask(settings: RemoteSettings, toy_folder: Path) -> Ask:
+def ask(settings: RemoteSettings, toy_folder: Path):
     """Return a function that probes a server, and fills a hole there if it can."""
 
     def ask(respond: Respond, **options: object) -> tuple[Probe, Filled | None]:
@@ -90,7 +87,7 @@ def lm_studio(details: bytes | None, asked: list[dict[str, Any]]) -> Respond:
     return respond
 
 
-def test_ollama_fills_and_says_what_is_lost(ask: Ask) -> None:
+def test_ollama_fills_and_says_what_is_lost(ask) -> None:
     asked: list[dict[str, Any]] = []
 
     def write(request: dict[str, Any]) -> list[bytes]:
@@ -109,14 +106,14 @@ def test_ollama_fills_and_says_what_is_lost(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("owner", ["library", "somebody", ""])
-def test_ollama_is_told_by_its_own_api(ask: Ask, owner: str) -> None:
+def test_ollama_is_told_by_its_own_api(ask, owner: str) -> None:
     """It names the namespace of a model as its owner."""
     listed = {"data": [ROW | {"owned_by": owner}]}
     found, _ = ask(ollama_answers(lambda _: [line("1"), last_line()], v1_models=listed))
     assert found.server is not None and found.server.system == "Ollama"
 
 
-def test_a_model_of_ollamas_cloud_is_refused(ask: Ask) -> None:
+def test_a_model_of_ollamas_cloud_is_refused(ask) -> None:
     shown = SHOWN | {"remote_host": "https://ollama.com:443", "remote_model": "big"}
     found, _ = ask(ollama_answers(lambda _: [], api_show=shown))
     assert "code would go there" in str(found.problem) and "ollama.com" in str(found.problem)
@@ -135,7 +132,7 @@ def test_one_model_is_to_be_chosen(ask, models, options, problem):
     assert problem in str(found.problem)
 
 
-def test_a_models_name_may_lack_its_tag(ask: Ask) -> None:
+def test_a_models_name_may_lack_its_tag(ask) -> None:
     models = {"data": [ROW | {"id": "chat:8b"}, ROW]}
     answers = ollama_answers(lambda _: [line("1"), last_line()], v1_models=models)
     found, _ = ask(answers, model="toy")
@@ -175,7 +172,7 @@ def test_lm_studio_fills_and_says_what_is_lost(ask, details, context, model):
     assert len(asked) == 1 and isinstance(asked[0]["prompt"], str) and "suffix" not in asked[0]
 
 
-def test_an_embedding_model_is_refused(ask: Ask) -> None:
+def test_an_embedding_model_is_refused(ask) -> None:
     found, _ = ask(lm_studio(EMBEDDINGS, []))
     assert "writes no text" in str(found.problem)
 
@@ -183,7 +180,7 @@ def test_an_embedding_model_is_refused(ask: Ask) -> None:
 @pytest.mark.parametrize(
     "listed", [b'{"object": "list", "data": [{"id": "/toy", "object": "model"}]}', b""]
 )
-def test_mlx_is_told_by_its_health(ask: Ask, listed: bytes) -> None:
+def test_mlx_is_told_by_its_health(ask, listed: bytes) -> None:
     """Its list is empty where the user has no folder of downloads."""
     asked: list[dict[str, Any]] = []
 

@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,8 @@ def server_of(folder: Path, **options: Any) -> CanvasServer:
     return CanvasServer(folder=folder, denoise=denoise, **options)
 
 
-Opened = Callable[..., AbstractContextManager[RemoteFiller]]
-
-
 @pytest.fixture
-def opened(settings: RemoteSettings, folder: Path) -> Opened:
+def opened(settings: RemoteSettings, folder: Path):
     """Serve canvases until the block ends; return the remote's filler."""
 
     @contextmanager
@@ -102,14 +99,14 @@ def test_without_its_tokenizer_it_is_refused(settings, folder, tmp_path):
             settings.filler(server.url, tokenizer=other).open()
 
 
-def test_the_models_own_settings_name_more_ends(opened: Opened, folder: Path) -> None:
+def test_the_models_own_settings_name_more_ends(opened, folder: Path) -> None:
     (folder / "generation_config.json").write_text('{"eos_token_id": [1, 5, 999999, true]}')
     with opened() as filler:
         session: Any = filler.open()
     assert session.text.special.end == {1, 5}
 
 
-def test_nothing_that_its_sampler_refuses_is_sent(opened: Opened, folder: Path) -> None:
+def test_nothing_that_its_sampler_refuses_is_sent(opened, folder: Path) -> None:
     canvases = server_of(folder)
     with opened(canvases) as filler:
         fill(filler, temperature=0.0, seed=5, stop=("\n",), max_steps=9)
@@ -123,7 +120,7 @@ def test_nothing_that_its_sampler_refuses_is_sent(opened: Opened, folder: Path) 
         assert len(body["cache_salt"]) == 64
 
 
-def test_the_canvas_is_that_of_our_own_family(opened: Opened, folder: Path) -> None:
+def test_the_canvas_is_that_of_our_own_family(opened, folder: Path) -> None:
     canvases = server_of(folder)
     with opened(canvases) as filler:
         fill(filler, given="fir")
@@ -141,7 +138,7 @@ def test_the_canvas_is_that_of_our_own_family(opened: Opened, folder: Path) -> N
     assert nums_free[-1] in candidate_lengths(14)
 
 
-def test_the_noise_is_that_of_the_seed(opened: Opened, folder: Path) -> None:
+def test_the_noise_is_that_of_the_seed(opened, folder: Path) -> None:
     canvases = server_of(folder)
     with opened(canvases) as filler:
         for fields in ({"seed": 3}, {"seed": 3}, {"seed": 4}, {"seed": 3, "alternative": 1}):
@@ -151,7 +148,7 @@ def test_the_noise_is_that_of_the_seed(opened: Opened, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("errs", [True, False])
-def test_only_the_hole_is_taken(opened: Opened, folder: Path, errs: bool) -> None:
+def test_only_the_hole_is_taken(opened, folder: Path, errs: bool) -> None:
     """What the server writes at the pins is its guess, and no part of the answer."""
     with opened(server_of(folder, denoise=writer_of(folder, errs=errs))) as filler:
         filled = fill(filler, max_tokens=len(writer_of(folder).hole))
@@ -175,13 +172,13 @@ def test_the_length_is_that_which_the_suffix_fits(opened, folder, length):
     assert all(body["vllm_xargs"]["diffusion_max_steps"] == 1 for body in scoring)
 
 
-def test_an_end_token_or_a_stop_text_ends_the_hole(opened: Opened, folder: Path) -> None:
+def test_an_end_token_or_a_stop_text_ends_the_hole(opened, folder: Path) -> None:
     with opened() as filler:
         assert fill(filler, suffix="").text == HOLE, "the model ends the text itself"
         assert fill(filler, stop=(" +",)).text == "first"
 
 
-def test_a_long_hole_is_several_canvases(opened: Opened, folder: Path) -> None:
+def test_a_long_hole_is_several_canvases(opened, folder: Path) -> None:
     """Each later prompt ends with the canvas before, with its pins."""
     long_hole = ", ".join(f"x{i}" for i in range(100))
     canvases = server_of(folder, denoise=writer_of(folder, long_hole))
@@ -211,7 +208,7 @@ def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(opened, folder
     assert len(canvases.asked) == 1
 
 
-def test_a_long_context_is_read_by_one_request_first(opened: Opened, folder: Path) -> None:
+def test_a_long_context_is_read_by_one_request_first(opened, folder: Path) -> None:
     """Requests that come at once would each read it."""
     writer, at_once, most = writer_of(folder), [0], [0]
     lock = threading.Lock()
@@ -237,7 +234,7 @@ def test_a_long_context_is_read_by_one_request_first(opened: Opened, folder: Pat
         assert most[0] == 3, "the context is read: all three at once"
 
 
-def test_what_is_read_ahead_is_noted(opened: Opened, folder: Path) -> None:
+def test_what_is_read_ahead_is_noted(opened, folder: Path) -> None:
     chunk = ContextChunk(path="pkg/b.py", text="def other(first, second): ...\n" * 20)
     project = ProjectContext(repository="pkg", path="pkg/a.py", chunks=(chunk,))
     canvases = server_of(folder, cached_tokens=3)
@@ -256,7 +253,7 @@ def test_what_is_read_ahead_is_noted(opened: Opened, folder: Path) -> None:
         assert canvases.asked == [], "it is read already"
 
 
-def test_a_refusal_in_the_stream_is_one_line(opened: Opened, folder: Path) -> None:
+def test_a_refusal_in_the_stream_is_one_line(opened, folder: Path) -> None:
     writer = writer_of(folder)
 
     def denoise(body: Body) -> Sequence[Position] | str:

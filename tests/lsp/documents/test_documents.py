@@ -77,10 +77,7 @@ def test_half_a_character_is_known_until_the_other_half_comes() -> None:
         )
 
 
-Change = types.TextDocumentContentChangeEvent
-
-
-def partial(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
+def partial(start: tuple[int, int], end: tuple[int, int], text: str):
     span = types.Range(types.Position(*start), types.Position(*end))
     return types.TextDocumentContentChangePartial(range=span, text=text)
 
@@ -126,7 +123,7 @@ def test_a_text_of_several_chunks_is_that_of_the_slow_reference(text, encoding):
     assert changed_text(text, some, encoding) == slowly_changed(text, some, encoding)
 
 
-def replace_all(num_lines: int, order: str) -> list[Change]:
+def replace_all(num_lines: int, order: str):
     """Return one change for each line, as editors send "replace all"."""
     numbers = list(range(num_lines))
     match order:

@@ -15,14 +15,13 @@ QUIET = {"options": {"preload": False}}
 COMMAND = {"server": rule_server(likely=[WHOLE.splitlines()[0]], text="a"), **QUIET}
 NEVER = {"likely": ["never written"], "text": "a", **QUIET}
 MAX_REQUESTS = 20
-Fixes = list[types.CodeAction | types.Command]
 
 
 def diagnostic(where, severity=types.DiagnosticSeverity.Error) -> types.Diagnostic:
     return types.Diagnostic(range=where, message="'(' was not closed", severity=severity)
 
 
-async def fixes(user, where, *diagnostics, is_automatic=False) -> Fixes:
+async def fixes(user, where, *diagnostics, is_automatic=False):
     kind = types.CodeActionTriggerKind
     context = types.CodeActionContext(
         diagnostics=list(diagnostics),

@@ -1,6 +1,5 @@
 """Indexes of small workspaces, with their databases in a folder of the test."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,6 @@ from inline_parser import InlineParser
 
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import OwnIndex
-
-Opened = Callable[..., OwnIndex]
 
 
 @pytest.fixture
@@ -26,7 +23,7 @@ def parsed_texts() -> list[str]:
 
 
 @pytest.fixture
-def open_roots(tmp_path: Path, parsed_texts: list[str]) -> Iterator[Opened]:
+def open_roots(tmp_path: Path, parsed_texts: list[str]):
     """Return up-to-date indexes of folders; their databases outlive them."""
     opened: list[OwnIndex] = []
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
-from intarsia.workspace.index.indexer import OwnIndex
 from intarsia.workspace.index.parsed_file import (
     FEWEST_LINES,
     MOST_LINES,
@@ -25,11 +24,9 @@ from intarsia.workspace.index.parsed_file import (
 )
 from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
 
-Opened = Callable[..., OwnIndex]
-
 
 @pytest.fixture
-def database(root: Path, tmp_path: Path, open_roots: Opened) -> Path:
+def database(root: Path, tmp_path: Path, open_roots) -> Path:
     """The closed database of a workspace with some files."""
     for number in range(40):
         (root / f"m{number}.py").write_text(f"def f_{number}(argument):\n    return {number}\n")
@@ -68,7 +65,7 @@ def test_a_database_that_is_none_of_ours_is_replaced(root, database, open_roots,
     assert kept is None or kept in Path(f"{database}.damaged").read_bytes()
 
 
-def test_a_missing_table_is_made_again(root: Path, database: Path, open_roots: Opened):
+def test_a_missing_table_is_made_again(root: Path, database: Path, open_roots):
     run_in(database, "DROP TABLE definitions")
     own = open_roots(root)
     own.index.definitions_named("f_1", limit=1)  # only now it is noticed
@@ -95,7 +92,7 @@ def test_bytes_that_were_overwritten_never_fail_a_caller(root, database, open_ro
     own.update()
 
 
-def test_two_windows_may_have_the_same_index(root: Path, database: Path, open_roots: Opened):
+def test_two_windows_may_have_the_same_index(root: Path, database: Path, open_roots):
     one, other = open_roots(root), open_roots(root)
     (root / "new.py").write_text("def fresh(): pass\n")
     for own in (one, other):

@@ -2,7 +2,6 @@
 
 import sqlite3
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -21,8 +20,6 @@ class Session:
 '''
 OTHER = "def parse_http_header(line):\n    name, value = line.split(':')\n    return name, value\n"
 
-Opened = Callable[..., OwnIndex]
-
 
 def written(root: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
@@ -35,7 +32,7 @@ def paths_of(own: OwnIndex, name: str) -> list[str]:
     return [Path(found.path).name for found in own.index.definitions_named(name, limit=10)]
 
 
-def test_definitions_symbols_names_and_passages_are_found(root: Path, open_roots: Opened):
+def test_definitions_symbols_names_and_passages_are_found(root: Path, open_roots):
     written(root, {"app/session.py": SESSION, "app/http.py": OTHER, "docs/session.js": "let a;\n"})
     index = open_roots(root).index
     session = (root / "app/session.py").as_posix()
@@ -53,7 +50,7 @@ def test_definitions_symbols_names_and_passages_are_found(root: Path, open_roots
     assert index.read(session) == SESSION
 
 
-def test_what_is_not_indexed_is_unknown(root: Path, open_roots: Opened):
+def test_what_is_not_indexed_is_unknown(root: Path, open_roots):
     written(root, {"a.py": "x = 1\n", "b.min.js": "let a;\n", "c.txt": "c"})
     index = open_roots(root).index
     for name in ("b.min.js", "c.txt", "missing.py", "../outside.py"):
@@ -65,7 +62,7 @@ def test_what_is_not_indexed_is_unknown(root: Path, open_roots: Opened):
     assert index.similar(["nothing", "", "\0", '"', "AND OR NOT"], path=path, limit=3) == []
 
 
-def test_the_more_similar_passage_comes_first(root: Path, open_roots: Opened):
+def test_the_more_similar_passage_comes_first(root: Path, open_roots):
     filler = {f"m{n}.py": f"def unrelated_{n}(argument_{n}):\n    pass\n" for n in range(30)}
     written(root, {**filler, "one.py": "def load_cat(fish): pass\n"})
     written(root, {"two.py": "def load_cat(fish):\n    return eat_fish(purr_loud)\n"})
@@ -76,7 +73,7 @@ def test_the_more_similar_passage_comes_first(root: Path, open_roots: Opened):
     assert found[0].score > found[1].score
 
 
-def test_passages_of_other_folders_push_out_none_of_this_one(tmp_path: Path, open_roots: Opened):
+def test_passages_of_other_folders_push_out_none_of_this_one(tmp_path: Path, open_roots):
     """Nor do those of the file itself."""
     here, other = tmp_path / "here", tmp_path / "other"
     good = "def load_cat(fish):\n    return eat_fish(purr_loud)\n"
@@ -92,7 +89,7 @@ def test_passages_of_other_folders_push_out_none_of_this_one(tmp_path: Path, ope
     assert index.similar(words, path="/no/opened/folder.py", limit=3) == []
 
 
-def test_definitions_in_other_folders_push_out_none(tmp_path: Path, open_roots: Opened):
+def test_definitions_in_other_folders_push_out_none(tmp_path: Path, open_roots):
     here, other = tmp_path / "a", tmp_path / "longer"
     written(here, {"one.py": "def f(): pass\n"})
     written(other, {f"m{n}.py": f"def f(x={n}): pass\n" for n in range(5)})
@@ -103,7 +100,7 @@ def test_definitions_in_other_folders_push_out_none(tmp_path: Path, open_roots: 
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_changed_new_and_deleted_files_are_noticed(root: Path, open_roots: Opened, is_told: bool):
+def test_changed_new_and_deleted_files_are_noticed(root: Path, open_roots, is_told: bool):
     written(root, {"a.py": "def old(): pass\n", "b.py": "def gone(): pass\n"})
     own = open_roots(root)
     written(root, {"a.py": "def young(): pass\n", "c.py": "def born(): pass\n"})
@@ -117,7 +114,7 @@ def test_changed_new_and_deleted_files_are_noticed(root: Path, open_roots: Opene
     assert known == {"old": [], "young": ["a.py"], "gone": [], "born": ["c.py"]}
 
 
-def test_a_folder_that_is_renamed_is_looked_at_again(root: Path, open_roots: Opened):
+def test_a_folder_that_is_renamed_is_looked_at_again(root: Path, open_roots):
     written(root, {"one/a.py": "def f(): pass\n"})
     own = open_roots(root)
     (root / "one").rename(root / "two")
@@ -151,7 +148,7 @@ def test_an_index_that_is_opened_again_parses_only_what_changed(root, open_roots
     assert paths_of(own, "f") == ["a.py"]
 
 
-def test_the_text_of_an_open_file_wins_over_the_disk(root: Path, open_roots: Opened):
+def test_the_text_of_an_open_file_wins_over_the_disk(root: Path, open_roots):
     written(root, {"a.py": "def saved(): pass\n"})
     own, path = open_roots(root), str(root / "a.py")
     own.index.open_text(path, "def unsaved(): pass\n")
@@ -167,14 +164,14 @@ def test_the_text_of_an_open_file_wins_over_the_disk(root: Path, open_roots: Ope
     assert own.index.read(path) == "def saved(): pass\n"
 
 
-def test_a_new_file_that_is_not_saved_yet_is_known(root: Path, open_roots: Opened):
+def test_a_new_file_that_is_not_saved_yet_is_known(root: Path, open_roots):
     own = open_roots(root)
     own.index.open_text(str(root / "new.py"), "def fresh(): pass\n")
     own.update()
     assert paths_of(own, "fresh") == ["new.py"]
 
 
-def test_an_ignore_file_that_changes_is_followed(root: Path, open_roots: Opened):
+def test_an_ignore_file_that_changes_is_followed(root: Path, open_roots):
     written(root, {"a.py": "def f(): pass\n", "gen/b.py": "def g(): pass\n"})
     own = open_roots(root)
     written(root, {".gitignore": "gen/\n"})
@@ -187,7 +184,7 @@ def test_an_ignore_file_that_changes_is_followed(root: Path, open_roots: Opened)
     assert paths_of(own, "g") == ["b.py"]
 
 
-def test_several_folders_have_their_own_settings(tmp_path: Path, open_roots: Opened):
+def test_several_folders_have_their_own_settings(tmp_path: Path, open_roots):
     written(tmp_path / "one", {"a.py": "def f(): pass\n", "skip/b.py": "def f(): pass\n"})
     written(tmp_path / "two", {"c.py": "def f(): pass\n", "skip/d.py": "def f(): pass\n"})
     own = open_roots(RootSettings(path=str(tmp_path / "one"), exclude=("skip/",)), tmp_path / "two")
@@ -195,7 +192,7 @@ def test_several_folders_have_their_own_settings(tmp_path: Path, open_roots: Ope
     assert own.index.root_of(str(tmp_path / "two/c.py")) == (tmp_path / "two").as_posix()
 
 
-def test_a_folder_inside_another_opened_folder_is_indexed_once(tmp_path: Path, open_roots: Opened):
+def test_a_folder_inside_another_opened_folder_is_indexed_once(tmp_path: Path, open_roots):
     written(tmp_path / "outer", {"a.py": "def f(): pass\n", "inner/b.py": "def f(): pass\n"})
     own = open_roots(tmp_path / "outer", tmp_path / "outer" / "inner")
     assert sorted(paths_of(own, "f")) == ["a.py", "b.py"]
@@ -203,7 +200,7 @@ def test_a_folder_inside_another_opened_folder_is_indexed_once(tmp_path: Path, o
     assert own.index.root_of(f"{inner}/b.py") == inner
 
 
-def test_settings_that_change_are_followed(root: Path, open_roots: Opened):
+def test_settings_that_change_are_followed(root: Path, open_roots):
     written(root, {"a.py": "def f(): pass\n", "b.py": "def f(): pass\n"})
     own = open_roots(root)
     own.index.open_roots([RootSettings(path=str(root), exclude=("b.py",))])
@@ -213,7 +210,7 @@ def test_settings_that_change_are_followed(root: Path, open_roots: Opened):
     assert paths_of(own, "f") == []
 
 
-def test_a_file_is_read_as_it_is_now_and_judged_again(root: Path, open_roots: Opened):
+def test_a_file_is_read_as_it_is_now_and_judged_again(root: Path, open_roots):
     written(root, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
     index = open_roots(root).index
     (root / "a.py").write_text("x = 2\n")
@@ -238,7 +235,7 @@ def test_the_database_is_outside_of_the_workspace_and_for_the_user_alone(
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
-def test_no_line_of_a_source_is_stored(root: Path, tmp_path: Path, open_roots: Opened):
+def test_no_line_of_a_source_is_stored(root: Path, tmp_path: Path, open_roots):
     written(root, {"a.py": "def f():\n    total = compute(price) * quantity\n    return total\n"})
     open_roots(root).close()
     stored = b"".join(path.read_bytes() for path in (tmp_path / "databases").iterdir())

@@ -52,11 +52,8 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-Script = Callable[[Callable[[Case], str]], None]
-
-
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+def script(monkeypatch: pytest.MonkeyPatch):
     """Have one system, called scripted, that answers by rule."""
 
     def use(answer: Callable[[Case], str]) -> None:
@@ -106,7 +103,7 @@ def test_an_editor_s_way_is_the_usual_one(start_engine, source: Path):
     assert result.stderr == ""
 
 
-def test_a_run_is_kept_and_shown_again_with_the_same_figures(script: Script, toy: Path, tmp_path):
+def test_a_run_is_kept_and_shown_again_with_the_same_figures(script, toy: Path, tmp_path):
     script(write_sum)
     kept = tmp_path / "deep" / "run.json"
     made = run("eval", "--set", toy, "--limit", 2, "--save", kept, "--exec", "--json")
@@ -155,7 +152,7 @@ async def until_filled(address: Address, num_fills: int) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_the_default_is_the_builtin_set(script: Script):
+def test_the_default_is_the_builtin_set(script):
     script(lambda case: case.truth)
     result = run("eval", "--limit", 6, "--json")
     assert result.exit_code == 0, result.stderr

@@ -1,7 +1,7 @@
 """Cases asked of an engine, by the product's own steps; rules take the model's place."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from edit_runs import edit_case, hunk
@@ -20,11 +20,10 @@ from intarsia_research.evaluation.edits.engine_finder import EngineFinder, Engin
 from intarsia_research.evaluation.edits.run_edits import AskingWay, run_edits
 
 CASE = edit_case(hunk(8, 1, "new 8"), hunk(11, 1, "new 11"), hunk(14, 1, "new 14"))
-Ready = Callable[..., AbstractAsyncContextManager[EngineFinder]]
 
 
 @pytest.fixture
-def ready(runtime: Address) -> Ready:
+def ready(runtime: Address):
     """Start an engine with rules, and return a finder that asks it."""
 
     @asynccontextmanager
@@ -47,7 +46,7 @@ async def row_of(finder, case=CASE, directions=("below", "above")) -> EditRow:
     return rows[0]
 
 
-async def test_offers_are_found_judged_and_followed(ready: Ready) -> None:
+async def test_offers_are_found_judged_and_followed(ready) -> None:
     async with ready(rule("line 11", "new 11"), rule("line 14", "new 14")) as finder:
         row = await row_of(finder)
     assert [step.put_in for step in row.steps] == [(0,), (0, 1)]
@@ -82,7 +81,7 @@ async def test_the_text_before_the_edit_is_read_first(runtime: Address) -> None:
     assert all(it.example and it.max_places == 3 for it in questions)
 
 
-async def test_the_show_rule_of_the_product_decides_the_level(ready: Ready) -> None:
+async def test_the_show_rule_of_the_product_decides_the_level(ready) -> None:
     rules = [rule("line 11", "odd", NOT_SHOWN), rule("line 14", "new 14", BOLD)]
     async with ready(*rules) as finder:
         first = (await row_of(finder, directions=("below",))).first
@@ -95,7 +94,7 @@ async def test_the_show_rule_of_the_product_decides_the_level(ready: Ready) -> N
     assert offer is not None and offer.is_exact
 
 
-async def test_above_is_asked_unless_there_is_a_sure_offer_below(ready: Ready) -> None:
+async def test_above_is_asked_unless_there_is_a_sure_offer_below(ready) -> None:
     above = rule("line 2", "line odd")
     async with ready(rule("line 11", "new 11"), above) as finder:
         assert [it.first_line for it in (await row_of(finder)).first.places] == [11]
@@ -107,7 +106,7 @@ async def test_above_is_asked_unless_there_is_a_sure_offer_below(ready: Ready) -
     assert bold is not None and bold.is_exact
 
 
-async def test_an_edit_that_is_none_to_the_product_is_asked_nothing(ready: Ready) -> None:
+async def test_an_edit_that_is_none_to_the_product_is_asked_nothing(ready) -> None:
     large = edit_case(hunk(1, 1, *(f"new {n}" for n in range(9))), hunk(11, 1, "new 11"))
     async with ready(rule("line 11", "new 11")) as finder:
         first = (await row_of(finder, large)).first

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from api_desk import Desk, StartApi
+from api_desk import Desk
 
 from intarsia.engine.ipc.messages import Prefetch
 
@@ -67,7 +67,7 @@ async def test_a_stream_has_the_text_and_an_end(desk: Desk):
     assert (end["content"], end["stop"], end["timings"]["predicted_n"]) == ("", True, 3)
 
 
-async def test_the_newest_other_file_tells_the_language(start_api: StartApi):
+async def test_the_newest_other_file_tells_the_language(start_api):
     block = {"input_prefix": "def f(a):\n", "prompt": "", "input_suffix": "\n"}
     async with start_api(lambda _: "    return a") as desk:
         await infill(desk, **block, input_extra=EXTRA)
@@ -76,7 +76,7 @@ async def test_the_newest_other_file_tells_the_language(start_api: StartApi):
         assert first.max_tokens > second.max_tokens, "a block, and one line"
 
 
-async def test_a_request_for_no_text_has_the_other_files_read_in_idle_time(start_api: StartApi):
+async def test_a_request_for_no_text_has_the_other_files_read_in_idle_time(start_api):
     read: list[Prefetch] = []
     is_read, loop = asyncio.Event(), asyncio.get_running_loop()
 
@@ -96,7 +96,7 @@ async def test_a_request_for_no_text_has_the_other_files_read_in_idle_time(start
     assert [chunk.path for chunk in read[0].project.chunks] == ["shop/src/one.py", "two.py"]
 
 
-async def test_the_writing_time_ends_a_block_after_a_whole_line(start_api: StartApi):
+async def test_the_writing_time_ends_a_block_after_a_whole_line(start_api):
     body = "    a = 1\n    b = 2\n    c = 3\n    return a"
     block = {"input_prefix": "def f():\n", "prompt": "", "input_suffix": "\n", "language": "python"}
     async with start_api(lambda _: body, step_seconds=0.05) as desk:
@@ -108,7 +108,7 @@ async def test_the_writing_time_ends_a_block_after_a_whole_line(start_api: Start
         assert (whole["content"], whole["model"]) == (body, "rules")
 
 
-async def test_the_writing_time_never_cuts_a_line(start_api: StartApi):
+async def test_the_writing_time_never_cuts_a_line(start_api):
     async with start_api(lambda _: "a + b + c + d", step_seconds=0.02) as desk:
         assert (await infill(desk, t_max_predict_ms=1))["content"] == "a + b + c + d"
 

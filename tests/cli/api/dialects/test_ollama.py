@@ -3,7 +3,7 @@
 from datetime import datetime
 
 import pytest
-from api_desk import Desk, StartApi
+from api_desk import Desk
 
 PROMPT, SUFFIX = "def add(a, b):\n    return ", "\n\nadd(1)\n"
 
@@ -31,7 +31,7 @@ async def test_it_streams_lines_unless_told_not_to(desk: Desk):
     assert (end["response"], end["done"], end["eval_count"]) == ("", True, 3)
 
 
-async def test_a_cut_answer_says_so(start_api: StartApi):
+async def test_a_cut_answer_says_so(start_api):
     async with start_api(lambda _: "a + b + c + d") as desk:
         fields = {"prompt": PROMPT, "options": {"num_predict": 2}, "stream": False}
         assert (await desk.post("/api/generate", fields)).json["done_reason"] == "length"

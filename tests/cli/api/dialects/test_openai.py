@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from api_desk import Desk, StartApi
+from api_desk import Desk
 
 PREFIX, SUFFIX = "def add(a, b):\n    return ", "\n\nprint(add(1, 2))\n"
 QWEN = f"<|fim_prefix|>{PREFIX}<|fim_suffix|>{SUFFIX}<|fim_middle|>"
@@ -24,7 +24,7 @@ async def test_a_qwen_prompt_is_completed(desk: Desk):
     assert SUFFIX.startswith(fill.suffix.rstrip("\n"))
 
 
-async def test_the_answer_is_cleaned(start_api: StartApi):
+async def test_the_answer_is_cleaned(start_api):
     """What follows the hole is not repeated, and no second line is begun."""
     async with start_api(lambda _: "a + b)\nprint(1)") as desk:
         reply = await desk.complete(prompt="x = (", suffix=")\n")
@@ -41,20 +41,20 @@ async def test_stop_texts_and_limits_reach_the_engine(desk: Desk):
     assert desk.fills[1].max_tokens == 512
 
 
-async def test_a_cut_answer_says_so(start_api: StartApi):
+async def test_a_cut_answer_says_so(start_api):
     async with start_api(lambda _: "a + b + c + d") as desk:
         reply = await desk.complete(prompt=QWEN, max_tokens=2)
         assert reply.json["choices"][0]["finish_reason"] == "length"
 
 
-async def test_a_language_opens_the_body_behind_a_header(start_api: StartApi):
+async def test_a_language_opens_the_body_behind_a_header(start_api):
     async with start_api(lambda _: "    return a\n    # and more") as desk:
         await desk.complete(prompt="def f(a):\n", language="python")
         await desk.complete(prompt="def f(a):\n")
         assert desk.fills[0].max_tokens > desk.fills[1].max_tokens
 
 
-async def test_where_nothing_fits_the_text_is_empty(start_api: StartApi):
+async def test_where_nothing_fits_the_text_is_empty(start_api):
     async with start_api(lambda _: "") as desk:
         reply = await desk.complete(prompt=QWEN)
         assert (reply.status, reply.json["choices"][0]["text"]) == (200, "")
@@ -83,7 +83,7 @@ async def test_a_stream_ends_with_the_usage_if_that_is_asked_for(desk: Desk):
     assert usage["usage"]["completion_tokens"] == 3
 
 
-async def test_several_texts_are_different_ones(start_api: StartApi):
+async def test_several_texts_are_different_ones(start_api):
     async with start_api(lambda fill: f"a + {min(fill.alternative, 1)}") as desk:
         reply = await desk.complete(prompt=QWEN, n=3)
         assert [(c["index"], c["text"]) for c in reply.json["choices"]] == [
@@ -94,7 +94,7 @@ async def test_several_texts_are_different_ones(start_api: StartApi):
         assert [event["choices"][0]["index"] for event in stream.events[:-1]] == [0, 1]
 
 
-async def test_the_model_s_confidence_is_told_as_logprobs(start_api: StartApi):
+async def test_the_model_s_confidence_is_told_as_logprobs(start_api):
     async with start_api(lambda _: "a + b)", unsure=["b"]) as desk:
         reply = await desk.complete(prompt="x = (", suffix=")\n", logprobs=1)
         logprobs = reply.json["choices"][0]["logprobs"]
@@ -106,7 +106,7 @@ async def test_the_model_s_confidence_is_told_as_logprobs(start_api: StartApi):
             assert reply.json["choices"][0]["logprobs"] is None
 
 
-async def test_a_stop_text_ends_the_answer_inside_brackets_too(start_api: StartApi):
+async def test_a_stop_text_ends_the_answer_inside_brackets_too(start_api):
     async with start_api(lambda _: "f(\n    a,\n)") as desk:
         reply = await desk.complete(prompt="x = ", suffix="\n", stop="\n", language="python")
         assert reply.json["choices"][0]["text"] == "f("

@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from api_desk import Desk, StartApi, read_reply, running_api, serving
+from api_desk import Desk, read_reply, running_api, serving
 
 from intarsia.cli.api import server
 from intarsia.cli.api.http import access, read
@@ -278,7 +278,7 @@ def rewrite(path: Path, key: str | None, mode: int = 0o600) -> None:
         path.chmod(mode)
 
 
-async def test_the_engine_s_failure_is_told_with_its_reason(start_api: StartApi):
+async def test_the_engine_s_failure_is_told_with_its_reason(start_api):
     def fails(_: Fill) -> str:
         raise ValueError("max_context_tokens is 8")
 
