@@ -47,12 +47,11 @@ class Windows:
         *,
         settings: dict[str, object] | None = None,
         others: Mapping[str, str] | None = None,
-        is_ready: bool = True,
     ) -> VSCodeWindow:
         """Open a new workspace with this file in it; a ``║`` in the source is the cursor.
 
         The settings are the workspace's own; ``others`` are more files in it, by name. Return once
-        our extension has its model, unless ``is_ready`` is false.
+        our extension has its model.
         """
         marked = read_marked(source)
         workspace = self._new_folder()
@@ -68,8 +67,7 @@ class Windows:
         units = len(in_line.encode("utf-16-le")) // 2
         window.page.goto(self.server.url(workspace, (file, line, units + 1)))
         window.expect_cursor(line, len(in_line) + 1)
-        if is_ready:
-            window.expect_ready()
+        window.expect_ready()
         return window
 
     def open_notebook(self, content: str) -> NotebookWindow:

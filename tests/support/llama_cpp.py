@@ -1,4 +1,4 @@
-"""llama.cpp's server with the default model or another; ``make test`` installs it."""
+"""llama.cpp's server with the default model; ``make test`` installs it."""
 
 import contextlib
 import json
@@ -44,12 +44,12 @@ class LlamaCppServer:
 
 
 @contextlib.contextmanager
-def llama_cpp_server(log: Path, gguf: Path | None = None) -> Iterator[LlamaCppServer]:
-    """Serve a GGUF file until the block ends; without one, the default model's."""
+def llama_cpp_server(log: Path) -> Iterator[LlamaCppServer]:
+    """Serve the default model's GGUF file until the block ends."""
     row = find_model(DEFAULT_MODEL)
     assert row is not None
     port = free_port()
-    command = [str(SERVER_PYTHON), "-P", str(SERVE), str(gguf or downloaded_file(row)), str(port)]
+    command = [str(SERVER_PYTHON), "-P", str(SERVE), str(downloaded_file(row)), str(port)]
     with (
         log.open("wb") as errors,
         subprocess.Popen(

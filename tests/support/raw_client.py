@@ -32,9 +32,6 @@ class RawClient:
     def send_bytes(self, data: bytes) -> None:
         self._stream.writer.write(data)
 
-    def end_of_input(self) -> None:
-        self._stream.writer.write_eof()
-
     async def receive(self) -> EngineMessage | None:
         """Return the next message, None if the engine has closed the connection."""
         async with asyncio.timeout(PATIENCE_S):

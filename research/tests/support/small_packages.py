@@ -54,14 +54,14 @@ class SmallNet:
             raise NotThere(f"nothing is to be had at {url} (404)")
         return self.pages[url]
 
-    def add_wheel(self, name: str, files: Mapping[str, str], *, version: str = "1.0") -> None:
-        files = {f"{name}-{version}.dist-info/METADATA": PERMISSIVE_METADATA, **files}
-        self._add_to_pypi(name, f"{name}-{version}-py3-none-any.whl", zip_bytes(files))
+    def add_wheel(self, name: str, files: Mapping[str, str]) -> None:
+        files = {f"{name}-1.0.dist-info/METADATA": PERMISSIVE_METADATA, **files}
+        self._add_to_pypi(name, f"{name}-1.0-py3-none-any.whl", zip_bytes(files))
 
-    def add_sdist(self, name: str, files: Mapping[str, str], *, version: str = "1.0") -> None:
+    def add_sdist(self, name: str, files: Mapping[str, str]) -> None:
         whole = {"PKG-INFO": PERMISSIVE_METADATA, **files}
-        data = tar_bytes({f"{name}-{version}/{path}": text for path, text in whole.items()})
-        self._add_to_pypi(name, f"{name}-{version}.tar.gz", data)
+        data = tar_bytes({f"{name}-1.0/{path}": text for path, text in whole.items()})
+        self._add_to_pypi(name, f"{name}-1.0.tar.gz", data)
 
     def add_npm(self, name: str, files: Mapping[str, str], *, licence: object = "MIT") -> None:
         package = json.dumps({"name": name, "version": "2.0.0", "license": licence})

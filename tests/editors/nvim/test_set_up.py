@@ -23,9 +23,9 @@ RULE_SERVER = rule_server_command(**RULES)
 
 
 @contextmanager
-def nvim_with(runtime, options, *, text="one = \n", environment=None, before=""):
+def nvim_with(runtime, options, *, environment=None, before=""):
     file = runtime.directory / "a.py"
-    file.write_text(text)
+    file.write_text("one = \n")
     with headless_nvim(
         runtime.directory,
         file,

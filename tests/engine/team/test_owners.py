@@ -25,8 +25,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Filler:
     return toy_filler(save_toy(folder, toy_causal_model("qwen2")))
 
 
-def owners(model: Filler, *, of_user: int = 4_096, of_all: int = 8_192) -> OwnersFiller:
-    return OwnersFiller(model, of_user=of_user, of_all=of_all)
+def owners(model: Filler, *, of_all: int = 8_192) -> OwnersFiller:
+    return OwnersFiller(model, of_user=4_096, of_all=of_all)
 
 
 def hole(owner: str, prefix: str = PREFIX, **fields: object) -> Fill:

@@ -44,8 +44,8 @@ class Model:
         return TextScores(id=request.id, gains=tuple(gains), ms=0.0)
 
 
-async def repair_of(text: str, model: Model, at: int = 0) -> Repair | NoSuggestion:
-    found = find_proposals(text, at, at, language_for_id("python"))
+async def repair_of(text: str, model: Model) -> Repair | NoSuggestion:
+    found = find_proposals(text, 0, 0, language_for_id("python"))
     assert isinstance(found, Found)
     asking = Asking(fill=model.fill, scores=model.scores, options=FillOptions())
     return await find_repair(asking, found)

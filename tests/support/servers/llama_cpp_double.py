@@ -45,11 +45,10 @@ def send(connection: socket.socket, value: object, *, status: int = 200) -> None
     answer(connection, json.dumps(value).encode(), status=status)
 
 
-def event(ids: Sequence[int], *, log_p: float = -0.1, **fields: object) -> bytes:
+def event(ids: Sequence[int], **fields: object) -> bytes:
     """Return an event with these tokens, as ``/completion`` streams it."""
-    scored = [
-        {"id": i, "logprob": log_p, "top_logprobs": [{"id": i, "logprob": log_p}]} for i in ids
-    ]
+    likely = [{"id": i, "logprob": -0.1} for i in ids]
+    scored = [it | {"top_logprobs": [it]} for it in likely]
     value = {"tokens": list(ids), "stop": False, "completion_probabilities": scored} | fields
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 

@@ -12,7 +12,7 @@ VOCAB_SIZE = 64
 SLIDING_WINDOW = 8
 
 
-def tiny_config(*, canvas_length: int, vocab_size: int = VOCAB_SIZE, eos_token_id: int = 1) -> Any:
+def tiny_config(*, canvas_length: int, vocab_size: int = VOCAB_SIZE) -> Any:
     """Return a config with every size named: the class defaults are no small model's."""
     from transformers import DiffusionGemmaConfig, DiffusionGemmaTextConfig
     from transformers.models.gemma4 import Gemma4VisionConfig
@@ -33,7 +33,7 @@ def tiny_config(*, canvas_length: int, vocab_size: int = VOCAB_SIZE, eos_token_i
         top_k_experts=2,
         moe_intermediate_size=16,
         max_position_embeddings=4096,
-        eos_token_id=eos_token_id,
+        eos_token_id=1,
     )
     vision = Gemma4VisionConfig(
         hidden_size=16,
@@ -80,12 +80,10 @@ class Counter:
 '''
 
 
-def save_tiny_checkpoint(folder: Path, *, canvas_length: int = 64, seed: int = 0) -> Path:
+def save_tiny_checkpoint(folder: Path, *, canvas_length: int = 64) -> Path:
     """Write weights, configs and a byte-level BPE tokenizer as a released checkpoint has them."""
     tokenizer = Tokenizer.from_file(str(save_tiny_tokenizer(folder)))
-    model = tiny_model(
-        canvas_length=canvas_length, vocab_size=tokenizer.get_vocab_size(), seed=seed
-    )
+    model = tiny_model(canvas_length=canvas_length, vocab_size=tokenizer.get_vocab_size())
     model.generation_config.max_denoising_steps = 6
     model.generation_config.eos_token_id = [1, 3]
     model.save_pretrained(folder)

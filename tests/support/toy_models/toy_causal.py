@@ -101,9 +101,7 @@ def save_toy(folder: Path, model: PreTrainedModel) -> Path:
     return folder
 
 
-def drafter_tensors(
-    shape: BackboneShape, *, seed: int, num_layers: int = 2, num_rows: int = 5
-) -> dict[str, torch.Tensor]:
+def drafter_tensors(shape: BackboneShape, *, seed: int) -> dict[str, torch.Tensor]:
     """Return random tensors of a drafter of all tokens, by the names that training gives them."""
     random = torch.Generator().manual_seed(seed)
     hidden, heads = shape.hidden, shape.num_heads * shape.head_dim
@@ -113,15 +111,15 @@ def drafter_tensors(
         return torch.randn(size, generator=random) / size[-1] ** 0.5
 
     tensors = {
-        "context": matrix(num_layers * kv, (shape.num_layers - 1) * hidden),
+        "context": matrix(2 * kv, (shape.num_layers - 1) * hidden),
         "anchor": matrix(hidden, hidden),
-        "masks": matrix(num_rows, hidden),
+        "masks": matrix(5, hidden),
         "norm": torch.ones(hidden),
         "head.down": matrix(rank, 2 * hidden),
         "head.up": matrix(hidden, rank),
         "vocabulary": torch.arange(shape.vocab_size, dtype=torch.int32),
     }
-    for i in range(num_layers):
+    for i in range(2):
         tensors |= {
             f"{i}.attn_norm": torch.ones(hidden),
             f"{i}.qkv": matrix(heads + kv, hidden),

@@ -39,11 +39,10 @@ def toy_tokens() -> list[str]:
     return [*bytes_and_merges, *SPECIAL_TOKENS, "[PAD264]", "[PAD265]"]
 
 
-def toy_model(architecture: Architecture, *, is_tied: bool, seed: int = 0) -> PreTrainedModel:
+def toy_model(architecture: Architecture, *, is_tied: bool) -> PreTrainedModel:
     """Return a causal model of two layers with the vocabulary of the file."""
     return toy_causal_model(
         architecture,
-        seed=seed,
         is_tied=is_tied,
         num_hidden_layers=2,
         vocab_size=len(toy_tokens()),

@@ -10,9 +10,9 @@ CONTENT = bytes(range(256)) * 12
 PROJECT = "intarsia-toy-part{n}"
 
 
-def write_wheels(folder: Path, content: bytes = CONTENT, num_parts: int = 3) -> WheelParts:
+def write_wheels(folder: Path, content: bytes = CONTENT) -> WheelParts:
     folder.mkdir(parents=True, exist_ok=True)
-    size = -(-len(content) // num_parts)
+    size = -(-len(content) // 3)
     parts = [content[start : start + size] for start in range(0, len(content), size)]
     wheels = [_write_wheel(folder, n, part) for n, part in enumerate(parts, start=1)]
     return WheelParts(

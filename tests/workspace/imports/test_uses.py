@@ -221,7 +221,7 @@ def plain(drawing: str) -> str:
     return re.sub("[¹²³]", "", drawing)
 
 
-def renamed_files(folder: Path, files: Mapping[str, str], new: str = "renamed") -> dict[str, str]:
+def renamed_files(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that the rename of the first mark's name changes."""
     first, drawing = next(it for it in files.items() if "¹" in it[1])
     head = drawing.partition("¹")[0]
@@ -235,7 +235,7 @@ def renamed_files(folder: Path, files: Mapping[str, str], new: str = "renamed") 
         assert own.update()
         at = len(head) - len(name)
         path = (root / first).as_posix()
-        found = uses_in_files(own.index, path, plain(drawing), at, new)
+        found = uses_in_files(own.index, path, plain(drawing), at, "renamed")
     inside = {Path(it.path).relative_to(root).as_posix(): it for it in found}
     assert {path: it.text for path, it in inside.items()} == {it: plain(files[it]) for it in inside}
     return {path: with_replaced(it.text, it.replacements) for path, it in inside.items()}

@@ -40,14 +40,14 @@ class Clone:
         """Write Python files by the names of their modules, and return the commit."""
         return self.commit_files({f"{name}.py": text for name, text in texts.items()})
 
-    def commit_files(self, texts: Mapping[str, str], subject: str = "change") -> str:
+    def commit_files(self, texts: Mapping[str, str]) -> str:
         """Write files by their paths, and return the commit."""
         for path, text in texts.items():
             file = self.folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", subject)
+        self.git("commit", "-q", "-m", "change")
         return self.git("rev-parse", "HEAD")
 
 
