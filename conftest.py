@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from certificate import make_certificate
 from hypothesis import HealthCheck, settings
 from temporary_address import temporary_address
 
@@ -95,3 +96,9 @@ def real_engine_runtime() -> Iterator[Address]:
 async def _load_default_model(address: Address) -> None:
     async with EngineClient(name="test", address=address) as client:
         await client.preload()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A self-signed certificate for 127.0.0.1, and its key."""
+    return make_certificate(tmp_path_factory.mktemp("tls"))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from certificate import make_certificate
 from engine_watch import until
 from starlette.types import Receive, Scope, Send
 
@@ -103,11 +102,6 @@ async def serving(*, pair=None, most=64, patience_s=PATIENCE_S) -> AsyncIterator
         server.should_exit = True
         async with asyncio.timeout(WAIT_S):
             await running
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(params=["http", "https"])

@@ -61,16 +61,21 @@ def record(name: str, origin: str, desk: Desk) -> None:
         file.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
 
-def test_llama_vim_shows_and_accepts_a_fill(open_client, address: Address):
+@pytest.mark.parametrize(
+    ("init", "name", "accept", "origin"),
+    [(LLAMA_VIM, "llama_vim", "<Tab>", LLAMA_VIM_RAN), (MINUET, "minuet", "<A-A>", MINUET_RAN)],
+)
+def test_a_plugin_shows_and_accepts_a_fill(open_client, address, init, name, accept, origin):
     with api_in_thread(address, lambda _: "left + right") as desk:
-        nvim = open_client(LLAMA_VIM, "LLAMA_VIM", desk, TEXT)
+        nvim = open_client(init, name.upper(), desk, TEXT)
         nvim.keys("GA ")
         nvim.until(f"{GHOST_TEXT} == 'left + right'")
-        nvim.keys("<Tab>")
+        nvim.keys(accept)
         nvim.until("vim.api.nvim_get_current_line() == '    return left + right'")
-        record("llama_vim", LLAMA_VIM_RAN, desk)
+        record(name, origin, desk)
     fill = desk.fills[0]
     assert (fill.prefix + fill.given).endswith("    return ")
+    assert name != "minuet" or "python" in fill.prefix
 
 
 def test_llama_vim_shows_a_block_with_other_files(open_client, address: Address):
@@ -84,19 +89,6 @@ def test_llama_vim_shows_a_block_with_other_files(open_client, address: Address)
         nvim.until(f"{GHOST_TEXT} == [[{body.strip().replace(chr(10), '|')}]]")
         record("llama_vim_block", LLAMA_VIM_RAN, desk)
     assert any(fill.project is not None for fill in desk.fills)
-
-
-def test_minuet_shows_and_accepts_a_fill(open_client, address: Address):
-    with api_in_thread(address, lambda _: "left + right") as desk:
-        nvim = open_client(MINUET, "MINUET", desk, TEXT)
-        nvim.keys("GA ")
-        nvim.until(f"{GHOST_TEXT} == 'left + right'")
-        nvim.keys("<A-A>")
-        nvim.until("vim.api.nvim_get_current_line() == '    return left + right'")
-        record("minuet", MINUET_RAN, desk)
-    fill = desk.fills[0]
-    assert (fill.prefix + fill.given).endswith("    return ")
-    assert "python" in fill.prefix
 
 
 def test_minuet_takes_an_old_request_back(open_client, address: Address):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from api_desk import running_api
-from certificate import make_certificate
 from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
@@ -26,11 +25,6 @@ KEY = "0123456789abcdef"
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
     return written_keys(tmp_path / "keys", KEY)
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 def refusal(*arguments: str) -> str:

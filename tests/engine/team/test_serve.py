@@ -14,7 +14,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from certificate import make_certificate
 from click.testing import CliRunner
 from toy_causal import save_toy, toy_causal_model
 
@@ -40,11 +39,6 @@ def make_key(keys: Path, name: str) -> str:
     result = CliRunner().invoke(command, ["key", name, "--keys", str(keys)])
     assert result.exit_code == 0, result.output
     return result.output.strip()
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 class Process:
