@@ -108,21 +108,6 @@ def test_the_text_is_that_of_the_slow_reference(text, changes, encoding, chunk_c
     assert result == slowly_changed(text, changes, encoding)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("text", ["word = 'ß😀'\r\n" * 700, "one 日 line;" * 800, "\r" * 9_000])
-def test_a_text_of_several_chunks_is_that_of_the_slow_reference(text, encoding):
-    random_ = random.Random(1)
-    some = [
-        partial(
-            (random_.randrange(1_000), random_.randrange(12_000)),
-            (random_.randrange(1_000), random_.randrange(12_000)),
-            random_.choice(["", "x", "\n", "\r", "ß" * 5_000, "a\r\nb"]),
-        )
-        for _ in range(6)
-    ]
-    assert changed_text(text, some, encoding) == slowly_changed(text, some, encoding)
-
-
 def replace_all(num_lines: int, order: str):
     """Return one change for each line, as editors send "replace all"."""
     numbers = list(range(num_lines))

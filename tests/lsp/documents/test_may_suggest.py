@@ -1,6 +1,5 @@
 """Of an excluded file, by whatever name it is opened, the engine gets nothing."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,14 +56,15 @@ class RecordingEngine(ScriptedEngine):
         self.places.append(fill)
 
 
-async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> RecordingEngine:
+async def sent(settings, uri="file:///a.py", *, is_edited=True) -> RecordingEngine:
     """Edit a document, request a suggestion, rest there; return what the engine got."""
     session = Session(LanguageServer("test", "1"), None)
     session.configure(settings)
     engine = RecordingEngine(lambda _: "1")
     session.engine = engine  # type: ignore[assignment]
-    session.documents.open(types.TextDocumentItem(uri, "python", 1, "x" + TEXT))
-    session.documents.change(changed(uri, 2, (at(0, 0, 1), "")))
+    session.documents.open(types.TextDocumentItem(uri, "python", 1, TEXT))
+    if is_edited:
+        session.documents.change(changed(uri, 2, (at(0, 0), "")))
     snapshot = taken(session, uri, START)
     await suggest(
         session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
@@ -84,3 +84,11 @@ async def test_of_an_excluded_file_nothing_is_sent(uri: str) -> None:
 async def test_of_another_file_code_is_sent() -> None:
     engine = await sent({})
     assert engine.requests and engine.places
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_edited"),
+    [({}, False), ({"readAhead": False}, True), ({"disabledLanguages": ["python"]}, True)],
+)
+async def test_no_place_is_read_ahead_that_is_not_edited_or_not_wanted(settings, is_edited):
+    assert (await sent(settings, is_edited=is_edited)).places == []

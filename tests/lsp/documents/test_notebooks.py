@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
 from lsprotocol import types
 from open_documents import taken
 
@@ -140,14 +138,6 @@ def test_a_cell_is_excluded_with_its_notebook() -> None:
     assert refusal is not None and "secrets/" in refusal.reason
     public = opened(item(0, "a = ")).current(uri(0))
     assert public is not None and ineligibility(Settings(), public) is None
-
-
-@given(start=st.integers(0, 4), num_deleted=st.integers(0, 4), names=st.lists(st.integers(0, 9)))
-def test_any_change_of_structure_is_survived(start, num_deleted, names):
-    documents = opened(*(item(name, f"cell {name}") for name in range(3)))
-    rearrange(documents, start, num_deleted, *names)
-    for name in range(3):
-        assert snapshot(documents, name, 0, 0).text.count(f"cell {name}") >= 1
 
 
 def test_a_cell_that_was_moved_to_another_notebook_stays_in_it_when_the_first_is_closed() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from editor_clients import Page, neovim, page, vscode
+from editor_clients import Page, neovim, page
 from engine_watch import engine_once
 from lsprotocol import types
 from rule_server import rule_server, rule_server_command
@@ -20,14 +20,6 @@ def at(line: int, character: int) -> types.Range:
 
 async def num_fills(runtime: Address, wanted: int) -> None:
     await engine_once(runtime, lambda status: status.num_fills == wanted)
-
-
-@pytest.mark.parametrize("who", [vscode, neovim])
-async def test_an_automatic_request_gets_one_item_at_the_cursor(runtime, who):
-    server = rule_server_command(text=CANDIDATES)
-    async with page(runtime, "def f(x):\n    return \n", who=who(), server=server) as user:
-        (item,) = await user.items(1, 11)
-        assert (item.insert_text, item.range) == ("x + 0", at(1, 11))
 
 
 @pytest.mark.parametrize(("encoding", "character"), [("utf-8", 14), ("utf-16", 11), ("utf-32", 10)])

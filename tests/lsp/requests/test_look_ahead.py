@@ -180,28 +180,3 @@ async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
         assert await user.shown(0, 6)  # the model is loaded
         await rest_at(user, 3)
         await engine_once(runtime, lambda it: it.cached_tokens == len(BEFORE_THREE))
-
-
-@pytest.mark.parametrize(
-    ("options", "name", "is_edited"),
-    [
-        ({}, "a.py", False),  # a document that is only read
-        ({"readAhead": False}, "a.py", True),
-        ({}, ".env", True),  # may hold secrets
-        ({"disabledLanguages": ["ruby"]}, "a.rb", True),
-    ],
-)
-async def test_no_other_place_is(runtime, options, name, is_edited):
-    options = {"fillAhead": "off", **options}  # which would read more
-    async with page(runtime, READ, name="filled.py", options=options, text="1") as filled:
-        assert await filled.shown(0, 6)
-        before = await status_of(runtime)
-        language = "ruby" if name.endswith("rb") else "python"
-        user = Page(filled.client, open_document(filled.client, name, READ, language))
-        if is_edited:
-            user.insert(2, 0, "x\n")
-        await rest_at(user, 3)
-        await asyncio.sleep(6 * PAUSE_S)
-        after = await status_of(runtime)
-        assert before is not None and after is not None
-        assert after.cached_tokens == before.cached_tokens
