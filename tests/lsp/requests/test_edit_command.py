@@ -182,7 +182,6 @@ async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_abo
     [
         ("a.py", "x = 1\n", 1, "there is no hole to fill here"),
         ("a.py", TEXT, 2, STALE),
-        ("git:/a.py", TEXT, 1, "not a file on disk"),
         ("file:///home/me/.env", TEXT, 1, "excluded by the pattern"),
     ],
 )
