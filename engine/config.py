@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias, get_args
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
 """Number format of a model's matrices. int8 runs on a CPU, with causal backbones only."""
-Quantize: TypeAlias = Literal["none", "fp8", "int4"]
-"""Number format of DiffusionGemma's large matrices; the other weights keep ``Dtype``."""
+Quantize: TypeAlias = Literal["auto", "none", "fp8", "int4"]
+"""Number format of DiffusionGemma's large matrices; the other weights keep ``Dtype``. "auto": the
+first of bfloat16, float8 and four bits that fits into the device's memory."""
 
 _CHOICES = {"device": Device, "dtype": Dtype, "quantize": Quantize}
 
@@ -28,7 +29,7 @@ class EngineConfig:
     drafter: Path | None = None
     device: Device = "auto"
     dtype: Dtype = "auto"
-    quantize: Quantize = "none"
+    quantize: Quantize = "auto"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
     max_context_tokens: int = 8_192

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
@@ -162,12 +162,27 @@ def _write_tokenizer_settings(model: ModelFolder, shape: BackboneShape, folder: 
 
 
 def _write_gemma(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
+    """Write each file again, with the tunings in the matrices that they change."""
     # transformers takes seconds to import: only where it is used
-    from intarsia.engine.families.diffusion_gemma.load import load_gemma
+    from intarsia.engine.families.diffusion_gemma.load import load_gemma, tunable_layers
 
-    loaded = load_gemma(model.path, device=_CPU, dtype=dtype, tunings=model.tunings)
-    loaded.model.save_pretrained(folder)
-    return sum(len(read_safetensors_header(path).tensors) for path in folder.glob("*.safetensors"))
+    tuned: dict[str, Tensor] = {}
+    if model.tunings:
+        loaded = load_gemma(model.path, device=_CPU, dtype=dtype, tunings=model.tunings)
+        layers = tunable_layers(loaded.model)
+        tuned = {
+            f"model.{name}.weight": linear.weight.data for name, (linear, *_) in layers.items()
+        }
+    num_tensors = 0
+    for file in model.weights:
+        tensors = {name: tuned.get(name, tensor) for name, tensor in load_file(file).items()}
+        converted = {name: tensor.to(dtype).contiguous() for name, tensor in tensors.items()}
+        save_file(converted, folder / file.name, metadata={"format": "pt"})
+        num_tensors += len(tensors)
+    for name in ("config.json", "model.safetensors.index.json"):
+        if (model.path / name).is_file():
+            shutil.copyfile(model.path / name, folder / name)
+    return num_tensors
 
 
 def stored_dtype(model: ModelFolder) -> torch.dtype:

@@ -11,17 +11,26 @@ from intarsia.engine.errors import ModelError
 
 Family: TypeAlias = Literal["masked_causal", "diffusion_gemma"]
 
-FAMILIES: Mapping[str, Family] = {
-    "qwen2": "masked_causal",
-    "qwen3": "masked_causal",
-    "llama": "masked_causal",
-    "mistral": "masked_causal",
-    "starcoder2": "masked_causal",
-    "gemma": "masked_causal",
-    "granite": "masked_causal",
-    "qwen3_moe": "masked_causal",
-    "diffusion_gemma": "diffusion_gemma",
+_CLASSES: Mapping[str, str] = {
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+    "llama": "LlamaForCausalLM",
+    "mistral": "MistralForCausalLM",
+    "starcoder2": "Starcoder2ForCausalLM",
+    "gemma": "GemmaForCausalLM",
+    "granite": "GraniteForCausalLM",
+    "qwen3_moe": "Qwen3MoeForCausalLM",
+    "diffusion_gemma": "DiffusionGemmaForBlockDiffusion",
 }
+"""The model types that are run, each with its class in transformers. Other models that name such a
+type, and a class of their own, are something else: diffusion models among them."""
+
+FAMILIES: Mapping[str, Family] = {
+    model_type: "diffusion_gemma" if model_type == "diffusion_gemma" else "masked_causal"
+    for model_type in _CLASSES
+}
+
+_READ_QUANTIZATIONS = ("modelopt", "compressed-tensors")  # by families/diffusion_gemma/weights.py
 
 _OWN_SHAPES = ("qwen2", "qwen3", "llama", "mistral")
 # The others, such as dynamic, depend on the length of the text: kept keys would become wrong.
@@ -36,8 +45,14 @@ def family_of(config: Mapping[str, Any], where: str) -> Family:
     if family is None:
         known = ", ".join(FAMILIES)
         raise ModelError(f"{where} has model_type {model_type!r}: use a model with one of {known}")
-    if family == "masked_causal" and (oddity := _oddity(config)):
+    if oddity := _oddity(config, family):
         raise ModelError(f"{where} has {oddity}, which is not supported: use a plain variant of it")
+    if family == "diffusion_gemma" and (method := _unread_quantization(config)):
+        raise ModelError(
+            f"{where} is quantised by {method}, which is not read here: take the model in "
+            "bfloat16, which is quantised when it is loaded, or as Model Optimizer or "
+            "compressed-tensors quantise it"
+        )
     return family
 
 
@@ -53,13 +68,30 @@ def is_run_by_transformers(config: Mapping[str, Any]) -> bool:
     )
 
 
-def _oddity(config: Mapping[str, Any]) -> str | None:
+def _oddity(config: Mapping[str, Any], family: Family) -> str | None:
     """Return why the model would be computed wrongly, None if it would not."""
+    if "auto_map" in config:
+        return "code of its own"
+    own = config.get("architectures")
+    if isinstance(own, list) and own and _CLASSES[config["model_type"]] not in own:
+        return f"the architecture {str(own[0])[:60]}"
+    if family == "diffusion_gemma":
+        return None
     if (kind := _rope_kind(config)) not in _FIXED_ROPES:
         return f"scaled RoPE ({kind})"
     if config.get("quantization_config"):
         return "quantised weights"
     return None
+
+
+def _unread_quantization(config: Mapping[str, Any]) -> str | None:
+    """Return the program that quantised a DiffusionGemma, None if its tensors can be read."""
+    if not (quantization := config.get("quantization_config")):
+        return None
+    if not isinstance(quantization, Mapping):
+        return "an unknown program"
+    method = quantization.get("quant_method") or quantization.get("producer", {}).get("name")
+    return None if method in _READ_QUANTIZATIONS else str(method or "an unknown program")[:60]
 
 
 def _rope_kind(config: Mapping[str, Any]) -> str:
@@ -153,9 +185,20 @@ def is_fused(files: tuple[Path, ...], fused_format: str) -> bool:
 
 
 def require_tokenizer(folder: Path) -> None:
-    """Raise ModelError unless tokenizer.json is there."""
+    """Raise ModelError unless tokenizer.json is there, of a model that does not fill masks."""
     if not (folder / "tokenizer.json").is_file():
         raise ModelError(f"{folder} has no tokenizer.json: download it from the model's source")
+    if mask := _mask_token(folder / "tokenizer_config.json"):
+        raise ModelError(f"{folder} has the mask token {mask}: take a model that writes in order")
+
+
+def _mask_token(settings: Path) -> str | None:
+    """Return the token that stands for what is to be filled; None of settings that are no use."""
+    try:
+        token = _read_json(settings).get("mask_token") if settings.is_file() else None
+    except ModelError:
+        return None
+    return str(token)[:60] if token else None
 
 
 def _listed_weights(folder: Path) -> tuple[Path, ...]:

@@ -40,6 +40,7 @@ def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Fill
             max_context_tokens=config.max_context_tokens,
             tunings=folder.tunings,
             quantize=config.quantize,
+            on_progress=on_progress,
         )
     return _load_masked_causal(folder, config, model, device, on_progress)
 
@@ -56,7 +57,7 @@ def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:
     """Raise ModelError for settings of the other family."""
     if folder.family == "diffusion_gemma" and config.dtype == "int8":
         raise ModelError("int8 is for causal backbones: omit `--dtype`")
-    if folder.family == "masked_causal" and config.quantize != "none":
+    if folder.family == "masked_causal" and config.quantize not in ("auto", "none"):
         raise ModelError(
             "`--quantize` is for DiffusionGemma: omit it, or use `--dtype int8` on a CPU"
         )

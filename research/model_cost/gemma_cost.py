@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
@@ -134,7 +133,8 @@ def _load(sizes: dict[str, int], weights: LowBit | Literal["bf16"], device: torc
     config = DiffusionGemmaConfig(text_config=TextConfig(**sizes), vision_config=vision)
     with torch.device("meta"):
         model = DiffusionGemmaForBlockDiffusion(config).to(torch.bfloat16)
-    leave_out_pictures(model)
+    encoder = model.model.encoder
+    encoder.vision_tower, encoder.embed_vision = nn.Identity(), nn.Identity()
     allocated: dict[int, Tensor] = {}  # ``Module.to_empty`` would allocate shared weights twice
     for module in model.modules():
         for name, weight in module.named_parameters(recurse=False, remove_duplicate=False):

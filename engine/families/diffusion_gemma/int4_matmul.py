@@ -13,15 +13,28 @@ _COLUMNS = 64  # of the product, per program
 
 
 @triton.jit  # type: ignore[untyped-decorator]
+def _unpacked(codes, is_nvfp4: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Return the numbers of four bits: whole ones from -8, or E2M1."""
+    if is_nvfp4:
+        size = (codes & 7).to(tl.float32)
+        large = tl.where(size < 6, size - 2, 2 * size - 8)
+        size = tl.where(size < 4, size / 2, large)
+        return tl.where(codes < 8, size, -size)
+    return codes.to(tl.float32) - 8.0
+
+
+@triton.jit  # type: ignore[untyped-decorator]
 def _product(  # type: ignore[no-untyped-def]
     rows,  # (rows, n)
     packed,  # (groups, out, n / 2) bytes
-    scale,  # (groups, out, n / size)
+    scale,  # (groups, out, n / size), of NVFP4 twice as many
+    row_scale,  # (groups, out), of NVFP4 alone
     ends,  # (groups,) end row of each
     out,  # (rows, out)
     num_out,
     n,
-    size: tl.constexpr,  # numbers per scale
+    size: tl.constexpr,  # numbers whose halves share bytes
+    is_nvfp4: tl.constexpr,
     num_rows: tl.constexpr,
     num_columns: tl.constexpr,
 ):
@@ -32,7 +45,8 @@ def _product(  # type: ignore[no-untyped-def]
     matrix_row = group * num_out + column
     half = tl.arange(0, half_size)
     bytes_at = packed + matrix_row[:, None] * (n // 2) + half[None, :]
-    scale_at = scale + matrix_row * (n // size)
+    num_scales: tl.constexpr = 2 if is_nvfp4 else 1  # in ``size`` numbers
+    scale_at = scale + matrix_row * (n // size * num_scales)
     end = tl.load(ends + group)
     begin = tl.load(ends + group - 1, mask=group > 0, other=0)
     first = begin + tl.program_id(2) * num_rows
@@ -45,11 +59,19 @@ def _product(  # type: ignore[no-untyped-def]
             both = tl.load(bytes_at + part * half_size, mask=is_column[:, None], other=136)
             here = tl.load(rows_at + part * size, mask=is_row[:, None], other=0.0)
             there = tl.load(rows_at + part * size + half_size, mask=is_row[:, None], other=0.0)
-            lower = ((both & 15).to(tl.float32) - 8.0).to(here.dtype)
-            upper = ((both >> 4).to(tl.float32) - 8.0).to(here.dtype)
-            sums = tl.dot(here, tl.trans(lower)) + tl.dot(there, tl.trans(upper))
-            steps = tl.load(scale_at + part, mask=is_column, other=0.0).to(tl.float32)
-            total += sums * steps[None, :]
+            lower = _unpacked(both & 15, is_nvfp4).to(here.dtype)
+            upper = _unpacked(both >> 4, is_nvfp4).to(here.dtype)
+            step_at = scale_at + part * num_scales
+            steps = tl.load(step_at, mask=is_column, other=0.0).to(tl.float32)
+            if is_nvfp4:
+                upper_steps = tl.load(step_at + 1, mask=is_column, other=0.0).to(tl.float32)
+                total += tl.dot(here, tl.trans(lower)) * steps[None, :]
+                total += tl.dot(there, tl.trans(upper)) * upper_steps[None, :]
+            else:
+                sums = tl.dot(here, tl.trans(lower)) + tl.dot(there, tl.trans(upper))
+                total += sums * steps[None, :]
+        if is_nvfp4:
+            total *= tl.load(row_scale + matrix_row, mask=is_column, other=0.0)[None, :]
         tl.store(
             out + row[:, None] * num_out + column[None, :],
             total.to(out.dtype.element_ty),
@@ -57,8 +79,11 @@ def _product(  # type: ignore[no-untyped-def]
         )
 
 
-def int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
-    """Return (rows, out) of sorted rows (rows, n) with matrices as ``to_int4`` packs them.
+def packed_product(
+    rows: Tensor, packed: Tensor, scale: Tensor, row_scale: Tensor | None, ends: Tensor
+) -> Tensor:
+    """Return (rows, out) of sorted rows (rows, n) with matrices in int4, or with scales of their
+    rows in NVFP4 (``quantize.LowBitNumbers``).
 
     The launch depends on shapes only: nothing waits for ``ends``.
     """
@@ -71,11 +96,13 @@ def int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> T
         rows.contiguous(),
         packed,
         scale,
+        scale if row_scale is None else row_scale,
         ends,
         out,
         num_out,
         n,
-        size=n // num_parts,
+        size=(1 if row_scale is None else 2) * n // num_parts,
+        is_nvfp4=row_scale is not None,
         num_rows=tile,
         num_columns=_COLUMNS,
         num_warps=4,

@@ -7,7 +7,7 @@ keep their format. Encoder and decoder share the new weights, as they shared the
 import math
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -42,8 +42,18 @@ def to_int4(numbers: Tensor) -> tuple[Tensor, Tensor]:
     grouped = numbers.float().reshape(*numbers.shape[:-1], -1, group)
     scale = (grouped.abs().amax(dim=-1) / _LARGEST_INT4).clamp(min=1e-12).to(numbers.dtype)
     whole = (grouped / scale[..., None].float()).round().clamp(-_LARGEST_INT4, _LARGEST_INT4)
-    first, second = (whole + 8).to(torch.uint8).chunk(2, dim=-1)
-    return (first | (second << 4)).flatten(-2), scale
+    return pack_int4((whole + 8).to(torch.uint8).flatten(-2), group), scale
+
+
+def pack_int4(codes: Tensor, group: int) -> Tensor:
+    """Return (…, n / 2) bytes of codes (…, n) from 0 to 15: in a byte are a number of the first
+    half of its group, and one of the second half."""
+    return _halves(codes, group)
+
+
+def _halves(codes: Tensor, size: int) -> Tensor:
+    first, second = codes.unflatten(-1, (-1, size)).chunk(2, dim=-1)
+    return (first | (second << 4)).flatten(-2)
 
 
 def from_int4(packed: Tensor, scale: Tensor) -> Tensor:
@@ -53,47 +63,87 @@ def from_int4(packed: Tensor, scale: Tensor) -> Tensor:
     return whole.sub_(8).mul_(scale[..., None]).flatten(-2)
 
 
-def grouped_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
-    """Return (rows, out) of rows (rows, in) and matrices (groups, out, in).
+_E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+_NVFP4_PART = 32  # numbers that share 16 bytes here: two groups of 16, each with its scale
 
-    ``ends`` (groups,) int32 is the end row of each group; the last one is the number of rows. On a
-    GPU this is one launch that waits for nothing. Without a torch kernel it is a product per group.
+
+def from_nvfp4(packed: Tensor, scale: Tensor, row_scale: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the numbers of NVFP4: four bits (E2M1), a float8 scale for 16, one for the row.
+
+    In byte ``j`` of each 16 are the numbers ``j`` (the lower half) and ``16 + j``.
     """
-    if _has_kernel(rows):
-        product: Tensor = F.grouped_mm(rows, matrices.transpose(-2, -1), offs=ends)
-        return product
-    return product_by_product(rows, matrices, ends)
+    table = torch.tensor([*_E2M1, *(-number for number in _E2M1)], device=packed.device)
+    bytes_ = packed.unflatten(-1, (-1, _NVFP4_PART // 2)).int()
+    numbers = table[torch.stack((bytes_ & 15, bytes_ >> 4), dim=-2)]  # (…, parts, 2, 16)
+    whole = numbers.flatten(-3, -2) * scale.float()[..., None]
+    return (whole.flatten(-2) * row_scale[..., None]).to(dtype)
 
 
-def product_by_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
-    """Return the same, one group after the other; waits for the device to copy ``ends``."""
-    out = rows.new_empty(rows.shape[0], matrices.shape[1])
+def pack_nvfp4(codes: Tensor) -> Tensor:
+    """Return (…, n / 2) bytes of codes (…, n) from 0 to 15, as ``from_nvfp4`` reads them."""
+    return _halves(codes, _NVFP4_PART)
+
+
+def product_by_product(rows: Tensor, matrix: Callable[[int], Tensor], ends: Tensor) -> Tensor:
+    """Return (rows, out) of sorted rows (rows, in), each group times its own matrix (out, in).
+
+    ``ends`` (groups,) int32 is the end row of each group; the last one is the number of rows. One
+    matrix after the other, and only those that have rows; waits for the device to copy ``ends``.
+    """
+    products = []
     start = 0
     for group, end in enumerate(ends.tolist()):
         if end > start:
-            out[start:end] = F.linear(rows[start:end], matrices[group])
+            products.append(F.linear(rows[start:end], matrix(group)))
         start = end
-    return out
-
-
-def _has_kernel(rows: Tensor) -> bool:
-    """Whether torch (2.10 or later) multiplies these rows: on a GPU, bfloat16 from Ampere on."""
-    if not hasattr(F, "grouped_mm"):
-        return False
-    if rows.device.type == "cuda":
-        capability = torch.cuda.get_device_capability(rows.device)
-        return rows.dtype == torch.bfloat16 and capability >= (8, 0)
-    return rows.device.type == "cpu" and rows.dtype in (torch.bfloat16, torch.float32)
+    return torch.cat(products)
 
 
 LowBit: TypeAlias = Literal["fp8", "int4"]
+"""What a model in 16 bits is quantised to here."""
+
+
+class LowBitNumbers(NamedTuple):
+    """Matrices (…, out, in) in few bits.
+
+    ========  ========================  ============================  ==================
+    kind      ``numbers``               ``scale``                     ``row_scale``
+    ========  ========================  ============================  ==================
+    float8    (…, out, in) float8       (…, out) float32              None
+    int4      (…, out, in / 2) bytes    (…, out, groups)              None
+    NVFP4     (…, out, in / 2) bytes    (…, out, in / 16) float8      (…, out) float32
+    ========  ========================  ============================  ==================
+    """
+
+    numbers: Tensor
+    scale: Tensor
+    row_scale: Tensor | None = None
+
+    def to(self, device: torch.device) -> "LowBitNumbers":
+        """Return these numbers on a device."""
+        return LowBitNumbers(*(None if part is None else part.to(device) for part in self))  # type: ignore[arg-type]
 
 
 class _LowBit(nn.Module):
-    def __init__(self, numbers: Tensor, scale: Tensor) -> None:
+    def __init__(self, numbers: Tensor, scale: Tensor, row_scale: Tensor | None = None) -> None:
         super().__init__()
         self.numbers = nn.Buffer(numbers)
         self.scale = nn.Buffer(scale)
+        self.row_scale = None if row_scale is None else nn.Buffer(row_scale)
+
+    def _unpacked(self, dtype: torch.dtype, group: int | None = None) -> Tensor:
+        """Return the matrices, or one of them, in 16 or 32 bits."""
+        parts = (self.numbers, self.scale, self.row_scale)
+        numbers, scale, row_scale = (
+            part if part is None or group is None else part[group] for part in parts
+        )
+        assert numbers is not None
+        assert scale is not None
+        if row_scale is not None:
+            return from_nvfp4(numbers, scale, row_scale, dtype)
+        if numbers.dtype == FLOAT8:
+            return from_float8(numbers, scale, dtype)
+        return from_int4(numbers, scale.to(dtype))
 
 
 class LowBitMatrix(_LowBit):
@@ -103,23 +153,21 @@ class LowBitMatrix(_LowBit):
         return self._product(rows.flatten(0, -2)).view(*rows.shape[:-1], -1)
 
     def _product(self, rows: Tensor) -> Tensor:
-        if self.numbers.dtype != FLOAT8:
-            if not unpacks_on_chip(self.scale, rows):
-                return F.linear(rows, from_int4(self.numbers, self.scale))
-            end = torch.full((1,), len(rows), dtype=torch.int32, device=rows.device)
-            return _int4_product(rows, self.numbers[None], self.scale[None], end)
-        rows8, row_scale = to_float8(rows)
-        if not has_float8(rows.device):
-            known = from_float8(self.numbers, self.scale, torch.float32)
-            return F.linear(from_float8(rows8, row_scale, torch.float32), known).to(rows.dtype)
-        product: Tensor = torch._scaled_mm(
-            rows8,
-            self.numbers.t(),
-            scale_a=row_scale[:, None],
-            scale_b=self.scale[None],
-            out_dtype=torch.bfloat16,
-        )
-        return product
+        if self.numbers.dtype == FLOAT8 and has_float8(rows.device):
+            rows8, row_scale = to_float8(rows)
+            product: Tensor = torch._scaled_mm(
+                rows8,
+                self.numbers.t(),
+                scale_a=row_scale[:, None],
+                scale_b=self.scale[None],
+                out_dtype=torch.bfloat16,
+            )
+            return product
+        if self.numbers.dtype == FLOAT8 or not unpacks_on_chip(self.scale, rows):
+            return F.linear(rows, self._unpacked(rows.dtype))
+        end = torch.full((1,), len(rows), dtype=torch.int32, device=rows.device)
+        row_scale = None if self.row_scale is None else self.row_scale[None]
+        return _packed_product(rows, self.numbers[None], self.scale[None], row_scale, end)
 
 
 class LowBitMatrices(_LowBit):
@@ -127,47 +175,45 @@ class LowBitMatrices(_LowBit):
 
     def forward(self, rows: Tensor, ends: Tensor) -> Tensor:
         """Return the products of sorted rows; see ``grouped_product`` for ``ends``."""
-        if self.numbers.dtype != FLOAT8:
-            if not unpacks_on_chip(self.scale, rows):
-                return grouped_product(rows, from_int4(self.numbers, self.scale), ends)
-            return _int4_product(rows, self.numbers, self.scale, ends)
-        rows8, row_scale = to_float8(rows)
-        if not has_float8(rows.device):
-            known = from_float8(self.numbers, self.scale, torch.float32)
-            read = from_float8(rows8, row_scale, torch.float32)
-            return grouped_product(read, known, ends).to(rows.dtype)
-        product: Tensor = torch._scaled_grouped_mm(
-            rows8,
-            self.numbers.transpose(-2, -1),
-            row_scale,
-            self.scale,
-            offs=ends,
-            out_dtype=torch.bfloat16,
-            use_fast_accum=True,
-        )
-        return product
+        if self.numbers.dtype == FLOAT8 and has_float8(rows.device):
+            rows8, row_scale = to_float8(rows)
+            product: Tensor = torch._scaled_grouped_mm(
+                rows8,
+                self.numbers.transpose(-2, -1),
+                row_scale,
+                self.scale,
+                offs=ends,
+                out_dtype=torch.bfloat16,
+                use_fast_accum=True,
+            )
+            return product
+        if self.numbers.dtype == FLOAT8 or not unpacks_on_chip(self.scale, rows):
+            return product_by_product(rows, lambda group: self._unpacked(rows.dtype, group), ends)
+        return _packed_product(rows, self.numbers, self.scale, self.row_scale, ends)
 
 
-def low_bit(matrices: Tensor, kind: LowBit) -> tuple[Tensor, Tensor]:
+def low_bit(matrices: Tensor, kind: LowBit) -> LowBitNumbers:
     """Return numbers and scales of matrices (…, out, in)."""
-    return to_float8(matrices) if kind == "fp8" else to_int4(matrices)
+    return LowBitNumbers(*(to_float8(matrices) if kind == "fp8" else to_int4(matrices)))
 
 
 def has_float8(device: torch.device) -> bool:
-    """Whether float8 products run on a device: NVIDIA, compute capability 9.0 or later."""
-    return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (9, 0)
+    """Whether torch multiplies float8 on a device: NVIDIA, compute capability 9 or 10."""
+    return device.type == "cuda" and torch.cuda.get_device_capability(device)[0] in (9, 10)
 
 
 def unpacks_on_chip(scale: Tensor, rows: Tensor) -> bool:
     """Whether Triton multiplies by four bits here; its products need 16 numbers at once."""
     has_triton = rows.device.type == "cuda" and find_spec("triton") is not None
-    return has_triton and rows.shape[-1] // scale.shape[-1] >= 32
+    return has_triton and rows.shape[-1] // scale.shape[-1] >= (16 if scale.dtype == FLOAT8 else 32)
 
 
-def _int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
+def _packed_product(
+    rows: Tensor, packed: Tensor, scale: Tensor, row_scale: Tensor | None, ends: Tensor
+) -> Tensor:
     from intarsia.engine.families.diffusion_gemma import int4_matmul  # needs Triton
 
-    return int4_matmul.int4_product(rows, packed, scale, ends)
+    return int4_matmul.packed_product(rows, packed, scale, row_scale, ends)
 
 
 class LowBitExperts(nn.Module):
@@ -203,7 +249,7 @@ def require_low_bit(kind: LowBit, device: torch.device) -> None:
     """Raise ModelError if the format cannot run on the device; call it before reading weights."""
     if kind == "fp8" and not has_float8(device):
         raise ModelError(
-            f"fp8 needs an NVIDIA card of compute capability 9.0 or later (H100), not {device}: "
+            f"fp8 needs an NVIDIA card of compute capability 9 or 10 (H100, B200), not {device}: "
             "take `--quantize int4`, or leave it out"
         )
 
@@ -232,7 +278,9 @@ def _experts(experts: Any, kind: LowBit, device: torch.device) -> LowBitExperts:
     )
 
 
-def _one_by_one(matrices: Tensor, kind: LowBit, device: torch.device) -> tuple[Tensor, Tensor]:
+def _one_by_one(matrices: Tensor, kind: LowBit, device: torch.device) -> LowBitNumbers:
     """Quantize one expert at a time, as rounding needs its float32 copy."""
-    numbers, scales = zip(*(low_bit(matrix.to(device), kind) for matrix in matrices), strict=True)
-    return torch.stack(numbers), torch.stack(scales)
+    parts = [low_bit(matrix.to(device), kind) for matrix in matrices]
+    return LowBitNumbers(
+        torch.stack([part.numbers for part in parts]), torch.stack([part.scale for part in parts])
+    )

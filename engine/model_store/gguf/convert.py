@@ -148,12 +148,48 @@ def convert(
 
     ``change_for`` takes the config and returns how to change the rows before they are rounded.
     """
+
+    def write(partial: Path) -> None:
+        on_progress(f"reading {gguf.name}", None)
+        model = read_gguf_model(gguf)
+        change = _unchanged if change_for is None else change_for(model.config)
+        require_space(partial, sum(_num_bytes(tensor) for tensor in model.tensors))
+        model.tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
+        (partial / "config.json").write_text(json.dumps(model.config, indent=2), encoding="utf-8")
+        _write_tensors(model, change, partial / _WEIGHTS, on_progress)
+
+    make_conversion(folder, f"converts {gguf.name}", on_progress, write)
+
+
+def make_conversion(
+    folder: Path, work: str, on_progress: Progress, write: Callable[[Path], None]
+) -> None:
+    """Make ``folder`` unless it is there, sealed. Raises ModelError for a disk that is at fault.
+
+    ``write`` fills an empty folder with config.json, tokenizer.json and model.safetensors, while
+    other processes wait; ``work`` tells them for what.
+    """
     with plain_disk_faults(folder.parent):
         require_own_folder(folder.parent)
-        with exclusive(folder, f"converts {gguf.name}", on_progress):
+        with exclusive(folder, work, on_progress):
             if (problem := problem_of_conversion(folder)) is not None:
                 _remove(folder, problem)
-                _convert_locked(gguf, folder, on_progress, change_for)
+                _make(folder, write)
+
+
+def _make(folder: Path, write: Callable[[Path], None]) -> None:
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(mode=_FOLDER_MODE)
+    try:
+        write(partial)
+        for file in partial.iterdir():
+            file.chmod(_FILE_MODE)
+        seal_conversion(partial, name=folder.name)
+        partial.rename(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def _remove(folder: Path, problem: str) -> None:
@@ -165,33 +201,6 @@ def _remove(folder: Path, problem: str) -> None:
         shutil.rmtree(folder)
     else:
         folder.unlink()
-
-
-def _convert_locked(
-    gguf: Path,
-    folder: Path,
-    on_progress: Progress,
-    change_for: Callable[[Mapping[str, Any]], ChangeRows] | None,
-) -> None:
-    on_progress(f"reading {gguf.name}", None)
-    model = read_gguf_model(gguf)
-    change = _unchanged if change_for is None else change_for(model.config)
-    require_space(folder.parent, sum(_num_bytes(tensor) for tensor in model.tensors))
-
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(mode=_FOLDER_MODE)
-    try:
-        model.tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
-        (partial / "config.json").write_text(json.dumps(model.config, indent=2), encoding="utf-8")
-        _write_tensors(model, change, partial / "model.safetensors", on_progress)
-        for file in partial.iterdir():
-            file.chmod(_FILE_MODE)
-        seal_conversion(partial, name=folder.name)
-        partial.rename(folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:

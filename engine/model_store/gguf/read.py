@@ -174,7 +174,10 @@ def config_from_gguf(fields: Mapping[str, Any], *, is_tied: bool) -> dict[str, A
     architecture = str(fields.get("general.architecture"))
     if architecture not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
-        raise ModelError(f"GGUF architecture {architecture!r} is not supported: use one of {known}")
+        raise ModelError(
+            f"GGUF architecture {architecture!r} is not supported: use one of {known}, or take the "
+            "model as safetensors"
+        )
     own = {
         key.removeprefix(f"{architecture}."): value
         for key, value in fields.items()

@@ -121,11 +121,25 @@ def test_a_damaged_config_is_refused(folder: Path, text: str) -> None:
         ({"model_type": "qwen2", "rope_parameters": {"rope_type": "longrope"}}, "RoPE (longrope)"),
         ({"model_type": "qwen2", "quantization_config": {"bits": 4}}, "quantised weights"),
         ({"model_type": "starcoder2", "quantization_config": {"bits": 4}}, "quantised weights"),
+        ({"model_type": "llama", "auto_map": {"AutoModel": "model.Own"}}, "code of its own"),
+        ({"model_type": "qwen2", "architectures": ["OwnDiffusionLM"]}, "the architecture OwnDiff"),
+        ({"model_type": "llama", "architectures": ["LlamaModel"]}, "the architecture LlamaModel"),
+        ({"model_type": "diffusion_gemma", "auto_map": {}}, "code of its own"),
     ],
 )
 def test_a_variant_that_would_be_computed_wrongly_is_refused(folder, config, said):
     write_config(folder, **config)
     assert said in refusal(folder)
+
+
+@pytest.mark.parametrize(("mask", "is_refused"), [("<|mask|>", True), (None, False)])
+def test_a_model_that_fills_masks_is_not_run_left_to_right(folder, mask, is_refused) -> None:
+    (folder / "tokenizer_config.json").write_text(json.dumps({"mask_token": mask}))
+    if not is_refused:
+        assert locate(str(folder), quiet).family == "masked_causal"
+        return
+    with pytest.raises(ModelError, match=r"has the mask token <\|mask\|>: take a"):
+        locate(str(folder), quiet)
 
 
 @pytest.mark.parametrize(

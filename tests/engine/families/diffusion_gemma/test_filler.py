@@ -202,17 +202,17 @@ def test_a_folder_that_lacks_a_part_is_named(folder: Path, tmp_path: Path) -> No
         with pytest.raises(ModelError, match=match):
             load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
 
-    check_refused(r"tokenizer\.json")
-    shutil.copy(folder / "tokenizer.json", tmp_path)
-    check_refused("cannot be loaded")
-    shutil.copy(folder / "config.json", tmp_path)
     weights = load_file(folder / "model.safetensors")
     torch.save(weights, tmp_path / "pytorch_model.bin")  # a pickle is not read
-    check_refused("cannot be loaded")
+    check_refused("only as a pickle")
     (tmp_path / "model.safetensors").write_bytes(b"damaged")
-    check_refused("cannot be loaded")
+    check_refused("is damaged")
     del weights[next(name for name in weights if "self_conditioning" in name)]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    check_refused(r"tokenizer\.json")
+    shutil.copy(folder / "tokenizer.json", tmp_path)
+    check_refused(r"config\.json is no DiffusionGemma's")
+    shutil.copy(folder / "config.json", tmp_path)
     check_refused(r"lacks 1 tensors \(.*self_conditioning")
     (tmp_path / "tokenizer.json").write_text("{")
     check_refused(r"tokenizer\.json cannot be read")

@@ -5,7 +5,14 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.quantize import from_int4, product_by_product, to_int4
+from intarsia.engine.families.diffusion_gemma.quantize import (
+    FLOAT8,
+    from_int4,
+    from_nvfp4,
+    pack_nvfp4,
+    product_by_product,
+    to_int4,
+)
 
 pytest.importorskip("triton", reason="Triton comes with torch for NVIDIA cards")
 
@@ -28,13 +35,23 @@ SIXTEEN_BITS = torch.bfloat16 if DEVICE == "cuda" else torch.float16
 )
 @pytest.mark.parametrize("dtype", [torch.float32, SIXTEEN_BITS])
 def test_each_row_is_multiplied_with_its_own_matrix(ends, n, num_out, dtype):
-    from intarsia.engine.families.diffusion_gemma.int4_matmul import int4_product
+    from intarsia.engine.families.diffusion_gemma.int4_matmul import packed_product
 
     random = torch.Generator().manual_seed(n)
     rows = torch.randn(ends[-1], n, generator=random).to(DEVICE, dtype)
     matrices = torch.randn(len(ends), num_out, n, generator=random).to(DEVICE, dtype)
     packed, scale = to_int4(matrices)
     group_ends = torch.tensor(ends, dtype=torch.int32, device=DEVICE)
-    exact = product_by_product(rows.double(), from_int4(packed, scale).double(), group_ends)
-    off = (int4_product(rows, packed, scale, group_ends).double() - exact).norm() / exact.norm()
-    assert off < (2e-3 if dtype == torch.float32 else 1e-2)
+    known = from_int4(packed, scale).double()
+    exact = product_by_product(rows.double(), known.__getitem__, group_ends)
+    found = packed_product(rows, packed, scale, None, group_ends).double()
+    tolerance = 2e-3 if dtype == torch.float32 else 1e-2
+    assert (found - exact).norm() / exact.norm() < tolerance
+    codes = torch.randint(0, 16, matrices.shape, generator=random).to(DEVICE, torch.uint8)
+    scales = torch.rand(*matrices.shape[:-1], n // 16, generator=random).to(DEVICE, FLOAT8)
+    factors = torch.rand(matrices.shape[:-1], generator=random).to(DEVICE)
+    packed = pack_nvfp4(codes)
+    known = from_nvfp4(packed, scales, factors, torch.float64)
+    exact = product_by_product(rows.double(), known.__getitem__, group_ends)
+    found = packed_product(rows, packed, scales, factors, group_ends).double()
+    assert (found - exact).norm() / exact.norm() < tolerance

@@ -1,5 +1,8 @@
 """A quantised model is smaller, says nearly what it said, and keeps its small parts."""
 
+import os
+from collections import namedtuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,10 @@ from torch import Tensor
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, NoRoomError
+from intarsia.engine.families.diffusion_gemma import choose_form
+from intarsia.engine.families.diffusion_gemma import load as gemma_load
+from intarsia.engine.families.diffusion_gemma.load import load_gemma
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantize import (
     LowBit,
@@ -20,7 +26,7 @@ from intarsia.engine.families.diffusion_gemma.quantize import (
     LowBitMatrix,
     from_float8,
     from_int4,
-    grouped_product,
+    has_float8,
     low_bit,
     product_by_product,
     quantize_gemma,
@@ -42,6 +48,7 @@ DEVICES = [
     ),
 ]
 CPU = torch.device("cpu")
+Usage = namedtuple("Usage", "total used free")
 
 
 def quantised(kind: LowBit) -> Any:
@@ -112,6 +119,85 @@ def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None
     assert (filled.id, filled.num_forwards > 1) == (7, True)
 
 
+def test_what_is_quantised_is_kept_and_mapped_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path / "cache"))
+    folder = save_tiny_checkpoint(tmp_path)
+    load = partial(load_gemma, folder, device=CPU, dtype=torch.bfloat16)
+    first, unquantised = (logits_of(load(quantize=kind).model) for kind in ("int4", None))
+    (kept,) = (tmp_path / "cache" / "converted").glob("*/model.safetensors")
+    assert kept.stat().st_size < 0.8 * (folder / "model.safetensors").stat().st_size
+    with monkeypatch.context() as patch:
+        patch.setattr(gemma_load, "quantize_gemma", None)  # nothing is quantised twice
+        again = load(quantize="int4").model
+    assert logits_of(again).equal(first)
+    assert not first.equal(unquantised)
+    kept.write_bytes(kept.read_bytes()[:-1] + b"\1")  # damaged: it is made again
+    assert logits_of(load(quantize="int4").model).equal(first)
+    monkeypatch.setattr(gemma_load.shutil, "disk_usage", lambda path: Usage(0, 0, 0))
+    os.utime(folder / "model.safetensors", (1, 1))  # another file, as far as anyone knows
+    assert logits_of(load(quantize="int4").model).equal(first)
+    kept_files = list((tmp_path / "cache" / "converted").glob("*/model.safetensors"))
+    assert len(kept_files) == 1, "no room, nothing kept"
+
+
+RELEASED = 51.6 * 10**9
+"""Bytes of the released weights without those for pictures, in bfloat16."""
+
+
+@pytest.mark.parametrize(
+    ("card", "free_gb", "capability", "form"),
+    [
+        ("H200", 139, (9, 0), ""),
+        ("H100", 78, (9, 0), ""),
+        ("A100 80 GB", 78, (8, 0), ""),
+        ("RTX PRO 6000", 94, (12, 0), ""),
+        ("H100 in use", 40, (9, 0), "fp8"),
+        ("A100 40 GB", 39, (8, 0), "int4"),
+        ("RTX 5090", 31, (12, 0), "int4"),
+        ("RTX 4090", 23, (8, 9), "int4"),
+        ("RTX 4060", 7.5, (8, 9), None),
+    ],
+)
+def test_the_form_is_chosen_by_what_the_card_has_and_can(
+    card, free_gb, capability, form, monkeypatch
+) -> None:
+    entry = {"dtype": "BF16", "shape": [int(RELEASED / 2)], "data_offsets": [0, int(RELEASED)]}
+    monkeypatch.setattr(choose_form, "_entries", lambda files: [("weight", entry)])
+    monkeypatch.setattr(choose_form, "free_bytes", lambda device: int(free_gb * 2**30))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    cuda, folder = torch.device("cuda"), Path("released")
+    choose = partial(choose_form.choose_form, folder, [], device=cuda, dtype=torch.bfloat16)
+    if form is None:
+        with pytest.raises(NoRoomError, match=r"released needs 14\.9 GiB .* 7\.5 GiB of cuda"):
+            choose(requested="auto")
+        return
+    chosen = choose(requested="auto")
+    assert chosen.name == form, card
+    assert [note for note in chosen.notes if "GiB of cuda are free" in note] == list(chosen.notes)
+    assert bool(chosen.notes) == bool(form)
+    assert choose(requested="int4").quantize == "int4"
+
+
+def test_what_its_publisher_quantised_is_not_quantised_again(monkeypatch) -> None:
+    entry = {"dtype": "U8", "shape": [8, 16], "data_offsets": [0, 128]}
+    monkeypatch.setattr(choose_form, "_entries", lambda files: [("weight", entry)])
+    choose = partial(choose_form.choose_form, Path("packed"), [], device=CPU, dtype=torch.bfloat16)
+    assert choose(requested="auto").quantize is None
+    with pytest.raises(ModelError, match="quantised already: omit"):
+        choose(requested="int4")
+
+
+def test_float8_multiplies_on_hopper_and_blackwell_servers_alone(monkeypatch) -> None:
+    can = {(8, 9): False, (9, 0): True, (10, 3): True, (12, 1): False}
+    found = []
+    for capability in can:
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, it=capability: it)
+        found.append(has_float8(torch.device("cuda")))
+    assert found == list(can.values())
+
+
 def test_fp8_is_refused_where_there_is_no_such_card(tmp_path: Path) -> None:
     folder = save_tiny_checkpoint(tmp_path)
     config = EngineConfig(model=str(folder), device="cpu", quantize="fp8")
@@ -173,8 +259,8 @@ def test_a_grouped_product_is_each_row_s_own_matrix(ends: list[int], dtype: torc
         ]
     )
     tolerance = 1e-5 if dtype == torch.float32 else 1e-2
-    for product in (grouped_product, product_by_product):
-        assert off(product(rows, matrices, group_ends), expected) < tolerance
+    product = product_by_product(rows, matrices.__getitem__, group_ends)
+    assert off(product, expected) < tolerance
 
 
 @pytest.mark.parametrize("device", DEVICES)
