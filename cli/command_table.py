@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from intarsia.cli.errors import MEANINGS, CliError, ExitCode, as_fault
 from intarsia.engine.ipc.printable import displayable
@@ -87,6 +88,12 @@ class CommandTable(click.Group):
         if close and args[0] not in self.rows:
             ctx.fail(f"No such command {args[0]!r}: did you mean {close[0]!r}?")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name from the table, without importing any command."""
+        names = [name for name in self.rows if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=self.rows[name].summary) for name in names]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import click
 
-from intarsia.cli.doctor import CHECKS
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.status import ask_status
 from intarsia.engine.ipc.build_id import build_id
-from intarsia.engine.ipc.client import EngineError
+from intarsia.engine.ipc.errors import EngineError
 from intarsia.lsp import statistics
 
 
@@ -68,7 +67,8 @@ def _lines() -> Iterator[str]:
     kept = statistics.read_last_settings(statistics.last_settings_file()) or {}
     for key, value in sorted(kept.items()):
         yield f"setting {key}: {value}"
-    yield from (f"doctor, {found.name}: {found.state}" for found in (check() for check in CHECKS))
+    findings = (check() for check in load("intarsia.cli.doctor").CHECKS)
+    yield from (f"doctor, {found.name}: {found.state}" for found in findings)
     yield asyncio.run(_engine())
     counts = statistics.read_counts(statistics.statistics_file()).counts
     for language, of in sorted(counts.languages.items()):
@@ -79,7 +79,7 @@ def _lines() -> Iterator[str]:
 async def _engine() -> str:
     """Return the engine's state and counts, or the kind of error."""
     try:
-        status = await ask_status()
+        status = await load("intarsia.cli.status").ask_status()
     except EngineError as error:
         return f"engine: {type(error).__name__}"
     megabytes = status.resident_bytes // 1_000_000

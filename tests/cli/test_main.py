@@ -77,14 +77,24 @@ def test_every_command_is_found_and_has_help(name: str):
     assert "--debug" in result.stdout
 
 
-def test_the_help_imports_no_command():
+COMPLETES = {"_INTARSIA_COMPLETE": "bash_complete", "COMP_WORDS": "intarsia re", "COMP_CWORD": "1"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "shown"),
+    [({}, "Fill holes in a file."), (COMPLETES, "plain,remote\nplain,report")],
+)
+def test_neither_the_help_nor_a_completed_name_imports_a_command(variables, shown):
     program = (
         "import sys; from intarsia.cli.command_table import cli, COMMANDS\n"
         "from contextlib import suppress\n"
         "with suppress(SystemExit): cli.main(['--help'])\n"
         "sys.exit(any(row.module in sys.modules for row in COMMANDS.values()))"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | variables)
+    assert shown in done.stdout
+    assert done.returncode == 0
 
 
 def test_without_a_command_the_help_is_shown_and_a_mistyped_one_is_one_line():
