@@ -85,7 +85,7 @@ class Window:
             settings=Settings(model="a model", next_edit="sure"),
             settings_of=lambda document: Settings(next_edit="sure"),
             settings_requests=SettingsRequests(),
-            refusal=lambda document: None,
+            in_force=SimpleNamespace(of=lambda document: Settings(next_edit="sure"), folders=()),
             extensions=Extensions(next_edits=True),
             notify=lambda _, told: self.offers.append(self.looks.offers_of(told.uri)),
             status=SimpleNamespace(count_next_edits=self._add),
