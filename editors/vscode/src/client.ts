@@ -11,23 +11,24 @@ import {
   ShowMessageNotification,
   type ShowMessageParams,
 } from "vscode-languageclient/node";
-import { IntarsiaCapabilities } from "./capabilities";
 import { addImports } from "./edits/addImports";
 import { withCommands } from "./edits/codeActions";
-import { expandsEmmet } from "./emmet/expandsEmmet";
+import { expandsEmmet } from "./emmet";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
-import { Restarts } from "./restarts";
 import { LANGUAGE_OPTIONS, serverOptions, withLanguages } from "./serverOptions";
-import { documentSchemes } from "./documentSchemes";
-import { argsOf, type ServerProgram } from "./serverProgram";
+import { argsOf, type ServerProgram } from "./findServer";
+
+const EXTENSIONS = { drafts: true, status: true, confidence: true, nextEdits: true };
 
 export interface ClientParts {
   program: ServerProgram;
   /** Folder that the server runs in: never an opened one. */
   cwd: string;
+  /** The schemes of the documents that the server gets. */
+  schemes: readonly string[];
   log: LogOutputChannel;
   ghostText: GhostText;
   nextEdits: NextEdits;
@@ -38,9 +39,9 @@ export interface ClientParts {
 
 export function createClient(parts: ClientParts): LanguageClient {
   const options: LanguageClientOptions = {
-    documentSelector: [...documentSchemes().map((scheme) => ({ scheme })), { notebook: "*" }],
+    documentSelector: [...parts.schemes.map((scheme) => ({ scheme })), { notebook: "*" }],
     outputChannel: parts.log,
-    errorHandler: restarting(parts.onEnded, () => client.isRunning()),
+    errorHandler: restarting(parts.onEnded, () => client),
     initializationFailedHandler: () => false,
     middleware: {
       provideInlineCompletionItems: (document, position, context, token) =>
@@ -67,7 +68,17 @@ export function createClient(parts: ClientParts): LanguageClient {
     options: { cwd: parts.cwd },
   };
   const client: LanguageClient = new LanguageClient("intarsia", "Intarsia", server, options);
-  client.registerFeature(new IntarsiaCapabilities());
+  client.registerFeature({
+    fillClientCapabilities: (capabilities) => {
+      capabilities.experimental = {
+        ...(capabilities.experimental as object),
+        intarsia: EXTENSIONS,
+      };
+    },
+    initialize: () => undefined,
+    getState: () => ({ kind: "static" }),
+    clear: () => undefined,
+  });
   client.onNotification(DRAFT, parts.ghostText.draw);
   client.onNotification(NEXT_EDITS, parts.nextEdits.receive);
   client.onNotification(STATUS, parts.onStatus);
@@ -100,16 +111,18 @@ function overridesIn(uri: Uri | null): { languageId: string; name: string; value
   );
 }
 
-/** Restart a server that has ended, without a message. */
-function restarting(onEnded: ClientParts["onEnded"], isRunning: () => boolean): ErrorHandler {
-  const restarts = new Restarts();
+/** Restart a server that has ended, without a message: not if it never started, or ends repeatedly. */
+function restarting(onEnded: ClientParts["onEnded"], client: () => LanguageClient): ErrorHandler {
+  let usual: ErrorHandler | undefined;
   return {
     error: () => ({ action: ErrorAction.Continue, handled: true }),
-    closed: () => {
-      const isStartedAgain = restarts.afterEnd(isRunning());
+    closed: async () => {
+      usual ??= client().createDefaultErrorHandler();
+      const isRunning = client().isRunning();
+      const { action } = await usual.closed();
+      const isStartedAgain = isRunning && action === CloseAction.Restart;
       onEnded(isStartedAgain);
-      const action = isStartedAgain ? CloseAction.Restart : CloseAction.DoNotRestart;
-      return { action, handled: true };
+      return { action: isStartedAgain ? action : CloseAction.DoNotRestart, handled: true };
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, type Pseudoterminal, window } from "vscode";
-import { argsOf, type ServerProgram } from "./serverProgram";
+import { argsOf, type ServerProgram } from "./findServer";
 
 export function runDoctor(program: ServerProgram, cwd: string): void {
   const terminal = window.createTerminal({ name: "Intarsia Doctor", pty: output(program, cwd) });

@@ -1,4 +1,5 @@
-// Draws a draft after the cursor, in the colour of ghost text, until the suggestion replaces it.
+// Draws a draft after the cursor, in the colour of ghost text, until the suggestion replaces it:
+// settled tokens as text, the others as dots.
 
 import {
   type DecorationOptions,
@@ -9,9 +10,11 @@ import {
   ThemeColor,
   window,
 } from "vscode";
-import { draftLine } from "./draftLine";
 import type { DraftToken } from "./protocol";
 
+const DOT = "·";
+const NO_BREAK_SPACE = "\u00a0"; // decorations collapse runs of plain spaces
+const MAX_COLUMNS = 120;
 const GHOST = new ThemeColor("editorGhostText.foreground");
 
 export class DraftView implements Disposable {
@@ -58,4 +61,21 @@ export class DraftView implements Disposable {
       subscription.dispose();
     }
   }
+}
+
+/** Return the draft's first line, and the number of lines after it. */
+export function draftLine(tokens: readonly DraftToken[], tabSize: number): string {
+  const [first = "", ...more] = tokens
+    .map(({ text, settled }) => (settled ? text : dotted(text)))
+    .join("")
+    .trimEnd()
+    .split(/\r\n|\n|\r/);
+  const line = first.replaceAll("\t", " ".repeat(tabSize)).slice(0, MAX_COLUMNS);
+  const mark = more.length > 0 ? `  +${more.length}` : "";
+  return `${line}${mark}`.replaceAll(" ", NO_BREAK_SPACE);
+}
+
+/** Return dots in place of the text, so that its length shows but not its words. */
+function dotted(text: string): string {
+  return text.replace(/\S/gu, DOT);
 }

@@ -1,9 +1,8 @@
 // Entry point. It loads little; the language client is loaded once a server is found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
-import { RUN_COMMANDS } from "./edits/codeActionCommands";
 import { runDoctor } from "./doctor";
+import { offeredAction, resolveEdit, RUN_COMMANDS } from "./edits/codeActions";
 import { EditPreview } from "./edits/editPreview";
 import type { EditTools } from "./edits/edits";
 import { toggleLanguage } from "./language";
@@ -11,25 +10,11 @@ import { showMenu } from "./menu";
 import { inform } from "./messages";
 import type { Asked as NextEditAsked } from "./nextEdits/nextEdits";
 import { Pause } from "./pause";
+import { SeenContextView } from "./seenContext";
 import { Session } from "./session";
-import { StatusItem } from "./statusItem";
-import { whyText } from "./statusText";
+import { StatusItem, whyText } from "./statusItem";
 
 type Edits = typeof import("./edits/edits");
-
-/** Loads the view when it is first shown: it needs the language client's module. */
-class SeenContextLoader {
-  private view: Promise<import("./seenContext").SeenContextView> | null = null;
-
-  async show(client: LanguageClient): Promise<void> {
-    this.view ??= import("./seenContext").then(({ SeenContextView }) => new SeenContextView());
-    await (await this.view).show(client);
-  }
-
-  dispose(): void {
-    void this.view?.then((view) => view.dispose());
-  }
-}
 
 const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
@@ -58,7 +43,7 @@ export function activate(context: ExtensionContext): void {
   };
 
   const preview = new EditPreview();
-  const seenContext = new SeenContextLoader();
+  const seenContext = new SeenContextView();
   const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
     const edits = await import("./edits/edits");
     await (session.client && act(edits, { client: session.client, preview }));
@@ -92,10 +77,7 @@ export function activate(context: ExtensionContext): void {
     fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
   };
   const runCodeAction = async (index: number) => {
-    const [{ applyEdit }, { offeredAction, resolveEdit }] = await Promise.all([
-      import("./edits/applyEdit"),
-      import("./edits/codeActions"),
-    ]);
+    const { applyEdit } = await import("./edits/applyEdit");
     const action = offeredAction(index);
     const edit = session.client && action && (await resolveEdit(session.client, action));
     await (session.client && edit && applyEdit(session.client, preview, edit, action.title));

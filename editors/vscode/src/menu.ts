@@ -2,8 +2,7 @@
 
 import { commands, type QuickPickItem, QuickPickItemKind, type TextDocument, window } from "vscode";
 import { disabledLanguages } from "./language";
-import type { SessionState } from "./sessionState";
-import { statusText } from "./statusText";
+import { type SessionState, statusText } from "./statusItem";
 
 interface Choice extends QuickPickItem {
   run?: () => unknown;

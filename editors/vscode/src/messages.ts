@@ -1,9 +1,10 @@
 // Tells the user in a message. Its words may hold file names and code, so no link in them counts.
 
 import { window } from "vscode";
-import { plainText } from "./plainText";
 
 type Picked = Thenable<string | undefined>;
+
+const CANCELLED: readonly unknown[] = [-32800, -32802]; // of LSP: by the client, by the server
 
 export function inform(message: string, ...buttons: string[]): Picked {
   return window.showInformationMessage(words(message), ...buttons);
@@ -15,6 +16,22 @@ export function warn(message: string, ...buttons: string[]): Picked {
 
 export function fail(message: string, ...buttons: string[]): Picked {
   return window.showErrorMessage(words(message), ...buttons);
+}
+
+/** Say why a request has failed, unless it was cancelled. */
+export function warnOf(error: unknown): void {
+  if (!CANCELLED.includes((error as { code?: unknown }).code)) {
+    void warn(reasonOf(error));
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Break the links in a message: VS Code would run `[text](command:…)` at a click. */
+export function plainText(message: string): string {
+  return message.replaceAll("](", "] (");
 }
 
 function words(message: string): string {

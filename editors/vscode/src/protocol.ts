@@ -2,6 +2,7 @@
 
 import type {
   InlineCompletionItem,
+  LanguageClient,
   Position,
   Range,
   TextEdit,
@@ -19,9 +20,13 @@ export const RENAME_COMMAND = "intarsia.renameInFiles";
 export const IMPORTS_COMMAND = "intarsia.addImports";
 export const CONTEXT_COMMAND = "intarsia.context";
 
-/** The answer of the command `intarsia.context`. */
-export interface SeenContext {
-  text: string;
+/** Have the server run a command. */
+export function execute<Answer>(
+  client: LanguageClient,
+  command: string,
+  argument: object,
+): Promise<Answer> {
+  return client.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
 }
 
 export interface DraftToken {

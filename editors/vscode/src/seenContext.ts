@@ -9,10 +9,9 @@ import {
   window,
   workspace,
 } from "vscode";
-import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
-import { reasonOf } from "./failures";
-import { warn } from "./messages";
-import { CONTEXT_COMMAND, type SeenContext } from "./protocol";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { warn, warnOf } from "./messages";
+import { CONTEXT_COMMAND, execute } from "./protocol";
 
 const SCHEME = "intarsia-context";
 const PLACE = Uri.from({ scheme: SCHEME, path: "What the Model Sees" });
@@ -33,17 +32,13 @@ export class SeenContextView implements TextDocumentContentProvider, Disposable 
       void warn("open a file and put the cursor into it first");
       return;
     }
+    const { document: source, selection } = editor;
     const converter = client.code2ProtocolConverter;
-    const place = {
-      textDocument: { uri: converter.asUri(editor.document.uri) },
-      position: converter.asPosition(editor.selection.active),
-    };
+    const place = converter.asTextDocumentPositionParams(source, selection.active);
     try {
-      const params = { command: CONTEXT_COMMAND, arguments: [place] };
-      const seen = (await client.sendRequest(ExecuteCommandRequest.type, params)) as SeenContext;
-      this.text = seen.text;
+      this.text = (await execute<{ text: string }>(client, CONTEXT_COMMAND, place)).text;
     } catch (error) {
-      void warn(reasonOf(error));
+      warnOf(error);
       return;
     }
     this.changed.fire(PLACE);

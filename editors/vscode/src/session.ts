@@ -8,22 +8,18 @@ import {
   workspace,
 } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { activePython } from "./activePython";
-import { documentSchemes } from "./documentSchemes";
 import { DraftView } from "./draftView";
-import { findServer } from "./findServer";
+import { activePython, findServer, pathWithout, type ServerProgram } from "./findServer";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import type { Pause } from "./pause";
 import { run } from "./run";
-import type { ServerProgram } from "./serverProgram";
-import type { SessionState } from "./sessionState";
+import type { SessionState } from "./statusItem";
 import { readBundle } from "./setup/bundle";
 import { offerSetUp } from "./setup/consent";
+import { hasAnyEnvironment } from "./setup/privateEnvironment";
+import { currentPath } from "./setup/programs";
 import { setUpServer } from "./setup/setUp";
-import { currentPath } from "./setup/uv";
-import { pathWithout } from "./serverLocators/path";
-import { hasAnyEnvironment } from "./serverLocators/privateEnvironment";
 
 export class Session implements Disposable {
   client: LanguageClient | null = null;
@@ -115,15 +111,16 @@ export class Session implements Disposable {
       storage: this.folder,
       serverCommand: workspace.getConfiguration("intarsia").get<string[]>("serverCommand", []),
       isTrusted: workspace.isTrusted,
-      path: pathWithout(currentPath(), this.untrustedFolders()),
+      path: this.path,
       activePython,
     });
   }
 
-  /** Folders whose programs must not be run. */
-  private untrustedFolders(): string[] {
+  /** The PATH without folders whose programs must not be run. */
+  private get path(): string {
     const folders = workspace.isTrusted ? [] : (workspace.workspaceFolders ?? []);
-    return folders.map(({ uri }) => uri.fsPath);
+    const untrusted = folders.map(({ uri }) => uri.fsPath);
+    return pathWithout(currentPath(), untrusted);
   }
 
   /** @param isUpdate whether a server of another version was set up */
@@ -140,7 +137,7 @@ export class Session implements Disposable {
       storage: this.folder,
       log: this.log,
       report: (message) => this.become({ kind: "settingUp", message }),
-      path: pathWithout(currentPath(), this.untrustedFolders()),
+      path: this.path,
     });
     const program = await this.find();
     if (program === null) {
@@ -177,6 +174,7 @@ export class Session implements Disposable {
     const client: LanguageClient = createClient({
       program,
       cwd: this.folder,
+      schemes: this.schemes,
       log: this.log,
       ghostText,
       nextEdits,
@@ -222,6 +220,15 @@ export class Session implements Disposable {
     this.turn = this.turn.then(act).catch((error: unknown) => this.fail(String(error)));
     return this.turn;
   }
+}
+
+/**
+ * Return the schemes of the documents that the server gets: files, new documents, and whatever the
+ * opened folders hold. A folder of a virtual file system has a scheme of its own.
+ */
+function documentSchemes(): string[] {
+  const opened = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.scheme);
+  return [...new Set(["file", "untitled", ...opened])];
 }
 
 function setHasSuggestion(hasSuggestion: boolean): void {

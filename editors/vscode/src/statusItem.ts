@@ -1,8 +1,16 @@
-// The item in the status bar; a click opens the menu.
+// The item in the status bar, and its words for each state. A click opens the menu.
 
 import { type Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
-import type { SessionState } from "./sessionState";
-import { statusText } from "./statusText";
+import type { LastRequest, Status } from "./protocol";
+
+/** What the session does. */
+export type SessionState =
+  | { kind: "searching" }
+  | { kind: "missing" }
+  | { kind: "settingUp"; message: string }
+  | { kind: "starting"; origin: string }
+  | { kind: "running"; origin: string; status: Status | null }
+  | { kind: "failed"; message: string };
 
 export class StatusItem implements Disposable {
   private readonly item = window.createStatusBarItem(
@@ -35,4 +43,120 @@ export class StatusItem implements Disposable {
 /** Return Markdown that shows the text as it is. */
 function literal(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~&]/g, "\\$&");
+}
+
+interface StatusText {
+  text: string;
+  /** Lines of Markdown, one paragraph each. */
+  tooltip: string[];
+  isWarning: boolean;
+}
+
+const NAME = "Intarsia";
+
+/** VS Code's own key of "Trigger Inline Suggestion". */
+const UNSURE = "unsure: Alt+\\ shows it";
+
+/** @param pausedMinutes remaining minutes of a pause; 0: none */
+export function statusText(state: SessionState, pausedMinutes: number): StatusText {
+  switch (state.kind) {
+    case "searching":
+      return calm(`$(sync~spin) ${NAME}`, "Looking for the language server.");
+    case "missing":
+      return calm(`$(cloud-download) ${NAME}: set up`, "Its language server is not set up yet.");
+    case "settingUp":
+      return calm(`$(sync~spin) ${NAME}: setting up`, state.message);
+    case "starting":
+      return calm(`$(sync~spin) ${NAME}`, `Starting the server of ${state.origin}.`);
+    case "failed":
+      return warning(`$(warning) ${NAME}`, state.message);
+    case "running":
+      return running(state.status, state.origin, pausedMinutes);
+  }
+}
+
+function running(status: Status | null, origin: string, pausedMinutes: number): StatusText {
+  const server = `Server: ${origin}`;
+  if (status === null) {
+    return calm(`$(check) ${NAME}`, server);
+  }
+  const model = status.model ?? NAME;
+  const last = status.last === null ? [] : lastLines(status.last);
+  if (pausedMinutes > 0) {
+    return calm(`$(debug-pause) ${NAME}`, `Paused for ${pausedMinutes} more min.`, server);
+  }
+  switch (status.state) {
+    case "off":
+      return calm(
+        `$(circle-slash) ${NAME}`,
+        status.message ?? "Turned off in the settings.",
+        server,
+      );
+    case "starting":
+      return calm(`$(sync~spin) ${NAME}`, status.message ?? "The engine is starting.", server);
+    case "loading":
+      return calm(
+        `$(sync~spin) ${NAME}${percent(status)}`,
+        status.message ?? "Loading the model.",
+        server,
+      );
+    case "ready":
+      return calm(
+        status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${NAME}`,
+        `Ready: ${model}`,
+        ...last,
+        server,
+      );
+    case "working":
+      return calm(`$(loading~spin) ${NAME}`, `Working: ${model}`, ...last, server);
+    case "failed":
+      return warning(`$(warning) ${NAME}`, status.message ?? "The engine has failed.", server);
+  }
+}
+
+/** Return the last request's outcome and figures, in lines. */
+function lastLines(last: LastRequest): string[] {
+  return [whatWasShown(last), figures(last)].filter((line) => line !== "");
+}
+
+function whatWasShown(last: LastRequest): string {
+  return last.shown
+    ? "Last: a suggestion was shown."
+    : `Last: nothing was shown${last.reason === null ? "." : `: ${last.reason}`}`;
+}
+
+function figures(last: LastRequest): string {
+  const told = (value: number | null, unit: string) =>
+    value === null ? [] : [`${Math.round(value)} ${unit}`];
+  return [
+    ...told(last.ms, "ms"),
+    ...told(last.numForwards, "forward passes"),
+    ...told(last.tokensRead, "tokens read"),
+    ...told(last.tokensReused, "reused"),
+    ...(last.fromCache ? ["known before, not asked again"] : []),
+  ].join(" · ");
+}
+
+function percent({ progress }: Status): string {
+  return progress === null ? "" : ` ${Math.round(progress * 100)} %`;
+}
+
+function calm(text: string, ...tooltip: string[]): StatusText {
+  return { text, tooltip, isWarning: false };
+}
+
+function warning(text: string, ...tooltip: string[]): StatusText {
+  return { text, tooltip, isWarning: true };
+}
+
+/** Return one line on why there was no suggestion, or on the last one. */
+export function whyText(state: SessionState, pausedMinutes: number): string {
+  if (state.kind !== "running" || pausedMinutes > 0 || state.status === null) {
+    return statusText(state, pausedMinutes).tooltip[0] ?? "";
+  }
+  const { status } = state;
+  if (status.state === "failed" || status.state === "off" || status.last === null) {
+    return status.message ?? "There was no request yet.";
+  }
+  return (status.last.shown ? lastLines(status.last) : [whatWasShown(status.last)]).join(" ");
 }

@@ -3,28 +3,31 @@
 import { window } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { AddedImports } from "../protocol";
-import { documentOf, editsFor, toBeReturned } from "./importEdits";
 
-/** @param ask runs the server's command with these arguments */
+interface AddImportsArguments {
+  textDocument: { uri: string };
+}
+
+/**
+ * Have the server return the edits, and make them if the document is still at their version.
+ *
+ * @param ask runs the server's command with these arguments
+ */
 export async function addImports(
   client: LanguageClient,
   args: readonly unknown[],
   ask: (args: unknown[]) => Thenable<unknown>,
 ): Promise<void> {
-  const answer = (await ask(toBeReturned(args))) as AddedImports | null;
+  const [argument] = args as AddImportsArguments[];
+  const answer = (await ask([{ ...argument, apply: false }])) as AddedImports | null;
   const editor = window.activeTextEditor;
-  if (editor === undefined) {
+  const uri = editor && client.code2ProtocolConverter.asUri(editor.document.uri);
+  if (uri !== argument?.textDocument.uri || editor?.document.version !== answer?.version) {
     return;
   }
-  const { document } = editor;
-  if (client.code2ProtocolConverter.asUri(document.uri) !== documentOf(args)) {
-    return;
-  }
-  const edits = await client.protocol2CodeConverter.asTextEdits([
-    ...editsFor(document.version, answer),
-  ]);
+  const edits = await client.protocol2CodeConverter.asTextEdits(answer?.edits ?? []);
   if (edits.length > 0) {
-    await editor.edit(
+    await editor?.edit(
       (edit) => {
         for (const { range, newText } of edits) {
           edit.replace(range, newText);

@@ -1,11 +1,10 @@
 // Applies an edit of the server to the version it was made for, after a preview if it needs one.
 
-import { type TextDocument, type TextEdit, WorkspaceEdit, window, workspace } from "vscode";
+import { WorkspaceEdit, window, workspace } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
-import { type LanguageClient, TextDocumentEdit } from "vscode-languageclient/node";
+import { type LanguageClient, TextDocument, TextDocumentEdit } from "vscode-languageclient/node";
 import type { EditPreview } from "./editPreview";
 import { warn } from "../messages";
-import { type Replacement, textWith } from "./textWith";
 
 const STALE = "the document has changed, so the edit was not applied: run it again";
 
@@ -23,12 +22,12 @@ export async function applyEdit(
   const uri = client.protocol2CodeConverter.asUri(change.textDocument.uri);
   const document = await workspace.openTextDocument(uri);
   const isCurrent = () => document.version === change.textDocument.version;
-  const edits = await client.protocol2CodeConverter.asTextEdits(change.edits as lsp.TextEdit[]);
+  const edits = change.edits as lsp.TextEdit[];
+  const all = new WorkspaceEdit();
+  all.set(uri, await client.protocol2CodeConverter.asTextEdits(edits));
   if (isCurrent() && asksFirst(edit)) {
-    const text = textWith(
-      document.getText(),
-      edits.map((textEdit) => asReplacement(document, textEdit)),
-    );
+    const before = TextDocument.create("", document.languageId, 0, document.getText());
+    const text = TextDocument.applyEdits(before, edits);
     if (!(await preview.ask(document, text, `${title} (preview)`))) {
       return;
     }
@@ -37,8 +36,6 @@ export async function applyEdit(
     void warn(STALE);
     return;
   }
-  const all = new WorkspaceEdit();
-  all.set(uri, edits);
   if (await workspace.applyEdit(all)) {
     await window.showTextDocument(document);
   }
@@ -46,12 +43,4 @@ export async function applyEdit(
 
 function asksFirst({ changeAnnotations }: lsp.WorkspaceEdit): boolean {
   return Object.values(changeAnnotations ?? {}).some(({ needsConfirmation }) => needsConfirmation);
-}
-
-function asReplacement(document: TextDocument, { range, newText }: TextEdit): Replacement {
-  return {
-    start: document.offsetAt(range.start),
-    end: document.offsetAt(range.end),
-    text: newText,
-  };
 }

@@ -2,11 +2,16 @@
 
 import { CodeAction, type Command, ProgressLocation, window } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
-import { CodeActionResolveRequest, type LanguageClient } from "vscode-languageclient/node";
-import { RUN_COMMANDS } from "./codeActionCommands";
-import { isCancelled, reasonOf } from "../failures";
-import { warn } from "../messages";
-import { plainText } from "../plainText";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { plainText, warnOf } from "../messages";
+
+const MAX_OFFERED = 8;
+
+/** The commands of code actions: one for each action that can be offered at once. */
+export const RUN_COMMANDS = Array.from(
+  { length: MAX_OFFERED },
+  (_, index) => `intarsia.runCodeAction${String(index)}`,
+);
 
 let offered: lsp.CodeAction[] = [];
 
@@ -50,13 +55,12 @@ export async function resolveEdit(
         title: plainText(`Intarsia: ${action.title}`),
         cancellable: true,
       },
-      (_progress, cancel) => client.sendRequest(CodeActionResolveRequest.type, action, cancel),
+      (_progress, cancel) =>
+        client.sendRequest<lsp.CodeAction>("codeAction/resolve", action, cancel),
     );
     return resolved.edit ?? null;
   } catch (error) {
-    if (!isCancelled(error)) {
-      void warn(reasonOf(error));
-    }
+    warnOf(error);
     return null;
   }
 }

@@ -18,9 +18,7 @@ import {
 } from "vscode-languageclient/node";
 import { applyEdit } from "./applyEdit";
 import type { EditPreview } from "./editPreview";
-import { isCancelled, reasonOf } from "../failures";
-import { warn } from "../messages";
-import { plainText } from "../plainText";
+import { plainText, warn, warnOf } from "../messages";
 import { EDIT_COMMAND, type EditArguments, type EditResult } from "../protocol";
 
 const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
@@ -107,8 +105,8 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
       const params = { command: EDIT_COMMAND, arguments: [request], workDoneToken };
       return (await client.sendRequest(ExecuteCommandRequest.type, params, token)) as EditResult;
     } catch (error) {
-      if (!token.isCancellationRequested && !isCancelled(error)) {
-        void warn(reasonOf(error));
+      if (!token.isCancellationRequested) {
+        warnOf(error);
       }
       return null;
     } finally {

@@ -14,14 +14,13 @@ import {
   WorkspaceEdit,
 } from "vscode";
 import {
-  ExecuteCommandRequest,
   type LanguageClient,
   type Position as LspPosition,
   TextDocumentEdit,
 } from "vscode-languageclient/node";
-import { reasonOf } from "../failures";
-import { warn } from "../messages";
+import { reasonOf, warn } from "../messages";
 import {
+  execute,
   RENAME_COMMAND,
   RENAMING,
   type Rename,
@@ -167,10 +166,8 @@ async function renamedByServer(
 /** Rename what our server finds in the texts as they are; return how many files were changed. */
 async function renamedByUs(client: LanguageClient, document: TextDocument): Promise<number> {
   const uri = client.code2ProtocolConverter.asUri(document.uri);
-  const { edit, reason } = (await client.sendRequest(ExecuteCommandRequest.type, {
-    command: RENAME_COMMAND,
-    arguments: [{ textDocument: { uri }, apply: false }],
-  })) as RenameResult;
+  const argument = { textDocument: { uri }, apply: false };
+  const { edit, reason } = await execute<RenameResult>(client, RENAME_COMMAND, argument);
   if (edit === null) {
     throw new NotRenamed(reason ?? "nothing was found");
   }

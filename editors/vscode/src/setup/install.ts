@@ -1,17 +1,13 @@
 // Makes the private environment: installs uv, torch and the server, checks that it runs, marks it.
 
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finished, Run } from "../run";
-import { programOfPython } from "../serverProgram";
-import { environmentFolder, markComplete, pythonOf } from "../serverLocators/privateEnvironment";
-import { versionOfProgram } from "../versions";
+import { programOfPython, versionOfProgram } from "../findServer";
 import type { Bundle } from "./bundle";
-import { withLock } from "./lock";
 import { uvSettingsFromPip } from "./pipSettings";
-import { findPython } from "./python";
-import { lastLine, SetupCancelled, SetupError } from "./setupError";
-import { findUv } from "./uv";
+import { environmentFolder, markComplete, pythonOf } from "./privateEnvironment";
+import { findPython, findUv, lastLine, SetupCancelled, SetupError } from "./programs";
 
 const CPU_WHEELS = "https://download.pytorch.org/whl/cpu/torch/";
 
@@ -120,5 +116,40 @@ async function removeOthers(parent: string, kept: string): Promise<void> {
     if (folder !== kept) {
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
+  }
+}
+
+/**
+ * Allow one set-up at a time among all windows: the lock is a folder with the holder's process id.
+ * Throws SetupError when another running process holds it.
+ */
+async function withLock(folder: string, act: () => Promise<void>): Promise<void> {
+  const take = () =>
+    mkdir(folder).then(
+      () => true,
+      () => false,
+    );
+  if (!(await take())) {
+    if (!(await isHeldByRunning(folder))) {
+      await rm(folder, { recursive: true, force: true });
+    }
+    if (!(await take())) {
+      throw new SetupError("another window is setting up the server: wait for it, then reload");
+    }
+  }
+  try {
+    await writeFile(join(folder, "process"), String(process.pid));
+    await act();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function isHeldByRunning(folder: string): Promise<boolean> {
+  try {
+    process.kill(Number(await readFile(join(folder, "process"), "utf8")), 0);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -6,7 +6,7 @@ import { run } from "../run";
 import type { Bundle } from "./bundle";
 import { mayFetch, type TorchWheels } from "./consent";
 import { install } from "./install";
-import { SetupCancelled, SetupError } from "./setupError";
+import { SetupCancelled, SetupError } from "./programs";
 
 export interface SetUp {
   bundle: Bundle;

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
-import { findServer, type Surroundings } from "../findServer";
+import { findServer, pathWithout, type Surroundings } from "../findServer";
 import type { Run } from "../run";
-import { environmentFolder, markComplete } from "../serverLocators/privateEnvironment";
-import { pathWithout } from "../serverLocators/path";
+import { environmentFolder, markComplete } from "../setup/privateEnvironment";
 import { temporaryFolder } from "./temporaryFolder";
 
 const BUNDLE = {
@@ -138,12 +137,17 @@ test("folders of the PATH that are not absolute are not looked into", async () =
   }
 });
 
-test("an older or another minor version on the PATH is passed by", async () => {
-  for (const version of ["0.3.0", "0.2.9", "0.4.0", "1.3.1"]) {
-    const { folder, program } = await folderWithProgram();
-    const run = withVersions({ [program]: `intarsia ${version}` });
-    assert.equal(await findServer(await surroundings({ run, path: folder })), null, version);
+test("only the same version and later patches of its minor version fit on the PATH", async () => {
+  const { folder, program } = await folderWithProgram();
+  const find = async (printed: string) =>
+    findServer(await surroundings({ run: withVersions({ [program]: printed }), path: folder }));
+  for (const version of ["0.3.1", "0.3.12"]) {
+    assert.equal((await find(`intarsia ${version}`))?.command, program, version);
   }
+  for (const version of ["0.3.0", "0.2.9", "0.4.0", "0.4.1", "1.3.1", "nonsense", ""]) {
+    assert.equal(await find(`intarsia ${version}`), null, version);
+  }
+  assert.equal(await find("usage: another program"), null);
 });
 
 test("a private environment counts once its mark is written", async () => {

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Finished, Run } from "../run";
 import { type Installation, install } from "../setup/install";
-import { SetupCancelled, SetupError } from "../setup/setupError";
 import {
   environmentFolder,
   fromPrivateEnvironment,
   hasAnyEnvironment,
   markComplete,
-} from "../serverLocators/privateEnvironment";
+} from "../setup/privateEnvironment";
+import { SetupCancelled, SetupError } from "../setup/programs";
 import { temporaryFolder } from "./temporaryFolder";
 
 const BUNDLE = {

@@ -3,7 +3,6 @@
 // Where Emmet offers its abbreviations in the menu of completions, the server knows of the menu.
 
 import { type Position, type TextDocument, workspace } from "vscode";
-import { endsWithAbbreviation } from "./emmetAbbreviation";
 
 const LANGUAGES = [
   "html",
@@ -35,4 +34,12 @@ export function expandsEmmet(document: TextDocument, position: Position): boolea
   const isKnown = LANGUAGES.includes(languageId) || languageId in included;
   const line = document.lineAt(position.line).text.slice(0, position.character);
   return isKnown && !isExcluded && endsWithAbbreviation(line);
+}
+
+/**
+ * Whether a line ends with an abbreviation, such as `ul>li.item$*3` or `m10`: a word with Emmet's
+ * operators, alone in the line or after a tag.
+ */
+export function endsWithAbbreviation(line: string): boolean {
+  return /(?:^|>)\s*[\w!#.][\w!#.:$*>+^()@[\]{}=%-]*$/.test(line);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LastRequest, Status } from "../protocol";
-import { statusText, whyText } from "../statusText";
+import { statusText, whyText } from "../statusItem";
 
 const ready: Status = {
   state: "ready",

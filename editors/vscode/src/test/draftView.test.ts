@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draftLine } from "../draftLine";
+import { draftLine } from "../draftView";
 
 const settled = (text: string) => ({ text, confidence: 1, settled: true });
 const guessed = (text: string) => ({ text, confidence: 0.4, settled: false });

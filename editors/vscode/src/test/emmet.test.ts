@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endsWithAbbreviation } from "../emmet/emmetAbbreviation";
+import { endsWithAbbreviation } from "../emmet";
 
 test("an abbreviation is a word with Emmet's operators, alone in its line or after a tag", () => {
   for (const line of ["ul>li.item$*3", "  div", "<p>a", "m10", "!", ".card"]) {

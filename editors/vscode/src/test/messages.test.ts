@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainText } from "../plainText";
+import { plainText } from "../messages";
 
 // VS Code's own: src/vs/base/common/linkedText.ts.
 const LINK = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/gi;

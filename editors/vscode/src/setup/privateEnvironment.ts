@@ -1,10 +1,10 @@
-// Fourth place: the extension's own environment. It is complete only with the mark written last.
+// The extension's own environment of Python. It is complete only with the mark written last.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { programOfPython, type ServerProgram } from "../serverProgram";
-import type { Bundle } from "../setup/bundle";
+import { programOfPython, type ServerProgram } from "../findServer";
+import type { Bundle } from "./bundle";
 
 const MARK = "intarsia-ready.json";
 
