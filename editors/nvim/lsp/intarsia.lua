@@ -1,5 +1,24 @@
 -- How Neovim (0.11 or newer) runs the language server; found by vim.lsp.enable("intarsia").
 
+---Declare the capabilities that decide how the server answers.
+---@param capabilities lsp.ClientCapabilities
+local function declare(capabilities)
+  local options = require("intarsia.options")
+  local in_menu = options.current.completion
+  local is_drawn_here = not in_menu and not options.is_native()
+  -- A client that shows ghost text gets no items in its completion menu, and the other way round.
+  capabilities.textDocument.inlineCompletion = not in_menu and { dynamicRegistration = false }
+    or nil
+  capabilities.experimental = vim.tbl_extend("force", capabilities.experimental or {}, {
+    intarsia = {
+      drafts = is_drawn_here and options.current.drafts,
+      confidence = is_drawn_here,
+      status = true,
+      nextEdits = true,
+    },
+  })
+end
+
 ---@type vim.lsp.Config
 return {
   cmd = function(dispatchers)
@@ -16,7 +35,7 @@ return {
     return client.name == config.name and not client:is_stopped()
   end,
   before_init = function(params)
-    require("intarsia.capabilities").declare(params.capabilities)
+    declare(params.capabilities)
   end,
   handlers = {
     ["intarsia/draft"] = function(_, draft)

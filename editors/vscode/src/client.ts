@@ -18,7 +18,7 @@ import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
-import { LANGUAGE_OPTIONS, serverOptions, withLanguages } from "./serverOptions";
+import { LANGUAGE_OPTIONS, serverOptions } from "./serverOptions";
 import { argsOf, type ServerProgram } from "./findServer";
 
 const EXTENSIONS = { drafts: true, status: true, confidence: true, nextEdits: true };
@@ -97,7 +97,7 @@ function optionsOf(scopeUri: string | undefined): Record<string, unknown> {
   // Without a scope, VS Code would take the folder of the active editor.
   const scope = scopeUri === undefined ? null : Uri.parse(scopeUri);
   const section = workspace.getConfiguration(undefined, scope).get("intarsia");
-  return withLanguages(serverOptions(section), overridesIn(scope));
+  return serverOptions(section, overridesIn(scope));
 }
 
 /** What the user or a folder sets for single languages, as in `"[python]": {…}`. */

@@ -25,6 +25,25 @@ local function on_selection(arguments, otherwise, act)
   act(selection or otherwise())
 end
 
+---@param module string
+---@param name string
+---@return intarsia.Subcommand # calls a function of a module
+local function calling(module, name)
+  return {
+    run = function()
+      require("intarsia." .. module)[name]()
+    end,
+  }
+end
+
+-- Functions for users, by the word after `nextedit`.
+local NEXT_EDIT = {
+  [""] = "next_edit",
+  all = "apply_next_edits",
+  dismiss = "dismiss_next_edit",
+  rename = "rename_everywhere",
+}
+
 ---@type table<string, intarsia.Subcommand>
 local subcommands = {
   status = {
@@ -58,27 +77,16 @@ local subcommands = {
       end)
     end,
   },
-  cancel = {
-    run = function()
-      require("intarsia.edit").cancel()
-    end,
-  },
+  cancel = calling("edit", "cancel"),
   nextedit = {
     values = { "all", "dismiss", "rename" },
     run = function(words)
-      local intarsia = require("intarsia")
-      local act = intarsia.next_edit
-      if words[1] == "all" then
-        act = intarsia.apply_next_edits
-      elseif words[1] == "dismiss" then
-        act = intarsia.dismiss_next_edit
-      elseif words[1] == "rename" then
-        act = intarsia.rename_everywhere
-      elseif words[1] then
+      local act = NEXT_EDIT[words[1] or ""]
+      if not act then
         local message = "a next edit can be shown, dismissed, renamed, or all; not %q"
         return fail(message:format(words[1]))
       end
-      if not act() then
+      if not require("intarsia")[act]() then
         local what = words[1] == "rename" and "nothing to rename everywhere" or "no next edit"
         vim.notify(("intarsia: there is %s here now"):format(what))
       end
@@ -103,26 +111,14 @@ local subcommands = {
       vim.notify(("intarsia: no ghost text for %s %s"):format(minutes, unit))
     end,
   },
-  log = {
-    run = function()
-      require("intarsia.log").show()
-    end,
-  },
+  log = calling("log", "show"),
   why = {
     run = function()
       vim.notify("intarsia: " .. require("intarsia.status").why())
     end,
   },
-  context = {
-    run = function()
-      require("intarsia.seen_context").show()
-    end,
-  },
-  restart = {
-    run = function()
-      require("intarsia.server").restart()
-    end,
-  },
+  context = calling("seen_context", "show"),
+  restart = calling("server", "restart"),
 }
 
 ---@return string[]

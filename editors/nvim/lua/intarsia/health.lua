@@ -15,7 +15,7 @@ local function check_neovim()
   local options = require("intarsia.options").current
   if options.completion then
     vim.health.info("Suggestions are items in the completion menu (option `completion`)")
-  elseif require("intarsia.capabilities").is_native() then
+  elseif require("intarsia.options").is_native() then
     vim.health.info("Ghost text is drawn by vim.lsp.inline_completion (option `native`)")
   else
     vim.health.ok("Ghost text is drawn by the plugin")

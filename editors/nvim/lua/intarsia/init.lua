@@ -2,10 +2,14 @@
 
 local M = {}
 
----@return table # the module that draws the ghost text
-local function drawn_by()
-  local is_native = require("intarsia.capabilities").is_native()
-  return require(is_native and "intarsia.native" or "intarsia.ghost_text")
+---@param step 1|-1
+---@return boolean
+local function cycle(step)
+  if require("intarsia.options").is_native() then
+    vim.lsp.inline_completion.select({ count = step })
+    return true
+  end
+  return require("intarsia.ghost_text").cycle(step)
 end
 
 ---Set options, all of them optional, and start the server for every file.
@@ -22,8 +26,8 @@ end
 ---Accept the whole ghost text.
 ---@return boolean # whether there was one
 function M.accept()
-  if require("intarsia.capabilities").is_native() then
-    return require("intarsia.native").accept()
+  if require("intarsia.options").is_native() then
+    return vim.lsp.inline_completion.get()
   end
   return require("intarsia.accept").all()
 end
@@ -49,13 +53,13 @@ end
 ---Show the next suggestion; the first time, several are requested.
 ---@return boolean # whether the server is attached here
 function M.next()
-  return drawn_by().cycle(1)
+  return cycle(1)
 end
 
 ---Show the previous suggestion; the first time, several are requested.
 ---@return boolean # whether the server is attached here
 function M.previous()
-  return drawn_by().cycle(-1)
+  return cycle(-1)
 end
 
 ---Hide the ghost text until something is typed; without one, dismiss the next edit on show.

@@ -90,83 +90,69 @@ M.current = defaults
 ---@param words any[]
 ---@return boolean
 local function is_command(words)
-  return #words > 0
-    and vim.iter(words):all(function(word)
-      return type(word) == "string"
-    end)
+  return #words > 0 and vim.iter(words):all(function(word)
+    return type(word) == "string"
+  end)
 end
 
----@param key any
----@return boolean
-local function is_key(key)
-  return key == false or (type(key) == "string" and key ~= "")
-end
-
----Return one line for each option that cannot be used.
+---Return the keys that can be used.
 ---@param given table<string, any>
----@return string[]
-local function problems_of(given)
-  local problems = {}
-  for name, value in vim.spairs(given) do
-    if not kinds[name] then
-      local known = table.concat(vim.tbl_keys(kinds), ", ")
-      table.insert(problems, ("unknown option %q; known are: %s"):format(name, known))
-    elseif not vim.list_contains(kinds[name], type(value)) then
-      table.insert(problems, ("option %q cannot be a %s"):format(name, type(value)))
-    end
-  end
-  for name, key in vim.spairs(type(given.keys) == "table" and given.keys or {}) do
+---@param report fun(format: string, ...: any)
+---@return table<string, string|false>
+local function usable_keys(given, report)
+  local keys = {}
+  for name, key in vim.spairs(given) do
     if defaults.keys[name] == nil then
       local known = table.concat(vim.tbl_keys(defaults.keys), ", ")
-      table.insert(problems, ("unknown key %q; known are: %s"):format(name, known))
-    elseif not is_key(key) then
-      table.insert(problems, ('key %q is a string such as "<M-l>", or false'):format(name))
+      report("unknown key %q; known are: %s", name, known)
+    elseif key ~= false and (type(key) ~= "string" or key == "") then
+      report('key %q is a string such as "<M-l>", or false', name)
+    else
+      keys[name] = key
     end
   end
-  if type(given.cmd) == "table" and not is_command(given.cmd) then
-    table.insert(problems, 'option "cmd" is a list such as { "/path/to/intarsia", "serve" }')
-  end
-  return problems
+  return keys
 end
 
 ---Set the options; report those that cannot be used.
 ---@param given intarsia.Options
 ---@return intarsia.Options
 function M.set(given)
-  for _, problem in ipairs(problems_of(given)) do
-    vim.notify("intarsia: " .. problem, vim.log.levels.ERROR)
+  local function report(format, ...)
+    vim.notify("intarsia: " .. format:format(...), vim.log.levels.ERROR)
   end
   local usable = {}
-  for name, value in pairs(given) do
-    if kinds[name] and vim.list_contains(kinds[name], type(value)) then
+  for name, value in vim.spairs(given) do
+    if not kinds[name] then
+      local known = table.concat(vim.tbl_keys(kinds), ", ")
+      report("unknown option %q; known are: %s", name, known)
+    elseif not vim.list_contains(kinds[name], type(value)) then
+      report("option %q cannot be a %s", name, type(value))
+    elseif name == "cmd" and not is_command(value) then
+      report('option "cmd" is a list such as { "/path/to/intarsia", "serve" }')
+    elseif name == "keys" and type(value) == "table" then
+      usable.keys = usable_keys(value, report)
+    elseif name ~= "keys" or value == false then -- true: the defaults
       usable[name] = value
     end
   end
-  if usable.keys == true then
-    usable.keys = nil
-  elseif usable.keys then
-    usable.keys = vim.iter(usable.keys):fold({}, function(keys, name, key)
-      if defaults.keys[name] and is_key(key) then
-        keys[name] = key
-      end
-      return keys
-    end)
-  end
-  if usable.cmd and not is_command(usable.cmd) then
-    usable.cmd = nil
-  end
   M.current = vim.tbl_deep_extend("force", defaults, usable)
   return M.current
+end
+
+---Whether Neovim's own inline completion (0.12) draws the ghost text.
+---@return boolean
+function M.is_native()
+  return M.current.native and vim.lsp.inline_completion ~= nil
 end
 
 ---Return the server's settings in an opened folder; those of all else without one.
 ---@param folder? string
 ---@return intarsia.ServerSettings
 function M.settings(folder)
-  local given = M.current.settings
-  local found = given
-  if type(given) == "function" then
-    found = given(folder)
+  local found = M.current.settings
+  if type(found) == "function" then
+    found = found(folder)
   end
   if found ~= nil and type(found) ~= "table" then
     vim.notify_once("intarsia: the function `settings` must return a table", vim.log.levels.ERROR)

@@ -120,25 +120,21 @@ function M.restart()
   for _, client in ipairs(clients) do
     client:stop()
   end
-  local timer, waited_ms = assert(vim.uv.new_timer()), 0
-  local function check()
-    if timer:is_closing() then
-      return -- several calls may have been scheduled while Neovim was busy
+  local function check(waited_ms)
+    local left = vim.tbl_filter(function(client)
+      return vim.lsp.get_client_by_id(client.id) ~= nil
+    end, clients)
+    if #left == 0 then
+      return vim.lsp.enable("intarsia")
     end
-    waited_ms = waited_ms + 50
-    local has_ended = vim.iter(clients):all(function(client)
-      return vim.lsp.get_client_by_id(client.id) == nil
-    end)
-    if has_ended then
-      timer:close()
-      vim.lsp.enable("intarsia")
-    elseif waited_ms == 2000 then
-      for _, client in ipairs(clients) do
-        client:stop(true)
-      end
+    for _, client in ipairs(waited_ms == 2000 and left or {}) do
+      client:stop(true)
     end
+    vim.defer_fn(function()
+      check(waited_ms + 50)
+    end, 50)
   end
-  timer:start(0, 50, vim.schedule_wrap(check))
+  check(0)
 end
 
 return M

@@ -5,16 +5,12 @@ local M = {}
 local is_on = true
 local timer ---@type uv.uv_timer_t? runs while paused
 
-local function stop_timer()
-  if timer then
-    timer:close()
-    timer = nil
-  end
-end
-
 ---@param on boolean
 local function set(on)
-  stop_timer()
+  if timer and not timer:is_closing() then
+    timer:close()
+  end
+  timer = nil
   is_on = on
   require("intarsia.ghost_text").update(vim.api.nvim_get_current_buf())
   require("intarsia.next_edit").update()
@@ -39,14 +35,9 @@ end
 ---@param minutes number
 function M.pause(minutes)
   set(false)
-  timer = assert(vim.uv.new_timer())
-  timer:start(
-    math.floor(minutes * 60000),
-    0,
-    vim.schedule_wrap(function()
-      set(true)
-    end)
-  )
+  timer = vim.defer_fn(function()
+    set(true)
+  end, math.floor(minutes * 60000))
   require("intarsia.status").announce()
 end
 

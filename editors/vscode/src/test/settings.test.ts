@@ -3,15 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import manifest from "../../package.json";
-import { LANGUAGE_OPTIONS, SERVER_OPTIONS, serverOptions, withLanguages } from "../serverOptions";
-
-const NOT_SENT = ["intarsia.serverCommand"];
-
-test("the extension sends the server each setting of the manifest", () => {
-  const names = Object.keys(manifest.contributes.configuration.properties);
-  const sent = SERVER_OPTIONS.map((name) => `intarsia.${name}`);
-  assert.deepEqual(names.sort(), [...NOT_SENT, ...sent].sort());
-});
+import { LANGUAGE_OPTIONS, serverOptions } from "../serverOptions";
 
 test("settings of programs, files and the model's work are restricted without trust", () => {
   const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
@@ -33,11 +25,9 @@ test("no workspace names the program of the server, trusted or not", () => {
   assert.equal(command.scope, "machine");
 });
 
-test("the server gets its own options only, and null for its default", () => {
-  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null });
-  assert.equal(options.debounceMs, 10);
-  assert.equal(options.model, null);
-  assert.ok(!("serverCommand" in options));
+test("the server gets all settings but the extension's own", () => {
+  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null }, []);
+  assert.deepEqual(options, { debounceMs: 10, model: null, languages: {} });
 });
 
 test("the settings that a language may override are those of the manifest", () => {
@@ -52,9 +42,8 @@ test("the settings that a language may override are those of the manifest", () =
 test("what VS Code has for a language goes before the setting of languages", () => {
   const options = { languages: { python: { inStrings: false, overMenu: true } } };
   const override = { languageId: "python", name: "inStrings", value: true };
-  const { languages } = withLanguages(options, [override]);
+  const { languages } = serverOptions(options, [override]);
   assert.deepEqual(languages, { python: { inStrings: true, overMenu: true } });
-  assert.deepEqual(withLanguages({ languages: null }, [override]).languages, {
-    python: { inStrings: true },
-  });
+  const { languages: others } = serverOptions({ languages: null }, [override]);
+  assert.deepEqual(others, { python: { inStrings: true } });
 });

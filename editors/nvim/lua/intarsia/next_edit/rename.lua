@@ -166,14 +166,12 @@ local function edits_by_buffer(edit)
     local buffer = vim.uri_to_bufnr(uri)
     found[buffer] = vim.list_extend(found[buffer] or {}, edits)
   end
+  for uri, edits in pairs(not edit.documentChanges and edit.changes or {}) do
+    add(uri, edits)
+  end
   for _, change in ipairs(edit.documentChanges or {}) do
     if change.textDocument then
       add(change.textDocument.uri, change.edits)
-    end
-  end
-  if not edit.documentChanges then
-    for uri, edits in pairs(edit.changes or {}) do
-      add(uri, edits)
     end
   end
   return found
