@@ -8,16 +8,6 @@ export interface Candidate {
   sure: string;
 }
 
-/** Suggestions that all replace the same range of one line. */
-export interface Suggested {
-  uri: string;
-  line: number;
-  character: number;
-  /** UTF-16 units of the line after the replaced range. */
-  unitsAfter: number;
-  candidates: readonly Candidate[];
-}
-
 /** Return a candidate with plain line ends. Without confidences, no part of it is sure. */
 export function asCandidate(text: string, confidence: Confidence | undefined): Candidate {
   return { text: plainLines(text), sure: plainLines(confidence?.sure ?? "") };

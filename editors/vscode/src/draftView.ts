@@ -3,7 +3,7 @@
 
 import {
   type DecorationOptions,
-  type Disposable,
+  Disposable,
   type Position,
   Range,
   type TextEditor,
@@ -12,7 +12,7 @@ import {
 } from "vscode";
 import type { DraftToken } from "./protocol";
 
-const DOT = "·";
+const DOT = "·"; // so that the length of a guess shows, but not its words
 const NO_BREAK_SPACE = "\u00a0"; // decorations collapse runs of plain spaces
 const MAX_COLUMNS = 120;
 const GHOST = new ThemeColor("editorGhostText.foreground");
@@ -20,15 +20,11 @@ const GHOST = new ThemeColor("editorGhostText.foreground");
 export class DraftView implements Disposable {
   private readonly type = window.createTextEditorDecorationType({});
   private drawn: { editor: TextEditor; position: Position; line: string } | null = null;
-  private readonly subscriptions: Disposable[];
-
-  constructor() {
-    const clear = () => this.clear();
-    this.subscriptions = [
-      window.onDidChangeTextEditorSelection(clear),
-      window.onDidChangeActiveTextEditor(clear),
-    ];
-  }
+  private readonly parts = Disposable.from(
+    this.type,
+    window.onDidChangeTextEditorSelection(() => this.clear()),
+    window.onDidChangeActiveTextEditor(() => this.clear()),
+  );
 
   draw(editor: TextEditor, position: Position, tokens: readonly DraftToken[]): void {
     const { selection, options } = editor;
@@ -56,26 +52,18 @@ export class DraftView implements Disposable {
   }
 
   dispose(): void {
-    this.type.dispose();
-    for (const subscription of this.subscriptions) {
-      subscription.dispose();
-    }
+    this.parts.dispose();
   }
 }
 
 /** Return the draft's first line, and the number of lines after it. */
 export function draftLine(tokens: readonly DraftToken[], tabSize: number): string {
   const [first = "", ...more] = tokens
-    .map(({ text, settled }) => (settled ? text : dotted(text)))
+    .map(({ text, settled }) => (settled ? text : text.replace(/\S/gu, DOT)))
     .join("")
     .trimEnd()
     .split(/\r\n|\n|\r/);
   const line = first.replaceAll("\t", " ".repeat(tabSize)).slice(0, MAX_COLUMNS);
   const mark = more.length > 0 ? `  +${more.length}` : "";
   return `${line}${mark}`.replaceAll(" ", NO_BREAK_SPACE);
-}
-
-/** Return dots in place of the text, so that its length shows but not its words. */
-function dotted(text: string): string {
-  return text.replace(/\S/gu, DOT);
 }

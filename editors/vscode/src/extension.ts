@@ -4,17 +4,15 @@ import { commands, type ExtensionContext, Selection, Uri, window, workspace } fr
 import { runDoctor } from "./doctor";
 import { offeredAction, resolveEdit, RUN_COMMANDS } from "./edits/codeActions";
 import { EditPreview } from "./edits/editPreview";
-import type { EditTools } from "./edits/edits";
 import { toggleLanguage } from "./language";
 import { showMenu } from "./menu";
 import { inform } from "./messages";
 import type { Asked as NextEditAsked } from "./nextEdits/nextEdits";
 import { Pause } from "./pause";
+import type { EditArguments } from "./protocol";
 import { SeenContextView } from "./seenContext";
 import { Session } from "./session";
 import { StatusItem, whyText } from "./statusItem";
-
-type Edits = typeof import("./edits/edits");
 
 const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
@@ -44,13 +42,13 @@ export function activate(context: ExtensionContext): void {
 
   const preview = new EditPreview();
   const seenContext = new SeenContextView();
-  const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
-    const edits = await import("./edits/edits");
-    await (session.client && act(edits, { client: session.client, preview }));
+  const edit = async (kind: EditArguments["kind"]) => {
+    const { edit } = await import("./edits/edits");
+    await (session.client && edit(session.client, preview, kind));
   };
 
   const table: Record<string, (...args: never[]) => unknown> = {
-    menu: () => showMenu({ session: session.state, pausedMinutes: pause.minutesLeft }),
+    menu: () => showMenu(session.state, pause.minutesLeft),
     pause: () => setPaused(true),
     resume: () => setPaused(false),
     toggleLanguage,
@@ -72,9 +70,9 @@ export function activate(context: ExtensionContext): void {
     applyAllNextEdits: () => session.nextEdits?.applyAll(),
     renameEverywhere: (asked?: NextEditAsked) => session.nextEdits?.renameEverywhere(asked),
     showContext: () => session.client && seenContext.show(session.client),
-    fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
-    rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
-    fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
+    fillSelection: () => edit("fill"),
+    rewriteSelection: () => edit("rewrite"),
+    fillAllHoles: () => edit("fillAll"),
   };
   const runCodeAction = async (index: number) => {
     const { applyEdit } = await import("./edits/applyEdit");

@@ -4,12 +4,13 @@ import {
   type CancellationToken,
   CancellationTokenSource,
   commands,
-  type Disposable,
+  Disposable,
   type InlineCompletionContext,
   type InlineCompletionItem,
   type InlineCompletionList,
   InlineCompletionTriggerKind,
-  type Position,
+  Position,
+  Range,
   type TextDocument,
   type TextEditor,
   window,
@@ -20,7 +21,7 @@ import { InlineCompletionRequest } from "vscode-languageclient/node";
 import type { DraftView } from "./draftView";
 import type { Pause } from "./pause";
 import { DISMISSED, type Draft, type Item } from "./protocol";
-import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTyping";
+import { asCandidate, type Candidate, plainLines, restAfter } from "./afterTyping";
 
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
 const PATIENCE_MS = 500;
@@ -33,9 +34,18 @@ type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
 export interface Shown {
   editor: TextEditor;
   /** The rest of each candidate; the first is shown unless the user chose another. */
-  rests: { text: string; sure: string }[];
+  rests: Candidate[];
   /** Text after the cursor that the candidates repeat. */
   textAfter: string;
+}
+
+/** Suggestions that all replace the same range of one line. */
+interface Suggested {
+  document: TextDocument;
+  start: Position;
+  /** UTF-16 units of the line after the replaced range. */
+  unitsAfter: number;
+  candidates: readonly Candidate[];
 }
 
 interface Running {
@@ -53,7 +63,7 @@ export class GhostText implements Disposable {
   private told: Disposable | null = null;
   /** Whether the next request is for a revised answer. */
   private isForRevised = false;
-  private readonly subscriptions: Disposable[];
+  private readonly subscriptions: Disposable;
 
   /** @param onSuggestion called with whether there is a suggestion of ours */
   constructor(
@@ -70,10 +80,10 @@ export class GhostText implements Disposable {
         this.remember(null);
       }
     };
-    this.subscriptions = [
+    this.subscriptions = Disposable.from(
       window.onDidChangeTextEditorSelection(forget),
       window.onDidChangeActiveTextEditor(forget),
-    ];
+    );
   }
 
   readonly provide = async (
@@ -82,10 +92,9 @@ export class GhostText implements Disposable {
     asked: InlineCompletionContext,
     token: CancellationToken,
   ): Promise<Answer> => {
-    const triggerKind = this.isForRevised
-      ? InlineCompletionTriggerKind.Automatic
-      : asked.triggerKind;
-    const context: InlineCompletionContext = { ...asked, triggerKind };
+    const context: InlineCompletionContext = this.isForRevised
+      ? { ...asked, triggerKind: InlineCompletionTriggerKind.Automatic }
+      : asked;
     this.isForRevised = false;
     if (!this.mayAsk(document, context)) {
       return null;
@@ -116,7 +125,10 @@ export class GhostText implements Disposable {
       }
       const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
       if (token.isCancellationRequested) {
-        return items.length > 0 && isAt(request) ? this.askAgain() : null;
+        if (items.length > 0 && isAt(request)) {
+          void commands.executeCommand(TRIGGER, { explicit: false }); // again: the server has cached it
+        }
+        return null;
       }
       this.remember(asSuggested(document, position, items), items[0]?.command?.title);
       return await client.protocol2CodeConverter.asInlineCompletionResult(answer, token);
@@ -160,25 +172,20 @@ export class GhostText implements Disposable {
     if (editor === undefined || suggested === null || !editor.selection.isEmpty) {
       return null;
     }
-    const { document, selection } = editor;
-    const { line, character } = selection.active;
-    const isElsewhere =
-      document.uri.toString() !== suggested.uri ||
-      line < suggested.line ||
-      (line === suggested.line && character < suggested.character);
-    if (isElsewhere) {
+    const { document } = editor;
+    const { active } = editor.selection;
+    if (document !== suggested.document || active.isBefore(suggested.start)) {
       return null;
     }
-    const start = selection.active.with(suggested.line, suggested.character);
-    const typed = plainLines(document.getText(selection.with(start)));
-    const text = document.lineAt(line).text;
+    const typed = plainLines(document.getText(new Range(suggested.start, active)));
+    const { text } = document.lineAt(active.line);
     const end = text.length - suggested.unitsAfter;
     const rests = suggested.candidates.flatMap(({ text, sure }) => {
       const rest = restAfter(text, typed);
       return rest === null ? [] : [{ text: rest, sure: restAfter(sure, typed) ?? "" }];
     });
-    return rests.length > 0 && end >= character
-      ? { editor, rests, textAfter: text.slice(character, end) }
+    return rests.length > 0 && end >= active.character
+      ? { editor, rests, textAfter: text.slice(active.character, end) }
       : null;
   }
 
@@ -206,21 +213,13 @@ export class GhostText implements Disposable {
 
   dispose(): void {
     this.remember(null);
-    for (const subscription of this.subscriptions) {
-      subscription.dispose();
-    }
+    this.subscriptions.dispose();
   }
 
   private mayAsk(document: TextDocument, context: InlineCompletionContext): boolean {
     const isInvoked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
     const editor = workspace.getConfiguration("editor", document);
     return !this.pause.isOn && (isInvoked || editor.get<boolean>("inlineSuggest.enabled", true));
-  }
-
-  /** Have VS Code repeat the request: the server has cached the answer. */
-  private askAgain(): null {
-    void commands.executeCommand(TRIGGER, { explicit: false });
-    return null;
   }
 
   /** Show an answer that was revised after it was given, if nothing has changed since. */
@@ -295,9 +294,8 @@ function asSuggested(
     ({ range }) => range === undefined || range.start.character === start.character,
   );
   return {
-    uri: document.uri.toString(),
-    line: start.line,
-    character: start.character,
+    document,
+    start: new Position(start.line, start.character),
     unitsAfter: document.lineAt(end.line).text.length - end.character,
     candidates: alike.map(({ insertText, intarsia }) =>
       asCandidate(typeof insertText === "string" ? insertText : insertText.value, intarsia),

@@ -8,12 +8,7 @@ interface Choice extends QuickPickItem {
   run?: () => unknown;
 }
 
-export interface MenuState {
-  session: SessionState;
-  pausedMinutes: number;
-}
-
-export async function showMenu({ session, pausedMinutes }: MenuState): Promise<void> {
+export async function showMenu(session: SessionState, pausedMinutes: number): Promise<void> {
   const isRunning = session.kind === "running";
   const choices: Choice[] = [
     ...(isRunning ? suggestionChoices(pausedMinutes) : []),

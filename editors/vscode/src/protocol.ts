@@ -123,11 +123,6 @@ export interface RenameResult {
   reason: string | null;
 }
 
-/** How a rename by another language server goes. */
-export interface Renaming {
-  state: "begun" | "done" | "failed";
-}
-
 export interface NextEditDone {
   uri: string;
   id: string;
@@ -139,12 +134,10 @@ export interface EditArguments {
   textDocument: { uri: string; version: number | null };
   range: Range | null;
   noise?: number;
-  seed?: number;
-  apply?: boolean;
+  apply: false;
 }
 
 export interface EditResult {
-  applied: boolean;
   edit: WorkspaceEdit | null;
   holes: number;
   filled: number;

@@ -26,23 +26,19 @@ export class Session implements Disposable {
   program: ServerProgram | null = null;
   ghostText: GhostText | null = null;
   nextEdits: NextEdits | null = null;
+  state: SessionState = { kind: "searching" };
   private readonly drafts = new DraftView();
   private readonly bundle;
   private schemes: readonly string[] = []; // of the documents that the client sends
-  private current: SessionState = { kind: "searching" };
   private turn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly context: ExtensionContext,
     private readonly log: LogOutputChannel,
     private readonly pause: Pause,
-    private readonly onState: (state: SessionState) => void,
+    private readonly onState: () => void,
   ) {
     this.bundle = readBundle(context.extensionPath);
-  }
-
-  get state(): SessionState {
-    return this.current;
   }
 
   /** Folder that programs run in: never an opened one. */
@@ -58,7 +54,10 @@ export class Session implements Disposable {
         await this.run(program);
       } else {
         this.become({ kind: "missing" });
-        void this.offer(await hasAnyEnvironment(this.folder));
+        const isUpdate = await hasAnyEnvironment(this.folder); // for a server of another version
+        void offerSetUp(this.context, isUpdate).then((isWanted) =>
+          isWanted ? this.setUp() : undefined,
+        );
       }
     });
   }
@@ -123,13 +122,6 @@ export class Session implements Disposable {
     return pathWithout(currentPath(), untrusted);
   }
 
-  /** @param isUpdate whether a server of another version was set up */
-  private async offer(isUpdate: boolean): Promise<void> {
-    if (await offerSetUp(this.context, isUpdate)) {
-      await this.setUp();
-    }
-  }
-
   private async setUpAndRun(): Promise<void> {
     this.become({ kind: "settingUp", message: "Waiting for your consent." });
     await setUpServer({
@@ -160,7 +152,7 @@ export class Session implements Disposable {
       this.pause,
       this.drafts,
       (hasSuggestion) => {
-        setHasSuggestion(hasSuggestion);
+        void commands.executeCommand("setContext", "intarsia.hasSuggestion", hasSuggestion);
         this.nextEdits?.update();
       },
     );
@@ -194,7 +186,7 @@ export class Session implements Disposable {
       this.fail(`the server of ${origin} did not start: ${String(error)}`);
       return;
     }
-    if (this.current.kind === "starting") {
+    if (this.state.kind === "starting") {
       this.become({ kind: "running", origin, status: null });
     }
   }
@@ -205,14 +197,14 @@ export class Session implements Disposable {
   }
 
   private become(state: SessionState): void {
-    this.current = state;
+    this.state = state;
     if (state.kind === "missing") {
       this.program = null;
     }
     const isRunning = state.kind === "running";
     void commands.executeCommand("setContext", "intarsia.ready", isRunning);
     void commands.executeCommand("setContext", "intarsia.hasServer", this.program !== null);
-    this.onState(state);
+    this.onState();
   }
 
   /** One change at a time: a restart waits for the start before it. */
@@ -229,8 +221,4 @@ export class Session implements Disposable {
 function documentSchemes(): string[] {
   const opened = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.scheme);
   return [...new Set(["file", "untitled", ...opened])];
-}
-
-function setHasSuggestion(hasSuggestion: boolean): void {
-  void commands.executeCommand("setContext", "intarsia.hasSuggestion", hasSuggestion);
 }

@@ -81,6 +81,7 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
     return calm(`$(check) ${NAME}`, server);
   }
   const model = status.model ?? NAME;
+  const percent = status.progress === null ? "" : ` ${Math.round(status.progress * 100)} %`;
   const last = status.last === null ? [] : lastLines(status.last);
   if (pausedMinutes > 0) {
     return calm(`$(debug-pause) ${NAME}`, `Paused for ${pausedMinutes} more min.`, server);
@@ -95,11 +96,7 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
     case "starting":
       return calm(`$(sync~spin) ${NAME}`, status.message ?? "The engine is starting.", server);
     case "loading":
-      return calm(
-        `$(sync~spin) ${NAME}${percent(status)}`,
-        status.message ?? "Loading the model.",
-        server,
-      );
+      return calm(`$(sync~spin) ${NAME}${percent}`, status.message ?? "Loading the model.", server);
     case "ready":
       return calm(
         status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${NAME}`,
@@ -135,10 +132,6 @@ function figures(last: LastRequest): string {
     ...told(last.tokensReused, "reused"),
     ...(last.fromCache ? ["known before, not asked again"] : []),
   ].join(" · ");
-}
-
-function percent({ progress }: Status): string {
-  return progress === null ? "" : ` ${Math.round(progress * 100)} %`;
 }
 
 function calm(text: string, ...tooltip: string[]): StatusText {

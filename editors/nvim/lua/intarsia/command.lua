@@ -13,16 +13,17 @@ local function fail(message)
   vim.notify("intarsia: " .. message, vim.log.levels.ERROR)
 end
 
----Act on the command's selection, else on the one that `otherwise` returns.
+---Edit the command's selection, else the one that `otherwise` returns.
 ---@param arguments table
 ---@param otherwise fun(): intarsia.Selection?
----@param act fun(selection?: intarsia.Selection)
-local function on_selection(arguments, otherwise, act)
+---@param kind "fill"|"fillAll"|"rewrite"
+---@param noise? number
+local function edit(arguments, otherwise, kind, noise)
   local selection, problem = require("intarsia.selection").of_command(arguments)
   if problem then
     return fail(problem)
   end
-  act(selection or otherwise())
+  require("intarsia.edit").start(kind, selection or otherwise(), noise)
 end
 
 ---@param module string
@@ -53,16 +54,12 @@ local subcommands = {
   },
   fill = {
     run = function(_, arguments)
-      on_selection(arguments, require("intarsia.selection").at_cursor, function(selection)
-        require("intarsia.edit").start("fill", selection)
-      end)
+      edit(arguments, require("intarsia.selection").at_cursor, "fill")
     end,
   },
   fillall = {
     run = function(_, arguments)
-      on_selection(arguments, function() end, function(selection)
-        require("intarsia.edit").start("fillAll", selection)
-      end)
+      edit(arguments, function() end, "fillAll")
     end,
   },
   rewrite = {
@@ -72,9 +69,7 @@ local subcommands = {
       if words[1] and not (noise and noise > 0 and noise <= 1) then
         return fail(("the noise of a rewrite is above 0 and up to 1, not %q"):format(words[1]))
       end
-      on_selection(arguments, require("intarsia.selection").cursor_line, function(selection)
-        require("intarsia.edit").start("rewrite", selection, noise)
-      end)
+      edit(arguments, require("intarsia.selection").cursor_line, "rewrite", noise)
     end,
   },
   cancel = calling("edit", "cancel"),

@@ -26,8 +26,8 @@ end
 
 ---@param buffer integer
 ---@param row integer
----@return string
-local function line_at(buffer, row)
+---@return string # empty after the last line
+function M.line_at(buffer, row)
   return vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
 end
 
@@ -37,7 +37,7 @@ end
 ---@return integer row, integer col
 function M.of_position(buffer, position)
   local client = assert(require("intarsia.server").client(buffer))
-  local line = line_at(buffer, position.line)
+  local line = M.line_at(buffer, position.line)
   return position.line, vim.str_byteindex(line, client.offset_encoding, position.character, false)
 end
 
@@ -47,7 +47,7 @@ end
 ---@return intarsia.Anchor
 function M.anchor(buffer, col)
   local row, cursor_col = M.position()
-  local line = line_at(buffer, row)
+  local line = M.line_at(buffer, row)
   return {
     row = row,
     col = col or cursor_col,
@@ -67,8 +67,8 @@ function M.typed_since(buffer, anchor)
   if row - anchor.row ~= num_new or num_new < 0 or (num_new == 0 and col < anchor.col) then
     return nil
   end
-  local is_around_unchanged = vim.startswith(line_at(buffer, anchor.row), anchor.head)
-    and line_at(buffer, row):sub(col + 1) == anchor.tail
+  local is_around_unchanged = vim.startswith(M.line_at(buffer, anchor.row), anchor.head)
+    and M.line_at(buffer, row):sub(col + 1) == anchor.tail
   if is_around_unchanged then
     local lines = vim.api.nvim_buf_get_text(buffer, anchor.row, anchor.col, row, col, {})
     return table.concat(lines, "\n")

@@ -45,19 +45,6 @@ local function apply(client, result)
   end
 end
 
----Map <C-c> to cancel the edit while it runs.
----@param buffer integer
----@return fun() # removes the mapping
-local function map_cancel(buffer)
-  if not require("intarsia.options").current.keys then
-    return function() end
-  end
-  vim.keymap.set("n", "<C-c>", M.cancel, { buffer = buffer, desc = "intarsia: cancel the edit" })
-  return function()
-    pcall(vim.keymap.del, "n", "<C-c>", { buffer = buffer })
-  end
-end
-
 ---@param buffer integer
 ---@return vim.lsp.Client? client
 ---@return string? problem
@@ -88,7 +75,8 @@ function M.start(kind, selection, noise)
   end
   require("intarsia.highlights").define()
   local progress = require("intarsia.progress").begin(client, buffer, selection, TITLES[kind])
-  local unmap = map_cancel(buffer)
+  local keys = require("intarsia.keys")
+  local unmap = keys.map_for_now(buffer, "<C-c>", M.cancel, "cancel the edit") or function() end
   local range = selection
     and require("intarsia.selection").as_range(selection, client.offset_encoding)
   local arguments = {

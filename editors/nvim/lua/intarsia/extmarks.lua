@@ -26,20 +26,13 @@ end
 
 ---Return the line with its tabs as blanks, as wide as they would be from this column on.
 ---@param line [string, string][]
----@param column fun(): integer of the first character on the screen, from 0
+---@param column integer of the first character on the screen, from 0
 ---@return [string, string][]
 local function without_tabs(line, column)
-  local has_tabs = vim.iter(line):any(function(run)
-    return run[1]:find("\t", 1, true) ~= nil
-  end)
-  if not has_tabs then
-    return line
-  end
-  local at = column()
   return vim.tbl_map(function(run)
     local text = run[1]:gsub("[^\t]*\t?", function(part)
-      local width = vim.fn.strdisplaywidth(part, at)
-      at = at + width
+      local width = vim.fn.strdisplaywidth(part, column)
+      column = column + width
       local plain, num_tabs = part:gsub("\t", "")
       return plain .. (" "):rep(num_tabs > 0 and width - vim.api.nvim_strwidth(plain) or 0)
     end)
@@ -70,14 +63,10 @@ end
 ---@param lines [string, string][][]
 ---@param count? string such as (2/3)
 function M.draw(buffer, row, col, lines, count)
-  local first = without_tabs(lines[1], function()
-    local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
-    return vim.fn.strdisplaywidth(line:sub(1, col))
-  end)
-  local below = vim.tbl_map(function(line)
-    local drawn = without_tabs(line, function()
-      return 0
-    end)
+  local line = require("intarsia.cursor").line_at(buffer, row)
+  local first = without_tabs(lines[1], vim.fn.strdisplaywidth(line:sub(1, col)))
+  local below = vim.tbl_map(function(new)
+    local drawn = without_tabs(new, 0)
     return #drawn > 0 and drawn or { { "", "IntarsiaGhostText" } }
   end, vim.list_slice(lines, 2))
   vim.api.nvim_buf_set_extmark(buffer, namespace, row, col, {
@@ -89,7 +78,6 @@ function M.draw(buffer, row, col, lines, count)
     hl_mode = "combine",
   })
   if count then
-    local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
     local width = vim.fn.strdisplaywidth(line)
     for _, run in ipairs(first) do
       width = width + vim.api.nvim_strwidth(run[1])

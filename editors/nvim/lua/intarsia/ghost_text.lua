@@ -103,16 +103,16 @@ local function draw(buffer)
     return number == state.index
   end) or 1
   state.index = numbers[order]
-  local is_counted = state.has_all and #numbers > 1
-  local count = is_counted and ("(%d/%d)"):format(order, #numbers) or nil
   local row, col = cursor.position()
   local current = state.candidates[state.index]
-  local notes = { count }
+  local is_counted = state.has_all and #numbers > 1
+  local notes = { is_counted and ("(%d/%d)"):format(order, #numbers) or nil }
   if current.imports then
     table.insert(notes, ("(%s)"):format(current.imports.title))
   end
   local runs = candidate.runs(current, typed)
-  extmarks.draw(buffer, row, col, extmarks.split(runs), #notes > 0 and table.concat(notes, " ") or nil)
+  local note = #notes > 0 and table.concat(notes, " ") or nil
+  extmarks.draw(buffer, row, col, extmarks.split(runs), note)
   return true
 end
 
@@ -170,42 +170,22 @@ function M.update(buffer)
   end
 end
 
----Request an answer again that was revised after it was given, if nothing has changed since.
----@param draft intarsia.Draft
-local function show_revised(draft)
-  local buffer = vim.api.nvim_get_current_buf()
-  local state = states[buffer]
-  local client = require("intarsia.server").client(buffer)
-  if not state or state.request or not client or not is_allowed(buffer) then
-    return
-  end
-  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
-  if
-    draft.textDocument.uri == vim.uri_from_bufnr(buffer)
-    and draft.textDocument.version == vim.lsp.util.buf_versions[buffer]
-    and vim.deep_equal(draft.range.start, position)
-  then
-    ask(buffer, request.AUTOMATIC, 1)
-  end
-end
-
----Draw a draft of the running request.
+---Draw a draft of the running request. Where an answer was revised after it was given, and nothing
+---has changed since, request it again.
 ---@param draft intarsia.Draft
 function M.show_draft(draft)
-  if draft.revised then
-    show_revised(draft)
-    return
-  end
   local buffer = vim.api.nvim_get_current_buf()
-  local state = states[buffer]
-  local running = state and state.request
-  if not running or draft.textDocument.uri ~= vim.uri_from_bufnr(buffer) then
+  local state, client = states[buffer], require("intarsia.server").client(buffer)
+  if not state or not client or not is_allowed(buffer) then
     return
   end
-  local is_current = draft.textDocument.version == running.version
-    and vim.deep_equal(draft.range.start, running.position)
-    and cursor.place(buffer) == running.place
-  if is_current and is_allowed(buffer) and #fitting(buffer, state) == 0 then
+  local here = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  local is_here = draft.textDocument.uri == here.textDocument.uri
+    and draft.textDocument.version == vim.lsp.util.buf_versions[buffer]
+    and vim.deep_equal(draft.range.start, here.position)
+  if is_here and draft.revised and not state.request then
+    ask(buffer, request.AUTOMATIC, 1)
+  elseif is_here and not draft.revised and state.request and #fitting(buffer, state) == 0 then
     local row, col = cursor.position()
     extmarks.draw(buffer, row, col, require("intarsia.draft").lines(draft, state.draft_widths))
   end
@@ -224,9 +204,7 @@ function M.shown(buffer)
   local numbers, typed = fitting(buffer, state)
   if vim.list_contains(numbers, state.index) then
     local current = state.candidates[state.index]
-    return candidate.rest(current.text, typed),
-      candidate.rest(current.sure, typed),
-      current.imports
+    return candidate.rest(current.text, typed), candidate.rest(current.sure, typed), current.imports
   end
 end
 

@@ -84,4 +84,23 @@ function M.map(buffer, names)
   end
 end
 
+---Map a key in normal mode for a while, unless the buffer has a mapping of its own.
+---@param buffer integer
+---@param key string
+---@param act fun()
+---@param desc string
+---@return fun()? # removes the mapping
+function M.map_for_now(buffer, key, act, desc)
+  local earlier = vim.api.nvim_buf_call(buffer, function()
+    return vim.fn.maparg(key, "n", false, true)
+  end)
+  if not require("intarsia.options").current.keys or earlier.buffer == 1 then
+    return nil
+  end
+  vim.keymap.set("n", key, act, { buffer = buffer, desc = "intarsia: " .. desc })
+  return function()
+    pcall(vim.keymap.del, "n", key, { buffer = buffer })
+  end
+end
+
 return M

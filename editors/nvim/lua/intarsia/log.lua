@@ -24,16 +24,9 @@ end
 ---Show the messages in a window of their own; `q` closes it.
 function M.show()
   local buffer = vim.api.nvim_create_buf(false, true)
-  local file = vim.lsp.log.get_filename()
-  local none = { "The server has said nothing yet." }
-  local lines = vim.list_extend({ "Errors of Neovim's side: " .. file, "" }, messages)
-  vim.api.nvim_buf_set_lines(
-    buffer,
-    0,
-    -1,
-    false,
-    vim.list_extend(lines, #messages > 0 and {} or none)
-  )
+  local lines = { "Errors of Neovim's side: " .. vim.lsp.log.get_filename(), "" }
+  vim.list_extend(lines, #messages > 0 and messages or { "The server has said nothing yet." })
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].filetype = "intarsialog"

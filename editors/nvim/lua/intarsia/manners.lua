@@ -3,28 +3,20 @@
 
 local M = {}
 
----Whether a plugin has a menu of completions open.
----@return boolean
-local function has_menu_of_plugin()
-  local cmp, blink = package.loaded["cmp"], package.loaded["blink.cmp"]
-  if cmp and type(cmp.visible) == "function" and cmp.visible() then
-    return true
-  end
-  return blink ~= nil and type(blink.is_menu_visible) == "function" and blink.is_menu_visible()
-end
-
+---Whether Neovim or a plugin has a menu of completions open.
 ---@return boolean
 local function has_menu()
-  return vim.fn.pumvisible() == 1 or has_menu_of_plugin()
+  local cmp, blink = package.loaded["cmp"], package.loaded["blink.cmp"]
+  return vim.fn.pumvisible() == 1
+    or (cmp ~= nil and type(cmp.visible) == "function" and cmp.visible())
+    or (blink ~= nil and type(blink.is_menu_visible) == "function" and blink.is_menu_visible())
 end
 
 ---@return boolean
 local function has_snippet()
   local luasnip = package.loaded["luasnip"]
-  if vim.snippet and vim.snippet.active() then
-    return true
-  end
-  return luasnip ~= nil and type(luasnip.in_snippet) == "function" and luasnip.in_snippet()
+  return (vim.snippet ~= nil and vim.snippet.active())
+    or (luasnip ~= nil and type(luasnip.in_snippet) == "function" and luasnip.in_snippet())
 end
 
 ---Whether a word is selected in the menu: it is in the text, and may be replaced by the next one.

@@ -7,7 +7,6 @@ M.INVOKED, M.AUTOMATIC = 1, 2 -- InlineCompletionTriggerKind
 ---@class intarsia.Request a running request
 ---@field place string the text's version and the cursor's position
 ---@field position lsp.Position the cursor's
----@field version integer of the document
 ---@field cancel fun()
 
 ---Return the items that start in the cursor's line and end at the cursor, and their first column.
@@ -47,7 +46,6 @@ function M.send(buffer, kind, on_answer)
   local request = {
     place = require("intarsia.cursor").place(buffer),
     position = params.position,
-    version = vim.lsp.util.buf_versions[buffer],
     cancel = function() end,
   }
   local is_sent, id = client:request("textDocument/inlineCompletion", params, function(_, result)

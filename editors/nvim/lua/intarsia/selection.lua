@@ -1,5 +1,7 @@
 -- The selection that a command acts on: characters, lines, or a range of lines.
 
+local cursor = require("intarsia.cursor")
+
 local M = {}
 
 ---@class intarsia.Selection `last` is after the last byte; rows and columns from 0, in bytes
@@ -9,19 +11,13 @@ local M = {}
 local BLOCK = "\22"
 local NO_BLOCK = "a block cannot be filled: select characters (v) or lines (V)"
 
----@param row integer from 1
----@return string
-local function line_at(row)
-  return vim.api.nvim_buf_get_lines(0, row - 1, row, false)[1] or ""
-end
-
 ---Return whole lines without the first one's indentation, which stays.
 ---@param first integer from 1
 ---@param last integer from 1
 ---@return intarsia.Selection
 local function of_lines(first, last)
-  local indentation = #line_at(first):match("^%s*")
-  return { first = { first - 1, indentation }, last = { last - 1, #line_at(last) } }
+  local indentation = #cursor.line_at(0, first - 1):match("^%s*")
+  return { first = { first - 1, indentation }, last = { last - 1, #cursor.line_at(0, last - 1) } }
 end
 
 ---@param from integer[] as getpos() gives it
@@ -31,14 +27,14 @@ local function of_characters(from, to)
   if from[2] > to[2] or (from[2] == to[2] and from[3] > to[3]) then
     from, to = to, from
   end
-  local line = line_at(to[2])
+  local line = cursor.line_at(0, to[2] - 1)
   local last_byte = math.min(to[3], #line + 1)
   if vim.o.selection == "exclusive" then
     last_byte = last_byte - 1
   elseif last_byte <= #line then
     last_byte = last_byte + vim.str_utf_end(line, last_byte)
   end
-  local first_byte = math.min(from[3] - 1, #line_at(from[2]))
+  local first_byte = math.min(from[3] - 1, #cursor.line_at(0, from[2] - 1))
   return { first = { from[2] - 1, first_byte }, last = { to[2] - 1, math.min(last_byte, #line) } }
 end
 
@@ -78,8 +74,8 @@ end
 ---Return the cursor; after it in normal mode where it is on the last character of its line.
 ---@return intarsia.Selection # empty, at the cursor
 function M.at_cursor()
-  local row, col = require("intarsia.cursor").position()
-  local line = line_at(row + 1)
+  local row, col = cursor.position()
+  local line = cursor.line_at(0, row)
   local is_inserting = vim.api.nvim_get_mode().mode:match("^n?i") ~= nil
   if not is_inserting and col < #line and col + 1 + vim.str_utf_end(line, col + 1) == #line then
     col = #line
@@ -98,7 +94,7 @@ end
 ---@return lsp.Range
 function M.as_range(selection, encoding)
   local function position(place)
-    local character = vim.str_utfindex(line_at(place[1] + 1), encoding, place[2], false)
+    local character = vim.str_utfindex(cursor.line_at(0, place[1]), encoding, place[2], false)
     return { line = place[1], character = character }
   end
   return { start = position(selection.first), ["end"] = position(selection.last) }

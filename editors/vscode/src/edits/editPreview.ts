@@ -2,7 +2,7 @@
 
 import {
   commands,
-  type Disposable,
+  Disposable,
   TabInputTextDiff,
   type TextDocument,
   type Uri,
@@ -22,25 +22,19 @@ interface Pending {
 export class EditPreview implements Disposable {
   private pending: Pending | null = null;
   private count = 0;
-  private readonly subscriptions: Disposable[];
-
-  constructor() {
-    const isPending = (uri: Uri) => uri.toString() === this.pending?.uri.toString();
-    this.subscriptions = [
-      workspace.registerTextDocumentContentProvider(SCHEME, {
-        provideTextDocumentContent: (uri) => (isPending(uri) ? this.pending?.text : ""),
-      }),
-      commands.registerCommand("intarsia.applyEdit", () => this.pending?.decide(true)),
-      commands.registerCommand("intarsia.discardEdit", () => this.pending?.decide(false)),
-      window.tabGroups.onDidChangeTabs(({ closed }) => {
-        if (
-          closed.some(({ input }) => input instanceof TabInputTextDiff && isPending(input.modified))
-        ) {
-          this.pending?.decide(false);
-        }
-      }),
-    ];
-  }
+  private readonly subscriptions = Disposable.from(
+    workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: (uri) => (this.isPending(uri) ? this.pending?.text : ""),
+    }),
+    commands.registerCommand("intarsia.applyEdit", () => this.pending?.decide(true)),
+    commands.registerCommand("intarsia.discardEdit", () => this.pending?.decide(false)),
+    window.tabGroups.onDidChangeTabs(({ closed }) => {
+      const diffs = closed.flatMap(({ input }) => (input instanceof TabInputTextDiff ? input : []));
+      if (diffs.some(({ modified }) => this.isPending(modified))) {
+        this.pending?.decide(false);
+      }
+    }),
+  );
 
   /** Show the document beside its text after the edit; return whether the user accepts. */
   async ask(document: TextDocument, text: string, title: string): Promise<boolean> {
@@ -52,13 +46,13 @@ export class EditPreview implements Disposable {
       pending = { uri, text, decide: resolve };
       this.pending = pending;
     });
-    await setPreviewing(true);
+    await commands.executeCommand("setContext", "intarsia.previewing", true);
     await commands.executeCommand("vscode.diff", document.uri, uri, title, { preview: true });
     window.setStatusBarMessage(HOW, decided);
     const isAccepted = await decided;
     if (this.pending === pending) {
       this.pending = null;
-      await setPreviewing(false);
+      await commands.executeCommand("setContext", "intarsia.previewing", false);
     }
     await close(uri);
     return isAccepted;
@@ -66,9 +60,11 @@ export class EditPreview implements Disposable {
 
   dispose(): void {
     this.pending?.decide(false);
-    for (const subscription of this.subscriptions) {
-      subscription.dispose();
-    }
+    this.subscriptions.dispose();
+  }
+
+  private isPending(uri: Uri): boolean {
+    return uri.toString() === this.pending?.uri.toString();
   }
 }
 
@@ -79,8 +75,4 @@ async function close(uri: Uri): Promise<void> {
       input instanceof TabInputTextDiff && input.modified.toString() === uri.toString(),
   );
   await window.tabGroups.close(previews);
-}
-
-async function setPreviewing(isOn: boolean): Promise<void> {
-  await commands.executeCommand("setContext", "intarsia.previewing", isOn);
 }

@@ -3,14 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 
-import {
-  ProgressLocation,
-  Range,
-  type Selection,
-  type TextEditor,
-  window,
-  workspace,
-} from "vscode";
+import { ProgressLocation, Range, window, workspace } from "vscode";
 import {
   ExecuteCommandRequest,
   type LanguageClient,
@@ -27,41 +20,25 @@ const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
   rewrite: "Rewrite the selection",
 };
 
-export interface EditTools {
-  client: LanguageClient;
-  preview: EditPreview;
-}
-
-export async function fillSelection(tools: EditTools): Promise<void> {
-  const editor = editorWithSelection();
-  if (editor !== null) {
-    await edit(tools, editor, "fill", editor.selection);
-  }
-}
-
-export async function rewriteSelection(tools: EditTools): Promise<void> {
-  const editor = editorWithSelection();
-  const noise = editor === null ? undefined : await askForNoise();
-  if (editor !== null && noise !== undefined) {
-    await edit(tools, editor, "rewrite", editor.selection, noise);
-  }
-}
-
-/** Fill the holes of the selection, or of the whole file where nothing is selected. */
-export async function fillAllHoles(tools: EditTools): Promise<void> {
-  const editor = window.activeTextEditor;
-  if (editor !== undefined) {
-    await edit(tools, editor, "fillAll", editor.selection.isEmpty ? null : editor.selection);
-  }
-}
-
-async function edit(
-  { client, preview }: EditTools,
-  editor: TextEditor,
+/**
+ * Edit the selection; `fillAll` without one: the whole file. A rewrite first asks how much of it may
+ * change.
+ */
+export async function edit(
+  client: LanguageClient,
+  preview: EditPreview,
   kind: EditArguments["kind"],
-  selection: Selection | null,
-  noise?: number,
 ): Promise<void> {
+  const editor = window.activeTextEditor;
+  const selection = editor?.selection.isEmpty === false ? editor.selection : null;
+  if (editor === undefined || (selection === null && kind !== "fillAll")) {
+    void warn(kind === "fillAll" ? "open a file first" : "select the code first");
+    return;
+  }
+  const noise = kind === "rewrite" ? await askForNoise() : null;
+  if (noise === undefined) {
+    return;
+  }
   const { document } = editor;
   const { version } = document;
   const converter = client.code2ProtocolConverter;
@@ -70,7 +47,7 @@ async function edit(
     textDocument: { uri: converter.asUri(document.uri), version },
     range: selection && converter.asRange(new Range(selection.start, selection.end)),
     apply: false,
-    ...(noise === undefined ? {} : { noise }),
+    ...(noise === null ? {} : { noise }),
   };
   const result = await send(client, request);
   if (result === null) {
@@ -115,15 +92,6 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
   });
 }
 
-function editorWithSelection(): TextEditor | null {
-  const editor = window.activeTextEditor;
-  if (editor === undefined || editor.selection.isEmpty) {
-    void warn("select the code first");
-    return null;
-  }
-  return editor;
-}
-
 async function askForNoise(): Promise<number | undefined> {
   const usual = workspace.getConfiguration("intarsia").get<number>("rewriteNoise", 0.4);
   const levels = [
@@ -133,12 +101,8 @@ async function askForNoise(): Promise<number | undefined> {
     { label: "From scratch", noise: 1, description: "replaces everything" },
   ];
   const custom = { label: "As set", noise: usual, description: `${Math.round(usual * 100)} %` };
-  const items = levels.some(({ noise }) => noise === usual) ? levels : [custom, ...levels];
-  const sorted = [
-    ...items.filter(({ noise }) => noise === usual),
-    ...items.filter(({ noise }) => noise !== usual),
-  ];
-  const picked = await window.showQuickPick(sorted, {
+  const first = levels.find(({ noise }) => noise === usual) ?? custom;
+  const picked = await window.showQuickPick([first, ...levels.filter((level) => level !== first)], {
     title: "Rewrite the selection",
     placeHolder: "How much of it may change?",
   });

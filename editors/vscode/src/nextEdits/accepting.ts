@@ -3,16 +3,14 @@
 
 import { type Position, Selection, type TextEditor, window } from "vscode";
 import type { NextEdit } from "../protocol";
-import { type Offers, rangeOf } from "./offers";
+import { isIn, type Offers, rangeOf, type Version } from "./offers";
 import type { ShownOffers } from "./shownOffers";
 import type { Typing } from "./typing";
 
 /** After an offer was accepted, the next one of the same change is shown if it comes so soon. */
 const GO_ON_MS = 1000;
 
-interface GoingOn {
-  uri: string;
-  version: number;
+interface GoingOn extends Version {
   at: Position;
   until: number;
 }
@@ -38,8 +36,7 @@ export class Accepting {
     }
     const at = document.positionAt(start + newText.replace(/\r?\n$/, "").length);
     editor.selection = new Selection(at, at);
-    const uri = this.offers.nameOf(document);
-    this.goingOn = { uri, version: document.version, at, until: Date.now() + GO_ON_MS };
+    this.goingOn = { document, version: document.version, at, until: Date.now() + GO_ON_MS };
     this.goOn();
     this.update();
   }
@@ -70,8 +67,7 @@ export class Accepting {
       return;
     }
     const isThere =
-      this.offers.nameOf(editor.document) === goingOn.uri &&
-      editor.document.version === goingOn.version &&
+      isIn(editor, goingOn) &&
       editor.selection.active.isEqual(goingOn.at) &&
       Date.now() < goingOn.until;
     const edit = isThere ? this.offers.find(editor) : undefined;

@@ -1,14 +1,7 @@
 // Next edits: what an edit of the user has left to change is marked, shown, accepted or dismissed.
 // This file has the commands, and follows what happens in VS Code.
 
-import {
-  commands,
-  type Disposable,
-  TextDocumentChangeReason,
-  type TextEditor,
-  window,
-  workspace,
-} from "vscode";
+import { commands, Disposable, type TextEditor, window, workspace } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { NextEdits as Offered } from "../protocol";
 import { Accepting } from "./accepting";
@@ -37,7 +30,7 @@ export class NextEdits implements Disposable {
   private readonly typing: Typing;
   private readonly accepting: Accepting;
   private readonly view: NextEditView;
-  private readonly subscriptions: Disposable[];
+  private readonly parts: Disposable;
   private isDisposed = false;
 
   /**
@@ -56,7 +49,10 @@ export class NextEdits implements Disposable {
     this.typing = new Typing(update);
     this.accepting = new Accepting(this.offers, this.shown, this.typing, update);
     this.view = new NextEditView(this.offers, this.shown, this.typing);
-    this.subscriptions = [
+    this.parts = Disposable.from(
+      this.typing,
+      this.shown,
+      this.view,
       window.onDidChangeTextEditorSelection(update),
       window.onDidChangeTextEditorVisibleRanges(update),
       window.onDidChangeActiveTextEditor(update),
@@ -64,9 +60,7 @@ export class NextEdits implements Disposable {
       workspace.onDidCloseTextDocument((document) => this.offers.forget(document)),
       workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
         if (contentChanges.length > 0) {
-          const isUndone =
-            reason === TextDocumentChangeReason.Undo || reason === TextDocumentChangeReason.Redo;
-          this.offers.changed(document, isUndone);
+          this.offers.changed(document, reason !== undefined); // undo and redo are the only reasons
           // Other documents, such as a log in VS Code's panel, change while the user reads this one.
           if (document === window.activeTextEditor?.document) {
             this.shown.end();
@@ -75,7 +69,7 @@ export class NextEdits implements Disposable {
           this.update();
         }
       }),
-    ];
+    );
   }
 
   /** Take what the server offers. */
@@ -87,7 +81,9 @@ export class NextEdits implements Disposable {
     }
     this.accepting.goOn();
     this.update();
-    void this.probe();
+    if (editor !== undefined) {
+      void this.offers.probe(editor).then(this.update);
+    }
   };
 
   /** Show the next offer, or accept the one on show. */
@@ -193,9 +189,7 @@ export class NextEdits implements Disposable {
   dispose(): void {
     this.isDisposed = true;
     this.setKeys(Object.fromEntries(Object.keys(this.keys).map((name) => [name, false])));
-    for (const part of [this.typing, this.shown, this.view, ...this.subscriptions]) {
-      part.dispose();
-    }
+    this.parts.dispose();
   }
 
   /** Tell VS Code which keys apply. */
@@ -206,14 +200,6 @@ export class NextEdits implements Disposable {
       }
     }
     this.keys = keys;
-  }
-
-  /** Find out whether a language server can rename, before the user may want it. */
-  private async probe(): Promise<void> {
-    const editor = window.activeTextEditor;
-    if (editor !== undefined && (await this.offers.probe(editor))) {
-      this.update();
-    }
   }
 
   /** Whether Tab means an offer. */

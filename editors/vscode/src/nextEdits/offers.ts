@@ -84,11 +84,10 @@ export class Offers {
     return isPossible && !this.isHidden() ? rename : undefined;
   }
 
-  /** Find out whether a language server can rename; return whether this is known only now. */
-  async probe({ document }: TextEditor): Promise<boolean> {
+  /** Find out whether a language server can rename, before the user may want it. */
+  async probe({ document }: TextEditor): Promise<void> {
     const rename = this.offeredIn(document)?.rename;
-    const isOpen = rename !== undefined && !this.renaming.isPossible(document);
-    return isOpen && this.renaming.probe(document, rename);
+    await (rename && this.renaming.probe(document, rename));
   }
 
   /** Tell the server what the user has done with an offer, and forget the offer. */
@@ -113,6 +112,17 @@ export class Offers {
     const offered = this.of.get(uri);
     return offered?.version === document.version && !this.silent.has(uri) ? offered : undefined;
   }
+}
+
+/** One version of a document. */
+export interface Version {
+  document: TextDocument;
+  version: number;
+}
+
+/** Whether an editor shows just this version. */
+export function isIn({ document }: TextEditor, at: Version): boolean {
+  return document === at.document && document.version === at.version;
 }
 
 /** Return a range of the server, which counts as VS Code does. */

@@ -19,14 +19,7 @@ import {
   TextDocumentEdit,
 } from "vscode-languageclient/node";
 import { reasonOf, warn } from "../messages";
-import {
-  execute,
-  RENAME_COMMAND,
-  RENAMING,
-  type Rename,
-  type RenameResult,
-  type Renaming as State,
-} from "../protocol";
+import { execute, RENAME_COMMAND, RENAMING, type Rename, type RenameResult } from "../protocol";
 import { rangeOf } from "./offers";
 
 const TIMEOUT_MS = 10_000;
@@ -48,24 +41,23 @@ export class Renaming {
   }
 
   /** Find out whether a language server of the document can rename; the user's text stays. */
-  async probe(document: TextDocument, rename: Rename): Promise<boolean> {
+  async probe(document: TextDocument, rename: Rename): Promise<void> {
     const at = rename.ranges.find(({ start }) => start.line === rename.position.line)?.start;
     if (this.isPossible(document) || at === undefined) {
-      return this.isPossible(document);
+      return;
     }
     try {
       const edit = await requested(document, positionOf(at), rename.newName);
       // Without any provider VS Code answers with an empty edit; one that cannot gives a reason.
       if (edit === undefined || edit.size === 0) {
-        return false;
+        return;
       }
     } catch (error) {
       if (error instanceof NotRenamed) {
-        return false; // no answer in time
+        return; // no answer in time
       }
     }
     this.languages.add(document.languageId);
-    return true;
   }
 
   /** Rename everywhere; where this cannot be done, the text is as it was, and the user told why. */
@@ -100,10 +92,9 @@ export class Renaming {
     return outcome;
   }
 
-  private async tell(state: State["state"]): Promise<void> {
-    const message: State = { state };
+  private async tell(state: "begun" | "done" | "failed"): Promise<void> {
     try {
-      await this.client().sendNotification(RENAMING, message);
+      await this.client().sendNotification(RENAMING, { state });
     } catch {
       // our server has ended: it looks at no change then, and a rename needs another one
     }

@@ -10,21 +10,17 @@ import {
   window,
 } from "vscode";
 import type { NextEdit } from "../protocol";
-import { linesOfPlace, type Offers, rangeOf } from "./offers";
+import { isIn, linesOfPlace, type Offers, rangeOf, type Version } from "./offers";
 
 /** VS Code still tells of earlier places of the cursor so long after it was moved. */
 const ARRIVING_MS = 300;
 
-interface Shown {
-  uri: string;
-  version: number;
+interface Shown extends Version {
   edit: NextEdit;
   isArriving: boolean;
 }
 
-interface Previewed {
-  uri: string;
-  version: number;
+interface Previewed extends Version {
   edits: readonly NextEdit[];
 }
 
@@ -47,8 +43,7 @@ export class ShownOffers implements Disposable {
     const at = start.line > last ? new Position(first, 0) : start;
     editor.selection = new Selection(at, at);
     editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
-    const uri = this.offers.nameOf(document);
-    const shown = { uri, version: document.version, edit, isArriving: true };
+    const shown = { document, version: document.version, edit, isArriving: true };
     this.shown = shown;
     clearTimeout(this.arriving);
     this.arriving = setTimeout(() => {
@@ -66,7 +61,7 @@ export class ShownOffers implements Disposable {
   /** Show the differences of these offers for a version of the text, in place of the one. */
   preview({ document }: TextEditor, version: number, edits: readonly NextEdit[]): void {
     this.end();
-    this.previewed = { uri: this.offers.nameOf(document), version, edits };
+    this.previewed = { document, version, edits };
     this.update();
   }
 
@@ -78,17 +73,12 @@ export class ShownOffers implements Disposable {
   /** Return the offer whose difference is on show in an editor; it ends where the cursor leaves. */
   oneIn(editor: TextEditor): NextEdit | undefined {
     const { shown } = this;
-    const { document, selection } = editor;
-    if (
-      shown?.uri !== this.offers.nameOf(document) ||
-      shown.version !== document.version ||
-      editor !== window.activeTextEditor
-    ) {
+    if (shown === null || !isIn(editor, shown) || editor !== window.activeTextEditor) {
       return undefined;
     }
     const edit = this.offers.findSame(editor, shown.edit);
-    const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(document, edit);
-    const { line } = selection.active;
+    const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(editor.document, edit);
+    const { line } = editor.selection.active;
     if (edit !== undefined && !shown.isArriving && (line < first || line > last)) {
       this.end();
       return undefined;
@@ -99,8 +89,7 @@ export class ShownOffers implements Disposable {
   /** Return the offers whose differences are drawn: the one on show, or all that are ticked. */
   allIn(editor: TextEditor): readonly NextEdit[] {
     const { previewed } = this;
-    const { document } = editor;
-    if (previewed?.uri === this.offers.nameOf(document) && previewed.version === document.version) {
+    if (previewed !== null && isIn(editor, previewed)) {
       return previewed.edits;
     }
     const shown = this.oneIn(editor);

@@ -3,7 +3,7 @@
 
 import {
   type DecorationOptions,
-  type Disposable,
+  Disposable,
   MarkdownString,
   OverviewRulerLane,
   Range,
@@ -75,9 +75,7 @@ export class NextEditView implements Disposable {
   }
 
   dispose(): void {
-    for (const type of this.types) {
-      type.dispose();
-    }
+    Disposable.from(...this.types).dispose();
   }
 
   private draw(editor: TextEditor): void {

@@ -38,10 +38,8 @@ export async function setUpServer(options: SetUp): Promise<void> {
     };
     try {
       await install({
+        ...options,
         run,
-        bundle: options.bundle,
-        storage: options.storage,
-        path: options.path,
         env,
         usesCpuIndex: torch === "small, from its own index",
         signal: controller.signal,

@@ -5,15 +5,7 @@ import { test } from "node:test";
 import { findServer, pathWithout, type Surroundings } from "../findServer";
 import type { Run } from "../run";
 import { environmentFolder, markComplete } from "../setup/privateEnvironment";
-import { temporaryFolder } from "./temporaryFolder";
-
-const BUNDLE = {
-  version: "0.3.1",
-  wheel: "/bundle/intarsia.whl",
-  sha256: "ab".repeat(32),
-  constraints: "/bundle/requirements.hashed.lock",
-  torch: "torch==2.13.0",
-};
+import { BUNDLE, temporaryFolder } from "./fixtures";
 
 const nothing: Run = async () => ({ code: 1, stdout: "", stderr: "" });
 

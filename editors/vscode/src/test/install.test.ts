@@ -12,15 +12,7 @@ import {
   markComplete,
 } from "../setup/privateEnvironment";
 import { SetupCancelled, SetupError } from "../setup/programs";
-import { temporaryFolder } from "./temporaryFolder";
-
-const BUNDLE = {
-  version: "0.3.1",
-  wheel: "/bundle/intarsia.whl",
-  sha256: "ab".repeat(32),
-  constraints: "/bundle/requirements.hashed.lock",
-  torch: "torch==2.13.0",
-};
+import { BUNDLE, temporaryFolder } from "./fixtures";
 
 const DONE: Finished = { code: 0, stdout: "", stderr: "" };
 const FAILED: Finished = { code: 2, stdout: "", stderr: "error: no such package\n" };

@@ -54,23 +54,6 @@ test("an empty list takes the offers away", () => {
   assert.equal(offers.isBeingMoved(at(4)), false);
 });
 
-test("a rename may have something left in other files alone", () => {
-  const offers = noOffers();
-  const start = { line: 0, character: 4 };
-  const range = { start, end: { line: 0, character: 8 } };
-  const elsewhere = { files: 2, uses: 3 };
-  const rename = { oldName: "total", newName: "cost", ranges: [range], position: start, elsewhere };
-  offers.receive({ uri: URI, version: 3, edits: [], rename });
-  assert.deepEqual(offers.current(at(3)), []);
-  assert.deepEqual(offers.renameIn(at(3)), rename);
-  assert.equal(offers.renameIn(at(4)), undefined);
-  offers.changed(at(3).document, true);
-  assert.equal(offers.renameIn(at(3)), undefined);
-  offers.changed(at(3).document, false);
-  offers.receive({ uri: URI, version: 4, edits: [] });
-  assert.equal(offers.renameIn(at(4)), undefined);
-});
-
 test("nothing is offered right after undo, and again after the next change", () => {
   const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)] });
@@ -92,18 +75,26 @@ test("an offer that is done is gone before the server says so", () => {
   assert.deepEqual(offers.current(at(3)), []);
 });
 
-test("a rename holds with its offers alone", () => {
-  const offers = noOffers();
+test("a rename holds for its version, and with its offers where none is left elsewhere", () => {
   const range = { start: { line: 0, character: 4 }, end: { line: 0, character: 8 } };
   const rename = { oldName: "area", newName: "size", ranges: [range], position: range.start };
-  offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)], rename });
-  assert.equal(offers.renameIn(at(3)), rename);
-  assert.equal(offers.renameIn(at(4)), undefined);
-  offers.changed(at(3).document, true);
-  assert.equal(offers.renameIn(at(3)), undefined);
-  offers.changed(at(3).document, false);
-  offers.done(at(3), offer("a", 2), "accepted");
-  assert.equal(offers.renameIn(at(3)), undefined);
+  const elsewhere = { files: 2, uses: 3 };
+  for (const offered of [
+    { edits: [offer("a", 2)], rename },
+    { edits: [], rename: { ...rename, elsewhere } },
+  ]) {
+    const offers = noOffers();
+    offers.receive({ uri: URI, version: 3, ...offered });
+    assert.equal(offers.renameIn(at(3)), offered.rename);
+    assert.equal(offers.renameIn(at(4)), undefined);
+    offers.changed(at(3).document, true);
+    assert.equal(offers.renameIn(at(3)), undefined);
+    offers.changed(at(3).document, false);
+    offers.done(at(3), offer("a", 2), "accepted");
+    assert.equal(offers.renameIn(at(3)) === undefined, offered.edits.length > 0);
+    offers.receive({ uri: URI, version: 4, edits: [] });
+    assert.equal(offers.renameIn(at(4)), undefined);
+  }
 });
 
 test("a name is followed through changes, until it is changed itself", () => {

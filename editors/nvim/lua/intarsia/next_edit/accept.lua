@@ -13,7 +13,7 @@ local GO_ON_MS = 1000 -- after an accepted offer, the next one is shown if it co
 ---Show the next offer after an accepted one, if the user is still there.
 ---@param buffer integer
 function M.go_on(buffer)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   local going_on = state.going_on
   if not going_on or vim.api.nvim_get_current_buf() ~= buffer then
     return
@@ -65,7 +65,7 @@ end
 ---@param edits intarsia.NextEdit[]
 ---@return boolean # whether they were applied
 local function apply(buffer, edits)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   if state.version ~= vim.lsp.util.buf_versions[buffer] then
     return false
   end
@@ -83,30 +83,12 @@ local function apply(buffer, edits)
   return true
 end
 
----Apply an offer, put the cursor at its end, and show the next one.
----@param buffer integer the current one
----@param edit intarsia.NextEdit
-function M.accept(buffer, edit)
-  local state = assert(offers.state(buffer))
-  shown.end_shown(buffer)
-  drawing.clear(buffer)
-  if not apply(buffer, { edit }) then
-    return
-  end
-  local row, col = end_of(buffer, edit.change)
-  vim.api.nvim_win_set_cursor(0, { math.min(row + 1, vim.api.nvim_buf_line_count(buffer)), col })
-  offers.done(buffer, edit, "accepted")
-  local now = cursor.place(buffer)
-  state.going_on = { place = now, until_ms = vim.uv.now() + GO_ON_MS }
-  M.go_on(buffer)
-end
-
 ---Apply some of the current buffer's offers as one step of undo.
 ---@param edits intarsia.NextEdit[]
 ---@return boolean # whether they were applied
 function M.accept_chosen(edits)
   local buffer = vim.api.nvim_get_current_buf()
-  if #edits == 0 or not offers.state(buffer) then
+  if #edits == 0 or not offers.states[buffer] then
     return false
   end
   shown.end_shown(buffer)
@@ -118,6 +100,20 @@ function M.accept_chosen(edits)
     offers.done(buffer, edit, "accepted")
   end
   return true
+end
+
+---Apply an offer, put the cursor at its end, and show the next one.
+---@param buffer integer the current one
+---@param edit intarsia.NextEdit
+function M.accept(buffer, edit)
+  if not M.accept_chosen({ edit }) then
+    return
+  end
+  local row, col = end_of(buffer, edit.change)
+  vim.api.nvim_win_set_cursor(0, { math.min(row + 1, vim.api.nvim_buf_line_count(buffer)), col })
+  local until_ms = vim.uv.now() + GO_ON_MS
+  offers.states[buffer].going_on = { place = cursor.place(buffer), until_ms = until_ms }
+  M.go_on(buffer)
 end
 
 return M

@@ -16,7 +16,7 @@ local MARK = "»"
 ---@return string? words
 ---@return integer? row of the changed name, where they go while no offer is on show
 local function hint(buffer)
-  local state, rename = offers.state(buffer), offers.rename_in(buffer)
+  local state, rename = offers.states[buffer], offers.rename_in(buffer)
   local has_key = vim.api.nvim_get_mode().mode == "n" and state.has_rename_key
   local elsewhere = rename and rename.elsewhere
   if not rename or state.shown and not has_key or not state.shown and not elsewhere then
@@ -108,7 +108,7 @@ end
 ---Draw what is offered now.
 ---@param buffer integer
 function M.draw(buffer)
-  local state, edits = assert(offers.state(buffer)), offers.current(buffer)
+  local state, edits = offers.states[buffer], offers.current(buffer)
   local is_moving = state.version
     and #state.edits > 0
     and not state.is_silent

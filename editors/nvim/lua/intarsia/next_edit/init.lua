@@ -29,7 +29,7 @@ function M.receive(offered)
     return -- closed meanwhile: its number would be that of a new buffer
   end
   local buffer = vim.uri_to_bufnr(offered.uri)
-  local state = offers.state(buffer)
+  local state = offers.states[buffer]
   if not state then
     return
   end
@@ -62,7 +62,7 @@ end
 ---@param buffer integer
 ---@return boolean
 function M.is_shown(buffer)
-  local state = offers.state(buffer)
+  local state = offers.states[buffer]
   return state ~= nil and state.shown ~= nil
 end
 
@@ -74,7 +74,7 @@ function M.next()
   if #edits == 0 or is_busy() then
     return false
   end
-  local same = offers.same_among(edits, offers.state(buffer).shown)
+  local same = offers.same_among(edits, offers.states[buffer].shown)
   if same then
     accept.accept(buffer, same)
   else
@@ -91,7 +91,7 @@ end
 
 ---@param buffer integer
 local function on_change(buffer)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   offers.changed(state)
   if state.shown and state.version ~= vim.lsp.util.buf_versions[buffer] then
     shown.end_shown(buffer)
@@ -102,7 +102,7 @@ end
 
 ---@param buffer integer
 local function on_move(buffer)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   if state.shown then
     local row = vim.api.nvim_win_get_cursor(0)[1] - 1
     local first, last = offers.rows(buffer, state.shown)
@@ -120,7 +120,7 @@ end
 ---Mark offers in this buffer as long as the server is attached.
 ---@param buffer integer
 function M.attach(buffer)
-  if offers.state(buffer) then
+  if offers.states[buffer] then
     return
   end
   offers.add(buffer)
@@ -143,7 +143,7 @@ function M.attach(buffer)
     if client and client.name == "intarsia" then
       shown.end_shown(buffer)
       drawing.clear(buffer)
-      offers.remove(buffer)
+      offers.states[buffer] = nil
       vim.api.nvim_del_augroup_by_id(group)
     end
   end)
@@ -152,7 +152,7 @@ end
 ---Draw again in the current buffer: suggestions were switched off or on.
 function M.update()
   local buffer = vim.api.nvim_get_current_buf()
-  if offers.state(buffer) then
+  if offers.states[buffer] then
     if #offers.current(buffer) == 0 then
       shown.end_shown(buffer)
     end

@@ -60,13 +60,11 @@ function M.open()
   local rename = next_edit.rename()
   local num_above = rename and 1 or 0
   vim.cmd.stopinsert()
-  local ticked = vim.tbl_map(function()
-    return true
-  end, edits)
+  local is_unticked = {} ---@type table<integer, boolean> by the number of the edit
   local function lines()
     local labels = { rename and rename_label(rename) }
     for index, edit in ipairs(edits) do
-      table.insert(labels, label(edit, ticked[index]))
+      table.insert(labels, label(edit, not is_unticked[index]))
     end
     return labels
   end
@@ -83,7 +81,7 @@ function M.open()
   map("<Space>", function()
     local row = vim.api.nvim_win_get_cursor(window)[1]
     local index = row - num_above
-    ticked[index] = not ticked[index]
+    is_unticked[index] = not is_unticked[index]
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines())
     vim.bo[buffer].modifiable = false
@@ -92,14 +90,10 @@ function M.open()
   map("<CR>", function()
     local is_rename = rename and vim.api.nvim_win_get_cursor(window)[1] == 1
     close()
-    local chosen = vim.iter(ipairs(edits))
-      :filter(function(index)
-        return ticked[index]
-      end)
-      :map(function(_, edit)
-        return edit
-      end)
-      :totable()
+    local chosen = {}
+    for index, edit in ipairs(edits) do
+      table.insert(chosen, not is_unticked[index] and edit or nil)
+    end
     local is_same = vim.api.nvim_get_current_buf() == target
       and vim.lsp.util.buf_versions[target] == version
     if is_rename and is_same and next_edit.rename_everywhere() then

@@ -30,27 +30,14 @@ local M = {}
 ---@field unmap? fun() removes the keys that apply while an offer is shown
 ---@field has_rename_key? boolean
 
----@type table<integer, intarsia.NextEditState>
-local states = {}
-
----Return the state of a buffer; nil where the server is not attached.
----@param buffer integer
----@return intarsia.NextEditState?
-function M.state(buffer)
-  return states[buffer]
-end
+---@type table<integer, intarsia.NextEditState?> of the buffers that the server is attached to
+M.states = {}
 
 ---Begin to keep offers of a buffer.
 ---@param buffer integer
 function M.add(buffer)
   local newest = vim.api.nvim_buf_call(buffer, vim.fn.changenr)
-  states[buffer] = { edits = {}, last_change = newest, newest_change = newest, is_silent = false }
-end
-
----Forget a buffer.
----@param buffer integer
-function M.remove(buffer)
-  states[buffer] = nil
+  M.states[buffer] = { edits = {}, last_change = newest, newest_change = newest, is_silent = false }
 end
 
 ---Take what the server offers.
@@ -79,7 +66,7 @@ end
 ---@param buffer integer
 ---@return boolean
 local function holds(buffer)
-  local state = states[buffer]
+  local state = M.states[buffer]
   return state ~= nil
     and not state.is_silent
     and state.version == vim.lsp.util.buf_versions[buffer]
@@ -91,7 +78,7 @@ end
 ---@param buffer integer
 ---@return intarsia.NextEdit[]
 function M.current(buffer)
-  return holds(buffer) and states[buffer].edits or {}
+  return holds(buffer) and M.states[buffer].edits or {}
 end
 
 ---Return the first offer at the cursor's line or below, else the first one.
@@ -130,7 +117,7 @@ end
 ---@param buffer integer
 ---@return intarsia.Rename?
 function M.rename_in(buffer)
-  local rename = holds(buffer) and states[buffer].rename or nil
+  local rename = holds(buffer) and M.states[buffer].rename or nil
   return rename and (rename.elsewhere or #renaming.clients(buffer) > 0) and rename or nil
 end
 
@@ -139,7 +126,7 @@ end
 ---@param edit intarsia.NextEdit
 ---@param how "accepted"|"dismissed"
 function M.done(buffer, edit, how)
-  local state, client = states[buffer], require("intarsia.server").client(buffer)
+  local state, client = M.states[buffer], require("intarsia.server").client(buffer)
   state.edits = vim.tbl_filter(function(other)
     return other.id ~= edit.id
   end, state.edits)

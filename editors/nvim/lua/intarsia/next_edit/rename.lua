@@ -218,7 +218,7 @@ local function ask(this, problem)
     return finish(this, problem)
   end
   local row, col = unpack(this.place)
-  local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
+  local line = cursor.line_at(this.buffer, row)
   local character = vim.str_utfindex(line, client.offset_encoding, col, false)
   local position = { line = row, character = character }
   local is_answered = false

@@ -3,34 +3,16 @@
 
 local cursor = require("intarsia.cursor")
 local drawing = require("intarsia.next_edit.drawing")
+local map = require("intarsia.keys").map_for_now
 local offers = require("intarsia.next_edit.offers")
 local renaming = require("intarsia.next_edit.rename")
 
 local M = {}
 
----Map a key in normal mode, unless the buffer has a mapping of its own.
----@param buffer integer
----@param key string
----@param act fun()
----@param desc string
----@return fun()? # removes the mapping
-local function map(buffer, key, act, desc)
-  local earlier = vim.api.nvim_buf_call(buffer, function()
-    return vim.fn.maparg(key, "n", false, true)
-  end)
-  if not require("intarsia.options").current.keys or earlier.buffer == 1 then
-    return nil
-  end
-  vim.keymap.set("n", key, act, { buffer = buffer, desc = "intarsia: " .. desc })
-  return function()
-    pcall(vim.keymap.del, "n", key, { buffer = buffer })
-  end
-end
-
 ---Map the keys that apply while an offer is shown.
 ---@param buffer integer
 local function map_shown(buffer)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   local unmap = { map(buffer, "<Esc>", M.dismiss, "dismiss") }
   local unmap_rename = offers.rename_in(buffer)
     and map(buffer, drawing.RENAME_KEY, M.rename_everywhere, "rename everywhere")
@@ -46,7 +28,7 @@ end
 ---Map the key that renames everywhere while the cursor is where the name was changed.
 ---@param buffer integer the current one
 function M.map_rename(buffer)
-  local state, rename = assert(offers.state(buffer)), offers.rename_in(buffer)
+  local state, rename = offers.states[buffer], offers.rename_in(buffer)
   if state.shown then
     return -- the key is the offer's
   end
@@ -64,7 +46,7 @@ end
 ---@param buffer integer the current one
 ---@param edit intarsia.NextEdit
 function M.show(buffer, edit)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   local first, last = offers.rows(buffer, edit)
   local row, col = cursor.of_position(buffer, edit.change.range.start)
   vim.cmd("normal! m'") -- CTRL-O leads back
@@ -79,7 +61,7 @@ end
 ---End the offer on show, and its keys. What is drawn stays until it is drawn again.
 ---@param buffer integer
 function M.end_shown(buffer)
-  local state = assert(offers.state(buffer))
+  local state = offers.states[buffer]
   state.shown = nil
   if state.unmap then
     state.unmap()
@@ -91,7 +73,7 @@ end
 ---@return boolean # whether there is one
 function M.dismiss()
   local buffer = vim.api.nvim_get_current_buf()
-  local state = offers.state(buffer)
+  local state = offers.states[buffer]
   local shown = state and offers.same_among(offers.current(buffer), state.shown)
   if not shown then
     return false
