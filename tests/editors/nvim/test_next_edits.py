@@ -142,6 +142,16 @@ def test_new_lines_are_drawn_as_lines(edit) -> None:
     holds(nvim, text.replace("area", "size") + "import sys\n")
 
 
+def test_a_last_line_without_line_end_stays_where_lines_come_below_it(edit) -> None:
+    edit("one = 1\n").run("vim.go.fixeol = false")
+    text = "if  area(a, b):\n    return a * b\n\n\nimport os"
+    nvim = edit(text, "b.py")
+    play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
+    nvim.keys("<M-g>")
+    holds(nvim, text.replace("area", "size") + "\nimport sys")
+    nvim.run("vim.go.fixeol = true")
+
+
 def test_ghost_text_has_precedence(edit) -> None:
     nvim = rename(edit)
     nvim.keys("oghost = ")
