@@ -108,10 +108,7 @@ async def run_plan(
     suggestion = attempts.passed[0] if attempts.passed else attempts.rejection
     assert suggestion is not None, "an answer passes or is rejected"
     return FillResult(
-        hole=plan.hole,
-        suggestion=suggestion,
-        filled=attempts.filled,
-        cost=attempts.cost,
+        hole=plan.hole, suggestion=suggestion, filled=attempts.filled, cost=attempts.cost
     )
 
 

@@ -17,7 +17,7 @@ from intarsia.infill.syntax.lines import (
     newline_of,
     next_line_start,
 )
-from intarsia.infill.syntax.nodes import COMMENTS, node_text
+from intarsia.infill.syntax.nodes import node_text
 from intarsia.infill.syntax.parse import Syntax
 
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
@@ -194,7 +194,7 @@ def head_end(syntax: Syntax) -> int:
         is_apart = bool(re.search(r"[\r\n]", text[comments_end:start]))
         if comments_end and is_apart:
             end = comments_end
-        if node.type in COMMENTS:
+        if node.type in syntax.language.comments:
             comments_end = _line_after(text, stop)
             if text.startswith((*_FIRST_LINES, *_INNER_DOCS), start):
                 end = comments_end

@@ -56,6 +56,25 @@ def places(field: str, types: str) -> frozenset[str]:
     return frozenset(f"{one}.{field}" for one in types.split())
 
 
+STRINGS = words(
+    "ansi_c_string char_literal character character_literal charlist double_quote_scalar"
+    " encapsed_string heredoc heredoc_body interpolated_string interpolated_string_expression"
+    " interpreted_string_literal line_string_literal multi_line_string_literal multiline_string"
+    " multiline_string_literal nowdoc_string raw_string raw_string_literal regex regex_literal"
+    " sigil single_quote_scalar string string_array string_literal string_value template_string"
+    " verbatim_string_literal"
+)
+INTERPOLATIONS = words(
+    "command_substitution expansion interpolated_expression interpolation raw_str_interpolation"
+    " string_interpolation template_substitution"
+)
+COMMENTS = words(
+    "block_comment comment documentation_comment html_comment js_comment line_comment marginalia"
+    " multiline_comment xml_comment"
+)
+"""Types of nodes, as grammars usually name them."""
+
+
 class NameRules(Struct, frozen=True, kw_only=True, eq=False):
     """Which nodes use a name, which bind one, and how far it is seen.
 
@@ -142,6 +161,9 @@ class Language(Struct, frozen=True, kw_only=True):
     has_macros: bool = False  # the grammar cannot parse every correct file
     takes_any_text: bool = False  # the grammar finds no error in single brackets and quotes
     is_beyond_grammar: Callable[[str], bool] | None = None  # the text might crash the grammar
+    strings: frozenset[str] = STRINGS  # types of the grammar's nodes
+    interpolations: frozenset[str] = INTERPOLATIONS
+    comments: frozenset[str] = COMMENTS
 
     block_style: BlockStyle = "none"
     openers: str = ""  # a line that ends with one of these characters opens a block
@@ -170,14 +192,13 @@ class Language(Struct, frozen=True, kw_only=True):
     stub: StubStyle = StubStyle()
 
 
-_BRACES = Language(
-    id="", block_style="closed", openers="{", flush_header=r"\bswitch\b", ends=("*/",)
-)
+_BRACES = Language(id="", block_style="closed", openers="{", ends=("*/",))
 
 
 def braces(id: str, **fields: Any) -> Language:
-    """Return a language with braces; its grammar has its name if none is given."""
-    return replace(_BRACES, id=id, **{"grammar": f"tree_sitter_{id}", **fields})
+    """Return a language with braces; grammar and files have its name if nothing else is given."""
+    named = {"grammar": f"tree_sitter_{id}", "extensions": (f".{id}",)}
+    return replace(_BRACES, id=id, **{**named, **fields})
 
 
 PLAIN_TEXT = Language(id="plaintext", lexer="text")

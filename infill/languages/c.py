@@ -28,7 +28,6 @@ _HOLES = """
 
 C = braces(
     "c",
-    extensions=(".c",),
     flush_header=r"\bswitch\b|\bextern\s+\"C\"",
     ends=("*/", "#endif"),
     has_macros=True,

@@ -4,6 +4,7 @@ from intarsia.infill.languages import NOT_IMPLEMENTED, braces
 
 CSHARP = braces(
     "csharp",
+    flush_header=r"\bswitch\b",
     aliases=("cs", "c#"),
     extensions=(".cs", ".csx"),
     grammar="tree_sitter_c_sharp",

@@ -4,7 +4,7 @@ from intarsia.infill.languages import StubStyle, braces
 
 DART = braces(
     "dart",
-    extensions=(".dart",),
+    flush_header=r"\bswitch\b",
     holes="""
         (function_body (block) @named) @owner
         (block) @block

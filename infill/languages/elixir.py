@@ -10,9 +10,8 @@ ELIXIR = braces(
     extensions=(".ex", ".exs"),
     openers="{[",
     header=r"\b(?:do|else|rescue|catch|after|fn)$|->$",
-    flush_header=None,
     ends=("end", '"""'),
-    typical=(r"^\s*defp? \w+.*do$|^defmodule |\|>|\bdo$|^\s*end$|%\{"),
+    typical=r"^\s*defp? \w+.*do$|^defmodule |\|>|\bdo$|^\s*end$|%\{",
     holes="""
         (call
           target: (identifier) @_keyword

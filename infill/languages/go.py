@@ -71,9 +71,8 @@ _IMPORTS = ImportRules(
 GO = braces(
     "go",
     aliases=("golang",),
-    extensions=(".go",),
     flush_header=r"\b(?:switch|select)\b",
-    typical=(r"^package \w+$|^func |:= |^\s*if err != nil|^import \($|\bchan |^type \w+ struct"),
+    typical=r"^package \w+$|^func |:= |^\s*if err != nil|^import \($|\bchan |^type \w+ struct",
     holes=_HOLES,
     names=_NAMES,
     imports=_IMPORTS,

@@ -100,7 +100,7 @@ _IMPORTS = ImportRules(
 
 JAVA = braces(
     "java",
-    extensions=(".java",),
+    flush_header=r"\bswitch\b",
     typical=(
         r"^\s*(?:public|private|protected|static|final)\b[^:$]*[;{(,]$|^import java[\w.]*;$"
         r"|^(?:package|import) [\w.]+;$|^\s*@Override|\bthrows |\b[A-Z]\w+(?:<.*>)? \w+ = new "

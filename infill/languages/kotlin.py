@@ -6,8 +6,7 @@ KOTLIN = braces(
     "kotlin",
     aliases=("kt",),
     extensions=(".kt", ".kts"),
-    flush_header=None,
-    typical=(r"\bfun (?:<.*> )?[\w.]+\(|\bva[lr] \w+(?:: [\w<>?]+)? = |\bwhen \(|^\s*data class"),
+    typical=r"\bfun (?:<.*> )?[\w.]+\(|\bva[lr] \w+(?:: [\w<>?]+)? = |\bwhen \(|^\s*data class",
     holes="""
         (function_declaration (function_body (block) @named)) @owner
         (secondary_constructor (block) @function) @owner

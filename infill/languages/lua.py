@@ -10,9 +10,8 @@ LUA = braces(
     "lua",
     extensions=(".lua", ".rockspec"),
     header=_HEADER,
-    flush_header=None,
     ends=("end", "]]"),
-    typical=(r"^\s*local (?:function )?\w+|\bthen$|^\s*end,?\)?$|^function [\w.:]+\(|~="),
+    typical=r"^\s*local (?:function )?\w+|\bthen$|^\s*end,?\)?$|^function [\w.:]+\(|~=",
     holes="""
         (function_declaration) @named @owner
         (function_definition) @function @owner

@@ -27,20 +27,13 @@ HTML = braces(
     "html",
     extensions=(".html", ".htm", ".xhtml"),
     header=TAG_HEADER,
-    flush_header=None,
     ends=("-->",),
     takes_any_text=True,
     are_strings_prose=False,
     stub=PLAIN_STUB,
 )
 CSS = braces(
-    "css",
-    extensions=(".css",),
-    are_pairs_blocks=True,
-    flush_header=None,
-    are_strings_prose=False,
-    modules="sourced",
-    stub=PLAIN_STUB,
+    "css", are_pairs_blocks=True, are_strings_prose=False, modules="sourced", stub=PLAIN_STUB
 )
 JSON = braces(
     "json",
@@ -48,7 +41,6 @@ JSON = braces(
     extensions=(".json", ".jsonc", ".webmanifest"),
     openers="{[",
     are_pairs_blocks=True,
-    flush_header=None,
     are_strings_prose=False,
     has_bare_values=True,
     stub=PLAIN_STUB,

@@ -4,10 +4,11 @@ from intarsia.infill.languages import braces
 
 PHP = braces(
     "php",
+    flush_header=r"\bswitch\b",
     extensions=(".php", ".phtml"),
     grammar="tree_sitter_php:language_php",
     header=r"^\s*(?:if|elseif|else|for|foreach|while|switch)\b.*:$",
-    typical=(r"^<\?php|\$\w+->|\$\w+ = |\bfunction \w*\(.*\$|\$this\b|::\w+\(|\$\w+[,)]"),
+    typical=r"^<\?php|\$\w+->|\$\w+ = |\bfunction \w*\(.*\$|\$this\b|::\w+\(|\$\w+[,)]",
     holes="""
         (function_definition body: (compound_statement) @named) @owner
         (method_declaration body: (compound_statement) @named) @owner

@@ -85,7 +85,6 @@ RUST = braces(
     "rust",
     aliases=("rs",),
     extensions=(".rs",),
-    flush_header=None,
     typical=(
         r"\bfn \w+[(<]|\blet (?:mut )?\w+.*;$|^use \w+::|&mut |\bmatch .*\{$|#\[\w+"
         r"|\b(?:Self|crate|Vec)::|^\s*(?:pub(?:\(\w+\))? )?(?:impl|struct|enum|mod|fn)\b|\bOk\("

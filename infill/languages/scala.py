@@ -7,7 +7,6 @@ from intarsia.infill.languages import NO_SEMICOLON, braces
 SCALA = braces(
     "scala",
     extensions=(".scala", ".sc", ".sbt"),
-    flush_header=None,
     holes="""
         (function_definition body: (block) @named) @owner
         (block) @block

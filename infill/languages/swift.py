@@ -4,7 +4,7 @@ from intarsia.infill.languages import NO_SEMICOLON, braces
 
 SWIFT = braces(
     "swift",
-    extensions=(".swift",),
+    flush_header=r"\bswitch\b",
     ends=("*/", "#endif"),
     typical=(
         r"\bfunc \w+[(<].*\{$|\bguard let|^import [A-Z]\w+$|-> \w+ \{$|\bvar \w+: \w+"

@@ -5,7 +5,6 @@ from intarsia.infill.languages import braces
 ZIG = braces(
     "zig",
     extensions=(".zig", ".zon"),
-    flush_header=None,
     ends=(),
     holes="""
         (function_declaration body: (block) @named) @owner

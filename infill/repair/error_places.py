@@ -15,7 +15,7 @@ import tree_sitter
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.lines import line_end, line_start
-from intarsia.infill.syntax.nodes import COMMENTS, MAX_DEPTH, STRINGS, goto_next
+from intarsia.infill.syntax.nodes import MAX_DEPTH, goto_next
 from intarsia.infill.syntax.parse import Syntax, load_grammar, parse, parse_logged
 
 
@@ -33,7 +33,7 @@ def tokens_of(syntax: Syntax) -> list[Token]:
     """Return the tokens of a text, in order. Comments are none."""
     tokens: list[Token] = []
     at_byte, at = 0, 0
-    for node in _leaves(syntax.tree.walk()):
+    for node in _leaves(syntax):
         begin = at + _num_chars(syntax.data[at_byte : node.start_byte])
         at = begin + _num_chars(syntax.data[node.start_byte : node.end_byte])
         at_byte = node.end_byte
@@ -63,13 +63,15 @@ def _num_chars(data: bytes) -> int:
     return len(data.decode("utf-8", "replace"))
 
 
-def _leaves(cursor: tree_sitter.TreeCursor) -> Iterator[tree_sitter.Node]:
+def _leaves(syntax: Syntax) -> Iterator[tree_sitter.Node]:
     """Yield the leaves of a tree; what is nested too deeply is one leaf."""
+    cursor, language = syntax.tree.walk(), syntax.language
     while True:
         node = cursor.node
         assert node is not None, "a cursor of a tree is at a node"
-        is_leaf = node.child_count == 0 or node.type in STRINGS or cursor.depth >= MAX_DEPTH
-        if node.type not in COMMENTS:
+        is_leaf = node.child_count == 0 or node.type in language.strings
+        is_leaf |= cursor.depth >= MAX_DEPTH
+        if node.type not in language.comments:
             if not is_leaf:
                 cursor.goto_first_child()
                 continue

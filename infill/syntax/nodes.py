@@ -18,32 +18,6 @@ MAX_ERRORS = 200
 MAX_DEPTH = 500
 """Deeper nodes are not visited: no real code has them, and a walk must end soon."""
 
-_STRINGS = (
-    "ansi_c_string char_literal character character_literal charlist double_quote_scalar"
-    " encapsed_string heredoc heredoc_body interpolated_string interpolated_string_expression"
-    " interpreted_string_literal line_string_literal multi_line_string_literal multiline_string"
-    " multiline_string_literal nowdoc_string raw_string raw_string_literal regex regex_literal"
-    " sigil single_quote_scalar string string_array string_literal string_value template_string"
-    " verbatim_string_literal"
-)
-STRINGS = frozenset(_STRINGS.split())
-INTERPOLATIONS = frozenset(
-    {
-        "command_substitution",
-        "expansion",
-        "interpolated_expression",
-        "interpolation",
-        "raw_str_interpolation",
-        "string_interpolation",
-        "template_substitution",
-    }
-)
-_COMMENTS = (
-    "block_comment comment documentation_comment html_comment js_comment line_comment marginalia"
-    " multiline_comment xml_comment"
-)
-COMMENTS = frozenset(_COMMENTS.split())
-
 
 def node_text(node: tree_sitter.Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
@@ -77,7 +51,7 @@ def comment_at(syntax: Syntax | None, offset: int) -> int | None:
     if syntax is None:
         return None
     node = _innermost_text(syntax, offset)
-    is_comment = node is not None and node.type in COMMENTS
+    is_comment = node is not None and node.type in syntax.language.comments
     return syntax.offset_at(node.start_byte) if node is not None and is_comment else None
 
 
@@ -86,7 +60,9 @@ def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
     if syntax is None or offset <= 0:
         return False
     node = _innermost_text(syntax, offset - 1)
-    return node is not None and node.type in STRINGS and syntax.byte_at(offset) < node.end_byte
+    if node is None or node.type not in syntax.language.strings:
+        return False
+    return syntax.byte_at(offset) < node.end_byte
 
 
 def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
@@ -158,12 +134,13 @@ def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
 
 def _innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
     """Return the string or comment around the character at ``offset``."""
+    language = syntax.language
     for node in reversed(nodes_at(syntax, offset)):
         if not node.is_named:  # TypeScript's keyword "string" is not a string
             continue
-        if node.type in INTERPOLATIONS:
+        if node.type in language.interpolations:
             return None
-        if node.type in STRINGS or node.type in COMMENTS:
+        if node.type in language.strings or node.type in language.comments:
             return node
     return None
 

@@ -28,10 +28,7 @@ class Indexer:
     """Does the work of an index in short steps. Used by one thread."""
 
     def __init__(
-        self,
-        index: ProjectIndex,
-        on_parsed: Callable[[Parsed], None],
-        start: StartParser = Parser,
+        self, index: ProjectIndex, on_parsed: Callable[[Parsed], None], start: StartParser = Parser
     ) -> None:
         """``on_parsed`` is called in another thread: give what it gets to ``handle``."""
         self.index = index

@@ -123,11 +123,7 @@ class IndexClient:
         self._send(OpenText(path=_clean(path), text=None if text is None else _clean(text)))
 
     async def choose(
-        self,
-        place: Place,
-        *,
-        timeout_s: float,
-        budget_tokens: int = 500,
+        self, place: Place, *, timeout_s: float, budget_tokens: int = 500
     ) -> tuple[Chunk, ...] | None:
         """Return the chunks for a hole; None where there is no answer in time."""
         question = ChooseChunks(
@@ -159,10 +155,7 @@ class IndexClient:
         None without an answer in time, or where files that are not indexed yet may tell more.
         """
         question = FindImports(
-            path=_clean(path),
-            text=_clean(text),
-            language_id=language_id,
-            names=tuple(names),
+            path=_clean(path), text=_clean(text), language_id=language_id, names=tuple(names)
         )
         answer = await self._ask(question, timeout_s)
         if not isinstance(answer, ImportsFound):
