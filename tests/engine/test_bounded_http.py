@@ -202,7 +202,7 @@ async def test_an_answer_that_nobody_reads_is_given_up(pair: tuple[Path, Path] |
     async with serving(pair=pair) as served:
         reader, writer = await served.connect()
         writer.write(ENDLESS)
-        reader._transport.pause_reading()  # type: ignore[attr-defined]
+        reader._transport.pause_reading()
         await writer.drain()
         await until(lambda: served.num_connections == 1)
         await served.until_all_closed()

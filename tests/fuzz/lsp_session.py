@@ -26,7 +26,7 @@ class UnthreadedInput:
     """Our bounded input as pygls reads it, without a thread for each line."""
 
     def __init__(self, data: bytes) -> None:
-        self._source = BoundedInput(io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
+        self._source = BoundedInput(io.BufferedReader(io.BytesIO(data)))
 
     async def readline(self) -> bytes:
         return self._source.readline()

@@ -80,7 +80,7 @@ def finished(work: Coroutine[Any, Any, Any]) -> Any:
 
 def messages_in(data: bytes) -> list[Any]:
     recorder = Recorder()
-    finished(run_async(Event(), UnthreadedInput(data), recorder))  # type: ignore[arg-type]
+    finished(run_async(Event(), UnthreadedInput(data), recorder))
     return recorder.messages
 
 

@@ -336,7 +336,7 @@ class _Typing:
             except ModelError as error:
                 self.faults.append(error)
 
-    def _noted(self, fill):  # type: ignore[no-untyped-def]
+    def _noted(self, fill):
         def noted(session: TeamSession, request: Fill, control: FillControl) -> Filled:
             began_at, is_cut_off = time.monotonic(), False
             try:

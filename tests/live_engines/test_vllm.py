@@ -76,7 +76,7 @@ def filler_of(remote: Remote) -> RemoteFiller:
 
 def line(prefix: str, suffix: str, **fields: object) -> Fill:
     options = {"stop": ("\n",), "max_tokens": 24} | fields
-    return Fill(id=1, prefix=prefix, suffix=suffix, **options)  # type: ignore[arg-type]
+    return Fill(id=1, prefix=prefix, suffix=suffix, **options)
 
 
 def test_lines_are_those_of_our_own_engine(filler: RemoteFiller) -> None:

@@ -47,9 +47,9 @@ def import_without_pictures() -> None:
             setattr(sys.modules[parent], own, module)
     modes = ("NEAREST", "NEAREST_EXACT", "BOX", "BILINEAR", "HAMMING", "BICUBIC", "LANCZOS")
     mode = type("InterpolationMode", (), {name: i for i, name in enumerate(modes)})
-    sys.modules["torchvision.transforms"].InterpolationMode = mode  # type: ignore[attr-defined]
-    sys.modules["torchvision.transforms.functional"].InterpolationMode = mode  # type: ignore[attr-defined]
-    sys.modules["torchvision.transforms.v2.functional"].InterpolationMode = mode  # type: ignore[attr-defined]
+    sys.modules["torchvision.transforms"].InterpolationMode = mode
+    sys.modules["torchvision.transforms.functional"].InterpolationMode = mode
+    sys.modules["torchvision.transforms.v2.functional"].InterpolationMode = mode
 
 
 import_without_pictures()

@@ -44,7 +44,7 @@ def document(session: Session, uri: str) -> Document:
 async def answers(session: Session, uri: str) -> bool:
     """Request a suggestion; return whether the engine was asked for it."""
     engine = ScriptedEngine(lambda _: "1")
-    session.engine = engine  # type: ignore[assignment]
+    session.engine = engine
     if session.documents.current(uri) is None:
         document(session, uri)
     outcome = await suggest(session, taken(session, uri, START), OPTIONS)
@@ -173,7 +173,7 @@ def test_documents_of_a_virtual_folder_get_suggestions(uri: str, reason: str | N
 async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     server, engine = build_server(), ScriptedEngine(lambda _: "1")
     session = server.session
-    session.engine = engine  # type: ignore[assignment]
+    session.engine = engine
     session.start_with(None, [Folder(uri=ONE)])
     number = session.settings_requests.begin()
     asked = asyncio.create_task(inline_completion(server, invoked(session, f"{ONE}/a.py")))
@@ -194,7 +194,7 @@ async def test_what_was_written_under_other_settings_is_not_suggested() -> None:
         session.configure({}, {ONE: {"projectContext": False}})
         return "1"
 
-    session.engine = ScriptedEngine(reconfigured)  # type: ignore[assignment]
+    session.engine = ScriptedEngine(reconfigured)
     outcome = await suggest(session, taken(session, uri, START), OPTIONS)
     assert (outcome.ghosts, outcome.reason) == ((), "the settings have changed")
     assert await answers(session, uri)  # nothing was kept

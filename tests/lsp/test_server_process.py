@@ -58,7 +58,7 @@ class RecordingServer:
 
 def test_escapes_in_a_log_line_are_shown() -> None:
     server = RecordingServer()
-    handler = ClientLogHandler(server)  # type: ignore[arg-type]
+    handler = ClientLogHandler(server)
     handler.emit(
         logging.makeLogRecord({"msg": "no file a\x1b[2J\u200b.py\nß", "levelno": logging.INFO})
     )

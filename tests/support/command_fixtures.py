@@ -33,6 +33,6 @@ def start_engine(address: Address) -> StartEngine:
 
 
 async def _start(address: Address, options: dict[str, object]) -> None:
-    launch = rule_engine_launch(**options)  # type: ignore[arg-type]
+    launch = rule_engine_launch(**options)
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.status()

@@ -39,7 +39,7 @@ def record(client: LanguageClient) -> list[Message]:
             messages.append(dict(data))
         return read(data)
 
-    client.protocol.structure_message = structure_message  # type: ignore[method-assign]
+    client.protocol.structure_message = structure_message
     return messages
 
 

@@ -43,7 +43,7 @@ async def served_here(
 ) -> AsyncIterator[LanguageClient]:
     """Run the server, not initialized yet; its engine ends with it."""
     variables = {**address.as_environment(), **environment}
-    with patch.dict(os.environ, variables), launching(**server.options) as options:  # type: ignore[arg-type]
+    with patch.dict(os.environ, variables), launching(**server.options) as options:
         served = build_server(options)
         served.protocol._converter = _converter()
         with _log_sent_by(served), _engines_here() as engines:
@@ -113,7 +113,7 @@ async def _serve(server: IntarsiaServer, read: _Pipe, written: _Pipe) -> None:
     except SystemExit:
         pass  # as at each ``exit``
     finally:
-        server.shutdown()  # type: ignore[no-untyped-call]
+        server.shutdown()
         written.close()
 
 

@@ -42,7 +42,7 @@ def launching(*, on_battery: bool = False, **engine: object) -> Iterator[LaunchO
     battery = SimpleNamespace(power_plugged=False)
     pretended = patch.object(psutil, "sensors_battery", lambda: battery)
     with pretended if on_battery else contextlib.nullcontext():
-        yield rule_engine_launch(**engine)  # type: ignore[arg-type]
+        yield rule_engine_launch(**engine)
 
 
 def main() -> int:

@@ -37,14 +37,14 @@ def test_no_command_imports_torch_or_matplotlib_before_it_runs():
 
 @pytest.mark.parametrize("kind", [EvaluationFault, CorpusFault, BenchmarkFault])
 def test_a_fault_is_one_line_that_says_what_to_correct(kind: type[Exception]):
-    fault = cli.fault_of(kind("this is\nnot there"))  # type: ignore[attr-defined]
+    fault = cli.fault_of(kind("this is\nnot there"))
     assert (str(fault), fault.code) == ("this is not there", ExitCode.BAD_INPUT)
 
 
 def test_an_evaluation_that_its_engine_ended_has_the_engine_s_code():
     fault = EvaluationFault("no engine")
     fault.__cause__ = EngineUnavailable("no engine")
-    assert cli.fault_of(fault).code == ExitCode.ENGINE  # type: ignore[attr-defined]
+    assert cli.fault_of(fault).code == ExitCode.ENGINE
 
 
 @pytest.mark.parametrize(

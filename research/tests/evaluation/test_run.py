@@ -117,7 +117,7 @@ async def test_a_cancelled_run_closes_all_and_loses_no_row() -> None:
         await asyncio.sleep(0)  # where a cancel is met
         return Answer(text="1", reason=None, ms=1.0)
 
-    systems[0].fill = fill  # type: ignore[method-assign]
+    systems[0].fill = fill
     task = asyncio.create_task(run(CASES, systems, judge=judge, on_row=take))
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -152,7 +152,7 @@ async def test_a_run_cancelled_in_the_middle_of_a_fill_leaves_no_server(runtime:
 
 async def test_one_that_cannot_be_made_ready_leaves_no_other_open() -> None:
     class Missing(ScriptedSystem):
-        def ready(self):  # type: ignore[no-untyped-def]
+        def ready(self):
             raise EvaluationFault("no model")
 
     diary: list[str] = []

@@ -39,7 +39,7 @@ def session(way: str, language: str, drawn: str) -> Session:
         name=language,
         language=language,
         suffix=f".{language}",
-        way=way,  # type: ignore[arg-type]
+        way=way,
         before=before,
         goal=goal,
         after=after,

@@ -40,7 +40,7 @@ def options(toy: Path, tmp_path: Path) -> TrainingOptions:
 
 @pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("drafter", 1_500)])
 def test_a_run_reads_other_files_and_is_resumed(options, tmp_path, what, tokens):
-    options = replace(options, what=what, tokens=tokens)  # type: ignore[arg-type]
+    options = replace(options, what=what, tokens=tokens)
     out = tmp_path / "run"
 
     def run(changed: TrainingOptions) -> dict[str, float]:

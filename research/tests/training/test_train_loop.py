@@ -16,7 +16,7 @@ from intarsia_research.training.packed_holes import HoleIds, PackedHoles, read_p
 
 
 def numbers(task: object) -> torch.Tensor:
-    module = task.module  # type: ignore[attr-defined]
+    module = task.module
     return torch.cat([p.detach().flatten() for p in module.parameters()])
 
 
@@ -31,9 +31,9 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(toy, holes, tmp_path)
         num_steps += 1
         if num_steps == 4:
             signal.raise_signal(signal.SIGINT)
-        return compute_loss(*args)  # type: ignore[arg-type]
+        return compute_loss(*args)
 
-    broken.compute_loss = learn_and_interrupt  # type: ignore[method-assign, assignment]
+    broken.compute_loss = learn_and_interrupt
     assert train_toy(broken, holes, tmp_path / "broken", tokens=3_000) == {}
     assert not torch.equal(numbers(broken), numbers(straight))
     again = toy_tuning_task(toy, holes)

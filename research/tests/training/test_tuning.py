@@ -91,7 +91,7 @@ def test_holes_with_code_of_other_files_are_figures_of_their_own(toy: Path, hole
 
 
 def numbers(task: object) -> torch.Tensor:
-    module = task.module  # type: ignore[attr-defined]
+    module = task.module
     return torch.cat([p.detach().flatten() for p in module.parameters()])
 
 

@@ -230,7 +230,7 @@ def test_a_batch_predicts_the_same_in_training_and_in_a_fill(toy: LoadedGemma) -
 def test_gradients_reach_the_tuning_alone_and_all_of_it(toy: LoadedGemma, holes: PackedHoles):
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(8)]
-    task.compute_loss(some, random.Random(0)).loss.backward()  # type: ignore[no-untyped-call]
+    task.compute_loss(some, random.Random(0)).loss.backward()
     assert all(it.grad is None for it in toy.model.parameters())
     names = task.module.named_tensors()
     assert len(names) == 2 * (3 * 7 - 1), "a layer that sees the whole context has no values"
@@ -303,7 +303,7 @@ def logits_of(toy: LoadedGemma) -> torch.Tensor:
 def test_a_tuning_of_another_model_is_refused(toy, folder, tmp_path, change, message):
     path = random_tuning(toy_uniform_task(toy, rank=4), tmp_path / "tuning.safetensors")
     numbers = load_file(path)
-    change(numbers)  # type: ignore[operator]
+    change(numbers)
     save_file(numbers, path)
     with pytest.raises(ModelError, match=f"of another model: .*{message}"):
         load_toy(folder, path)

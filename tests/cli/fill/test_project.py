@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Fill]:
 
     async def recording(client: EngineClient, request: Fill, *others: object) -> Filled:
         requests.append(request)
-        return await fill(client, request, *others)  # type: ignore[arg-type]
+        return await fill(client, request, *others)
 
     monkeypatch.setattr(EngineClient, "fill", recording)
     return requests

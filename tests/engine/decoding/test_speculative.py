@@ -161,7 +161,7 @@ def test_a_cancel_counts_between_two_passes() -> None:
 )
 def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="out of range"):
-        SpeculationPolicy(**fields)  # type: ignore[arg-type]
+        SpeculationPolicy(**fields)
 
 
 class HastyVerifier(RuleVerifier):

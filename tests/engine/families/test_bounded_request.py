@@ -18,7 +18,7 @@ MOST = TOKENS * MAX_CHARS_PER_TOKEN
 
 
 def cut(**fields: object) -> Fill:
-    request = Fill(id=1, **({"prefix": "", "suffix": ""} | fields))  # type: ignore[arg-type]
+    request = Fill(id=1, **({"prefix": "", "suffix": ""} | fields))
     return bounded(request, max_context_tokens=TOKENS)
 
 

@@ -48,7 +48,7 @@ DAMAGES = [
     pytest.param(
         lambda folder: (folder / WEIGHTS).chmod(0o666),
         marks=pytest.mark.skipif(os.name == "nt", reason="modes of Unix"),
-    ),  # type: ignore[list-item]
+    ),
 ]
 
 

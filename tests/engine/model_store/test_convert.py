@@ -41,7 +41,7 @@ from intarsia.engine.model_store.locate import ModelFolder
 
 def converted(tmp_path: Path, **toy: object) -> Path:
     model = toy_model("qwen2", is_tied=True)
-    file = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2", **toy))  # type: ignore[arg-type]
+    file = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2", **toy))
     convert(file, tmp_path / "folder", quiet)
     return tmp_path / "folder"
 
@@ -112,7 +112,7 @@ def test_a_disk_that_fills_up_during_the_conversion_is_an_error(tmp_path: Path, 
 
     def open_full(path: Path, *args: object, **options: object) -> object:
         is_big = path.name == "model.safetensors"
-        return usual_open(Path("/dev/full") if is_big else path, *args, **options)  # type: ignore[arg-type]
+        return usual_open(Path("/dev/full") if is_big else path, *args, **options)
 
     monkeypatch.setattr(Path, "open", open_full)
     assert "no space left on the disk" in refusal(tmp_path)

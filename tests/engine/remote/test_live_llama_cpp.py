@@ -38,7 +38,7 @@ def mapped_files(pid: int) -> str:
 
 def line(prefix: str, suffix: str, **fields: object) -> Fill:
     options = {"stop": ("\n",), "max_tokens": 32} | fields
-    return Fill(id=1, prefix=prefix, suffix=suffix, **options)  # type: ignore[arg-type]
+    return Fill(id=1, prefix=prefix, suffix=suffix, **options)
 
 
 async def test_lines_are_those_of_our_own_engine(client, real_engine_runtime):

@@ -45,7 +45,7 @@ def remote_to(server: TeamServer, settings: RemoteSettings) -> RemoteFiller:
 
 
 def hole(**fields: object) -> Fill:
-    return Fill(id=5, prefix="x = ", suffix="\n", **fields)  # type: ignore[arg-type]
+    return Fill(id=5, prefix="x = ", suffix="\n", **fields)
 
 
 def test_a_fill_goes_there_as_it_is(server, settings, seen):

@@ -191,7 +191,7 @@ def test_a_short_fill_is_suspended_within_many_long_ones(short_and_long: Engine,
     engine.at_pass["a0", 3] = ask_for_long_ones
     for number in range(1, MAX_SUSPENDED + 2):
         then = f"b{number + 1}"
-        engine.at_pass[f"b{number}", 1] = lambda then=then: engine.ask(then, f"bob {then}")  # type: ignore[misc]
+        engine.at_pass[f"b{number}", 1] = lambda then=then: engine.ask(then, f"bob {then}")
     last = f"b{MAX_SUSPENDED + 1}"
     engine.at_pass[last, 2] = lambda: engine.ask("a1", "ann")
     engine.run(5 + MAX_SUSPENDED)
@@ -213,7 +213,7 @@ def test_no_fill_is_suspended_for_a_background_fill(engine: Engine):
 def test_the_number_of_suspended_fills_is_limited(engine: Engine):
     names = [f"{number}" for number in range(MAX_SUSPENDED + 3)]
     for one, then in itertools.pairwise(names):
-        engine.at_pass[one, 1] = lambda then=then: engine.ask(then)  # type: ignore[misc]
+        engine.at_pass[one, 1] = lambda then=then: engine.ask(then)
     engine.ask(names[0])
     engine.run(len(names))
     firsts = [engine.log.index(name) for name in names]
@@ -304,7 +304,7 @@ def test_an_inner_fill_runs_within_suspended(engine: Engine):
         yield
         engine.log.append(")")
 
-    engine.filler.suspended = suspended  # type: ignore[method-assign]
+    engine.filler.suspended = suspended
     engine.at_pass["work", 1] = lambda: engine.ask("a")
     engine.ask("work")
     engine.run(2)

@@ -32,7 +32,7 @@ PATIENCE_S = 20.0
 
 
 def hole(id: int = 0, prefix: str = "", **fields: object) -> Fill:
-    return Fill(id=id, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
+    return Fill(id=id, prefix=prefix, suffix="", **fields)
 
 
 def a_client(address: Address) -> EngineClient:

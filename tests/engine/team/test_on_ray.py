@@ -59,7 +59,7 @@ def test_a_replica_has_loaded_its_model_and_answers(replica: TeamReplica) -> Non
 def test_a_replica_that_lost_its_thread_is_unhealthy(replica: TeamReplica) -> None:
     client = client_of(replica)
     assert client.get("/healthz").status_code == 200
-    assert client.app.state.engine.worker.stop(20)  # type: ignore[attr-defined]
+    assert client.app.state.engine.worker.stop(20)
     with pytest.raises(TeamError, match="thread has ended"):
         replica.check_health()
     for path in ("/healthz", "/readyz"):

@@ -33,5 +33,5 @@ async def test_two_functions_of_a_python_file(real_engine_runtime: Address) -> N
     result = await filled(real_engine_runtime, text, PYTHON)
     names: dict[str, object] = {}
     exec(compile(ast.parse(result), "filled", "exec"), names)
-    assert names["add"](1, 2) == 3  # type: ignore[operator]
-    assert names["mean"]([1, 2, 6]) == 3  # type: ignore[operator]
+    assert names["add"](1, 2) == 3
+    assert names["mean"]([1, 2, 6]) == 3

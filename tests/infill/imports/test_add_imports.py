@@ -49,7 +49,7 @@ def binding_of(text: str) -> ImportBinding:
         module=module,
         name=name,
         local=local or name or module,
-        form=form or "plain",  # type: ignore[arg-type]
+        form=form or "plain",
     )
 
 

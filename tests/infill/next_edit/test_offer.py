@@ -38,7 +38,7 @@ def plan_of(before: str, after: str, language: object = PLAIN_TEXT) -> NextEditP
     edit = settled_edit(before, after)
     assert isinstance(edit, Hunk)
     edited = EditedText(before=before, after=after, edit=edit, newest=edit.new_range)
-    return plan_next_edits(edited, language)  # type: ignore[arg-type]
+    return plan_next_edits(edited, language)
 
 
 def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TEXT) -> str:
@@ -264,8 +264,8 @@ def test_any_edit_of_any_text(text: str, language: object, data: st.DataObject) 
         return
     line = data.draw(st.integers(0, len(plain_lines(after))))
     silent = (LineRange(start=line, end=data.draw(st.integers(line, line + 3))),)
-    earlier = [plan_reading(text, line, language).window]  # type: ignore[arg-type]
-    plan = plan_next_edits(edited(text, after, silent), language, earlier)  # type: ignore[arg-type]
+    earlier = [plan_reading(text, line, language).window]
+    plan = plan_next_edits(edited(text, after, silent), language, earlier)
     check(plan, text, after)
     quiet = {at for it in silent for at in range(it.start, max(it.end, it.start + 1))}
     assert quiet.isdisjoint(plan.free_lines)
@@ -275,7 +275,7 @@ def test_any_edit_of_any_text(text: str, language: object, data: st.DataObject) 
 @given(pieces, languages, st.data())
 def test_any_line_of_any_text_can_be_read(text: str, language: object, data: st.DataObject) -> None:
     line = data.draw(st.integers(0, 40))
-    plan = plan_reading(text, line, language)  # type: ignore[arg-type]
+    plan = plan_reading(text, line, language)
     (part,) = plan.parts
     assert part.before == part.after
     assert plan.example is None
@@ -300,10 +300,10 @@ def find_all(rules, level="bold", before=BEFORE, after=AFTER):
         asked.append(request)
         if rules == ["refuse"]:
             return NoSuggestion(reason="no")
-        return find_by_rules(rules)(request, control)  # type: ignore[arg-type]
+        return find_by_rules(rules)(request, control)
 
     async def results() -> list[NextEditResult]:
-        return [it async for it in find_offers(ask, plan, level, "a model")]  # type: ignore[arg-type]
+        return [it async for it in find_offers(ask, plan, level, "a model")]
 
     return asyncio.run(results()), asked
 

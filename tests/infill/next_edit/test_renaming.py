@@ -174,7 +174,7 @@ def test_any_two_texts_give_none_or_the_whole_difference(before, other, language
     after = data.draw(st.sampled_from([other, before.replace("a", "b"), before.replace("x", "y1")]))
     edit = settled_edit(before, after)
     if isinstance(edit, Hunk):
-        rename = rename_between(before, after, edit, language)  # type: ignore[arg-type]
+        rename = rename_between(before, after, edit, language)
         assert rename is None or rename.undone(after) == before
 
 

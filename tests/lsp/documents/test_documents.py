@@ -195,7 +195,7 @@ async def test_the_loop_answers_while_a_long_text_is_searched_for_holes(monkeypa
     server.session.documents.open(types.TextDocumentItem(URI, "python", 1, LONG))
     threads: list[threading.Thread] = []
 
-    async def in_thread(work, *arguments):  # type: ignore[no-untyped-def]
+    async def in_thread(work, *arguments):
         result = await to_thread(lambda: (threading.current_thread(), work(*arguments)))
         threads.append(result[0])
         return result[1]

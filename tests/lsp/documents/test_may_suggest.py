@@ -61,7 +61,7 @@ async def sent(settings, uri="file:///a.py", *, is_edited=True) -> RecordingEngi
     session = Session(LanguageServer("test", "1"), None)
     session.configure(settings)
     engine = RecordingEngine(lambda _: "1")
-    session.engine = engine  # type: ignore[assignment]
+    session.engine = engine
     session.documents.open(types.TextDocumentItem(uri, "python", 1, TEXT))
     if is_edited:
         session.documents.change(changed(uri, 2, (at(0, 0), "")))

@@ -37,7 +37,7 @@ language_ids = st.sampled_from(["python", "rust", "javascript", "plaintext"])
 def opened(text: str, language_id: str, encoding: str) -> Session:
     session = IntarsiaServer().session
     session.configure({"holeMarks": [MARK]})
-    session.documents.encoding = encoding  # type: ignore[assignment]
+    session.documents.encoding = encoding
     session.documents.open(types.TextDocumentItem(URI, language_id, 1, text))
     return session
 
@@ -52,7 +52,7 @@ def worked_out(session, fills, arguments, typed_at=None) -> ComputedEdit:
         return fills[number % len(fills)]
 
     engine = ScriptedEngine(script)
-    session.engine = engine  # type: ignore[assignment]
+    session.engine = engine
     asked = msgspec.convert(
         {"textDocument": {"uri": URI, "version": 1}, **arguments}, EditArguments
     )

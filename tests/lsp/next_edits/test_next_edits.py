@@ -434,9 +434,9 @@ async def test_a_fault_is_logged_and_ends_only_its_look(window, caplog):
     async def fail(request: FindNextEdits) -> None:
         raise RuntimeError("a fault")
 
-    window.engine.find_next_edits = fail  # type: ignore[method-assign, assignment]
+    window.engine.find_next_edits = fail
     await window.look(EDITED)
     assert "looking for next edits failed" in caplog.text
-    window.engine.find_next_edits = find  # type: ignore[method-assign]
+    window.engine.find_next_edits = find
     await window.look(EDITED.replace("new(1)", "newer(1)"))
     assert window.count.offered == 2

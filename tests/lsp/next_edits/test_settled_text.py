@@ -84,7 +84,7 @@ def test_accepted_offers_belong_to_the_edit() -> None:
     accepted = edited(9, "x\n", first)
     document.accept(accepted)
     assert settle(document, accepted) == "nothing has changed"
-    assert document.last == SettledEdit(before=TEXT, edit=document.last.edit)  # type: ignore[union-attr]
+    assert document.last == SettledEdit(before=TEXT, edit=document.last.edit)
     assert settle(document, edited(5, "y\n", accepted)) == (accepted, ("line 5\n",), ("y\n",))
 
 

@@ -83,7 +83,7 @@ async def test_each_bad_option_is_logged_once_and_the_rest_applies(runtime: Addr
 async def test_options_that_are_no_object_are_logged(runtime: Address) -> None:
     options = ["maxCandidates", 2]
     server = rule_server(**COMMAND)
-    async with editing(vscode(), runtime, server=server, options=options) as client:  # type: ignore[arg-type]
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         user = Page(client, open_document(client, "a.py", "y = "))
         assert await num_invoked(user) == 3
         assert "ignored the options: they must be an object" in user.log
@@ -120,7 +120,7 @@ async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(r
     who = vscode()
     who.workspace_folders = [folder(tmp_path)]
     async with connected(runtime, rule_server(**COMMAND)) as client:
-        client.get_configuration = lambda *, section=None, scope_uri=None: (  # type: ignore[method-assign]
+        client.get_configuration = lambda *, section=None, scope_uri=None: (
             None if scope_uri else {"debounceMs": 0, "maxCandidates": 2}
         )
         await client.initialize_session(who)

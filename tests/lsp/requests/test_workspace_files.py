@@ -23,7 +23,7 @@ NUM_FILES = 3_000
 async def test_a_flood_of_changed_files_holds_up_no_other_request() -> None:
     server = build_server()
     told: list[str] = []
-    server.session.feature(IndexConnection).files_changed = told.extend  # type: ignore[method-assign]
+    server.session.feature(IndexConnection).files_changed = told.extend
     changes = [
         types.FileEvent(f"file:///work/module{i}.py", types.FileChangeType.Changed)
         for i in range(NUM_FILES)

@@ -119,7 +119,7 @@ MAIN = f"from library import load, save\n\nrows = load({HOLE})\n"
 
 def choose(text: str, previous: ChosenContext | None = None, **extra: object) -> ChosenContext:
     index = workspace({"library.py": LIBRARY, "main.py": text})
-    place = place_in("main.py", text, **extra)  # type: ignore[arg-type]
+    place = place_in("main.py", text, **extra)
     return context_for(index, place, ChunkOptions(), previous)
 
 

@@ -118,7 +118,7 @@ def test_the_expression_for_all_patterns_misses_no_match(parts, patterns, is_abs
 
 def rules_of(root: Path, **settings: object) -> FileRules:
     return FileRules(
-        RootSettings(path=str(root), **settings),  # type: ignore[arg-type]
+        RootSettings(path=str(root), **settings),
         lambda name: name.endswith((".py", ".json", ".lock.yaml", ".js")),
     )
 

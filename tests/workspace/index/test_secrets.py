@@ -217,7 +217,7 @@ def test_what_holds_a_secret_is_never_shown(tmp_path: Path):
     (root / "open.json").write_text("{}")
 
     def shown(**settings: bool) -> list[bool]:
-        allowed = RootSettings(path=str(root), **settings)  # type: ignore[arg-type]
+        allowed = RootSettings(path=str(root), **settings)
         with OwnIndex([allowed], tmp_path / "databases", lambda on: InlineParser(on, [])) as own:
             own.update()
             own.index.open_text(str(root / "open.json"), key)

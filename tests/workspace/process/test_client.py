@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def running(*roots, log=print, **options) -> AsyncIterator[IndexClient]:
-    client = IndexClient(log, **options)  # type: ignore[arg-type]
+    client = IndexClient(log, **options)
     try:
         client.open_roots([RootSettings(path=str(root)) for root in roots])
         yield client

@@ -41,7 +41,7 @@ def ready(runtime: Address):
 
 async def row_of(finder, case=CASE, directions=("below", "above")) -> EditRow:
     rows: list[EditRow] = []
-    way = AskingWay(directions=directions)  # type: ignore[arg-type]
+    way = AskingWay(directions=directions)
     await run_edits([case], finder, way=way, on_case=lambda *_: None, on_row=rows.append)
     return rows[0]
 

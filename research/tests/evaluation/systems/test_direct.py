@@ -32,7 +32,7 @@ from intarsia_research.evaluation.systems.language_server import LanguageServer,
 
 
 async def start(address: Address, **options: object) -> None:
-    launch = rule_engine_launch(**options)  # type: ignore[arg-type]
+    launch = rule_engine_launch(**options)
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.status()
 

@@ -176,7 +176,7 @@ def test_a_checkpoint_may_name_some_settings() -> None:
 
 def test_steps_and_temperature_are_the_requests() -> None:
     def policy(**fields: float) -> DenoisingPolicy:
-        request = Fill(id=1, prefix="", suffix="", **fields)  # type: ignore[arg-type]
+        request = Fill(id=1, prefix="", suffix="", **fields)
         return DenoisingSettings().policy(request, vocab_size=9)
 
     few = policy(max_steps=8)

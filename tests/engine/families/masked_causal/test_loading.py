@@ -412,6 +412,6 @@ def test_what_such_a_model_lacks_is_said(folders: dict[str, Path], tmp_path: Pat
         (f"{folder}+{tuning}", {}, "a tuning is for the shapes of Llama and Qwen"),
         (str(folder), {"drafter": tuning}, "a drafter is for the shapes of Llama and Qwen"),
     ):
-        config = EngineConfig(model=model, device="cpu", **options)  # type: ignore[arg-type]
+        config = EngineConfig(model=model, device="cpu", **options)
         with pytest.raises(ModelError, match=said):
             load_filler(config, model, quiet)

@@ -26,7 +26,7 @@ NUM_CANDIDATES = 5
 
 def several(**fields: object) -> Fill:
     return toy_fill(
-        **({"num_candidates": NUM_CANDIDATES, "prefix": "def f(val):\n    x = "} | fields)  # type: ignore[arg-type]
+        **({"num_candidates": NUM_CANDIDATES, "prefix": "def f(val):\n    x = "} | fields)
     )
 
 
@@ -130,7 +130,7 @@ def test_a_deadline_among_the_others_returns_the_first_and_its_reason(filler, mo
 
     def watched_write(task: FillTask, *args: object, **options: object) -> object:
         begun.append(task)
-        return write(task, *args, **options)  # type: ignore[arg-type]
+        return write(task, *args, **options)
 
     monkeypatch.setattr(filler._writer, "write", watched_write)
     monkeypatch.setattr(FillControl, "is_late", property(lambda control: len(begun) == 2))
