@@ -15,7 +15,6 @@ from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.syntax.lines import line_end, line_start
 from intarsia.infill.syntax.nodes import is_code
 from intarsia.infill.syntax.parse import Syntax, parse
-from intarsia.infill.syntax.scopes import rules_of_all
 
 MAX_CHARS = 100_000
 MAX_NAMES = 300
@@ -47,7 +46,7 @@ def lost_name(text: str, change: Replacement, language: Language) -> str | None:
     if len(text) > MAX_CHARS or len(after) > MAX_CHARS:
         return None
     old, new = parse(text, language), parse(after, language)
-    has_rules = rules_of_all(language) is not None
+    has_rules = language.names is not None
     if old is not None and new is not None and has_rules:
         names = dict.fromkeys(it[1] for it in _NAME.finditer(text, change.start, change.end))
         for name in islice(names, MAX_NAMES):
@@ -81,7 +80,7 @@ def _definitions(text: str, syntax: Syntax | None, start: int, end: int) -> list
         at, name = match.start(match.lastgroup), match[match.lastgroup]
         if start <= at < end and is_code(syntax, at):
             is_variable = match.lastgroup in ("variable", "assigned")
-            if syntax is not None and rules_of_all(syntax.language) is not None:
+            if syntax is not None and syntax.language.names is not None:
                 is_variable = is_bound_variable(syntax, at)
             found.append(_Definition(name, at, is_variable))
     return found

@@ -17,14 +17,7 @@ from intarsia.infill.imports.import_lines import IMPORTS
 from intarsia.infill.languages import Language, NameRules
 from intarsia.infill.syntax.nodes import MAX_DEPTH, node_text, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
-from intarsia.infill.syntax.scopes import (
-    Chain,
-    is_first,
-    is_seen,
-    place_in,
-    rules_of_all,
-    scope_of_binding,
-)
+from intarsia.infill.syntax.scopes import Chain, is_first, is_seen, place_in, scope_of_binding
 
 MAX_CHARS = 400_000
 MAX_USES = 300
@@ -37,7 +30,7 @@ _MEMBERS = re.compile("class|enum|impl|interface|record|struct|trait|union")
 
 def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[UnboundName, ...]:
     """Return the names that ``text[start:end]`` uses and ``text`` does not bind, in order."""
-    rules = rules_of_all(language)
+    rules = language.names
     if rules is None or len(text) > MAX_CHARS or start >= end:
         return ()
     syntax = parse(text, language)
@@ -89,7 +82,7 @@ def is_bound_variable(syntax: Syntax, at: int) -> bool:
 
 
 def _rules(syntax: Syntax) -> NameRules:
-    rules = rules_of_all(syntax.language)
+    rules = syntax.language.names
     assert rules is not None, "only names of languages with such rules are asked for"
     return rules
 

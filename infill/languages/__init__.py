@@ -83,7 +83,6 @@ class NameRules(Struct, frozen=True, kw_only=True, eq=False):
     """
 
     known: frozenset[str] = frozenset()  # names that the language has without an import
-    are_whole: bool = True  # nothing else may bring a name, as a header does
     identifiers: frozenset[str]  # types of nodes that are names
     no_uses: frozenset[str] = frozenset()  # places where a name means no variable
     only_uses: frozenset[str] | None = None  # places where a name may be imported; None: all
@@ -185,6 +184,7 @@ class Language(Struct, frozen=True, kw_only=True):
 
     name_marks: str = ""  # in names, besides letters, digits and _
     names: NameRules | None = None
+    local_names: NameRules | None = None  # instead, where a header may bring any name
     imports: ImportRules | None = None  # None: no imports can be added
     modules: str = ""  # how those of an import are found: see ``workspace/modules/resolve.py``
     reach: Reach = "imports"

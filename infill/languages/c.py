@@ -5,7 +5,6 @@ from msgspec.structs import replace
 from intarsia.infill.languages import NameRules, braces, places, words
 
 _NAMES = NameRules(
-    are_whole=False,
     identifiers=words("identifier type_identifier"),
     no_uses=words("struct_specifier.name union_specifier.name enum_specifier.name"),
     bindings=words("enumerator.name preproc_def.name preproc_function_def.name")
@@ -32,7 +31,7 @@ C = braces(
     ends=("*/", "#endif"),
     has_macros=True,
     holes=_HOLES,
-    names=_NAMES,
+    local_names=_NAMES,
     modules="include_folders",
     reach="near",
     type_place="before",
@@ -53,5 +52,5 @@ CPP = replace(
         r"|\bauto[&*]? \w+ = |^\w+::\w+\("
     ),
     holes=_HOLES + "(lambda_expression body: (compound_statement) @function) @owner",
-    names=None,
+    local_names=None,
 )

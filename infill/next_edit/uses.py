@@ -44,7 +44,8 @@ def uses_of(syntax: Syntax, at: int, new: str) -> tuple[Use, ...] | None:
 
     None where it is no declaration, or the new name has a meaning there already.
     """
-    rules, declared = syntax.language.names, nodes_at(syntax, at)
+    language, declared = syntax.language, nodes_at(syntax, at)
+    rules = language.names or language.local_names
     if rules is None or len(declared) < 2:
         return None
     names, name = Names(syntax, rules), node_text(declared[-1])

@@ -21,7 +21,7 @@ from intarsia.infill.next_edit.uses import (
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.nodes import node_text, nodes_at, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax
-from intarsia.infill.syntax.scopes import Chain, place_in, rules_of_all, scope_of_binding
+from intarsia.infill.syntax.scopes import Chain, place_in, scope_of_binding
 
 TOLD = "\0declared"
 """The word of a type that other files declare: that of the class with the renamed member."""
@@ -70,7 +70,7 @@ class Reach:
 
 def declaration_at(syntax: Syntax, at: int, new: str) -> Declaration | None:
     """Return what is declared at an offset and seen by other files; None: nothing, or not all."""
-    rules, chain = rules_of_all(syntax.language), nodes_at(syntax, at)
+    rules, chain = syntax.language.names, nodes_at(syntax, at)
     if rules is None or len(chain) < 2 or uses_of(syntax, at, new) is None:
         return None
     names, name = Names(syntax, rules), node_text(chain[-1])
@@ -112,7 +112,7 @@ def keeps_name(syntax: Syntax, name: str, new: str) -> bool:
 
     Or it has the name by a second way, too; or a list of strings passes it on, as ``__all__``.
     """
-    rules = rules_of_all(syntax.language)
+    rules = syntax.language.names
     if rules is None or (names := Names(syntax, rules)).variables(new):
         return True
     if sum(scope.parent is None for _, scope in names.bindings(name)) > 1:
@@ -126,7 +126,7 @@ def uses_elsewhere(
     syntax: Syntax, declared: Declaration, reach: Reach, new: str
 ) -> tuple[Replacement, ...]:
     """Return what the rename changes in the text of another file, in order."""
-    rules = rules_of_all(syntax.language)
+    rules = syntax.language.names
     if rules is None:
         return ()
     names = Names(syntax, rules, reach.told)

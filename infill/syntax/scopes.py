@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import tree_sitter
 
-from intarsia.infill.languages import Language, NameRules
+from intarsia.infill.languages import NameRules
 
 Chain: TypeAlias = Sequence[tree_sitter.Node]
 """A node after all that it is in, the root first."""
@@ -14,12 +14,6 @@ _MAX_SIBLINGS = 200
 _AS = "as_pattern"  # of Python: its first part is a value, or a pattern of its own
 _PATH_OF_LIST = "scoped_use_list.path"
 _GLOB_OF_PARENT = b"super::*"
-
-
-def rules_of_all(language: Language) -> NameRules | None:
-    """Return the rules of names where these tell of every name whether the file has it."""
-    rules = language.names
-    return rules if rules is not None and rules.are_whole else None
 
 
 def scope_of_binding(chain: Chain, rules: NameRules) -> tree_sitter.Node | None:

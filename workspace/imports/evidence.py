@@ -173,9 +173,9 @@ def package_folder(folder: str) -> str:
 
 def _may_give(around: Surroundings, imported: Import, name: str) -> bool:
     """Whether an import of all names may include this one."""
-    files, rules = around.resolve(imported), around.language.imports
+    files = around.resolve(imported)
     if not files:
-        return rules is not None and rules.may_bring_any
+        return around.rules.may_bring_any
     for path in files:
         symbols = around.index.symbols_of(path)
         if symbols is None:
@@ -194,11 +194,10 @@ MAX_FILES = 40
 def imports_back(names: ModuleNames, place: str) -> bool:
     """Whether the files of a place import the file itself, directly or by others, and must not."""
     around = names.around
-    language, rules = around.language, around.language.imports
-    if rules is None or rules.may_be_circular:
+    if around.rules.may_be_circular:
         return False
-    run = (it for it in names.files_of(place) if not it.endswith(language.declaration_files))
-    waiting = deque(run)
+    not_run = around.language.declaration_files
+    waiting = deque(it for it in names.files_of(place) if not it.endswith(not_run))
     seen = set(waiting)
     while waiting and len(seen) <= MAX_FILES:
         path = waiting.popleft()
@@ -206,7 +205,7 @@ def imports_back(names: ModuleNames, place: str) -> bool:
             return True
         symbols = around.index.symbols_of(path)
         for imported in symbols.imports if symbols is not None else ():
-            if imported.is_nested and rules.may_be_nested:
+            if imported.is_nested and around.rules.may_be_nested:
                 continue
             found = around.resolve(imported, path)
             waiting.extend(it for it in found if it not in seen)

@@ -58,14 +58,15 @@ class ImportFinder:
     def __init__(self, index: IndexReader, path: str, text: str, language: Language) -> None:
         self._index, self._path, self._text, self._language = index, path, text, language
         self._symbols = extract_symbols(text, language)
+        assert language.imports is not None, "no file of another language is asked about"
         self._around = Surroundings(
             path=path,
             language=language,
+            rules=language.imports,
             imports=self._symbols.imports,
             files=files_of(index, path),
             index=index,
         )
-        assert language.imports is not None, "no file of another language is asked about"
         self._names = _NAMES[language.imports.style](self._around)
 
     def find(self, unbound: UnboundName) -> NeededImport:
@@ -101,8 +102,7 @@ class ImportFinder:
         kinds = {it.kind for it in self._symbols.imports if it.names or it.local}
         if "require" in kinds and "plain" not in kinds:
             return [it for it in candidates if it.form == "require"]
-        rules = self._language.imports
-        if "plain" in kinds or rules is None or not rules.has_require:
+        if "plain" in kinds or not self._around.rules.has_require:
             return [it for it in candidates if it.form != "require"]
         is_module = "\nexport " in self._text or self._text.startswith("export ")
         if is_module:

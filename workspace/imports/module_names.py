@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from intarsia.infill.imports.binding import ImportBinding, UnboundName
-from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.languages import ImportRules, Language, language_for_path
 from intarsia.workspace.index.reader import FoundDefinition, IndexReader
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.namespaces import MODULE
@@ -40,6 +40,7 @@ class Surroundings:
 
     path: str
     language: Language
+    rules: ImportRules  # of the language
     imports: Sequence[Import]  # that it has
     files: Files
     index: IndexReader
@@ -107,8 +108,7 @@ class ModuleNames(ABC):
 
     def standard(self, unbound: UnboundName) -> ImportBinding | None:
         """Return the import of a standard library that a name means, None where none is sure."""
-        name, rules = unbound.name, self.around.language.imports
-        module = rules.standard.get(name) if rules else None
+        name, module = unbound.name, self.around.rules.standard.get(unbound.name)
         return None if module is None else ImportBinding(module=module, name=name, local=name)
 
     def may_inherit_from(self, place: str, text: str) -> bool:
