@@ -119,9 +119,7 @@ def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None
     assert (filled.id, filled.num_forwards > 1) == (7, True)
 
 
-def test_what_is_quantised_is_kept_and_mapped_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_quantised_is_kept_and_mapped_at_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path / "cache"))
     folder = save_tiny_checkpoint(tmp_path)
     load = partial(load_gemma, folder, device=CPU, dtype=torch.bfloat16)
@@ -162,7 +160,7 @@ RELEASED = 51.6 * 10**9
 )
 def test_the_form_is_chosen_by_what_the_card_has_and_can(
     card, free_gb, capability, form, monkeypatch
-) -> None:
+):
     entry = {"dtype": "BF16", "shape": [int(RELEASED / 2)], "data_offsets": [0, int(RELEASED)]}
     monkeypatch.setattr(choose_form, "_entries", lambda files: [("weight", entry)])
     monkeypatch.setattr(choose_form, "free_bytes", lambda device: int(free_gb * 2**30))

@@ -55,9 +55,8 @@ def nvfp4(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def as_modelopt_nvfp4(matrix: Tensor) -> dict[str, Tensor]:
     packed, scale, factor = nvfp4(matrix)
-    input_scale = torch.tensor(1.0)
     parts = {"weight": packed, "weight_scale": scale, "weight_scale_2": factor}
-    return parts | {"input_scale": input_scale}
+    return parts | {"input_scale": torch.tensor(1.0)}
 
 
 def as_compressed_nvfp4(matrix: Tensor) -> dict[str, Tensor]:
@@ -123,9 +122,7 @@ def is_large(name: str) -> bool:
     return ".mlp." in name and name.endswith("_proj.weight") and "vision" not in name
 
 
-def rewritten(
-    plain: Path, folder: Path, form: Callable[[Tensor], dict[str, Tensor]], *, is_dense: bool = True
-) -> Path:
+def rewritten(plain: Path, folder: Path, form: Callable[[Tensor], dict[str, Tensor]]) -> Path:
     """Write a checkpoint with large matrices and each expert in a form of their own."""
     shutil.copytree(plain, folder)
     tensors: dict[str, Tensor] = {}
@@ -138,7 +135,7 @@ def rewritten(
                 for word, half in zip(words, halves, strict=True):
                     for key, stored in form(half).items():
                         tensors[f"{path}.{number}.{word}_proj.{key}"] = stored.clone()
-        elif is_large(name) and is_dense:
+        elif is_large(name):
             tensors |= {f"{path}.{key}": stored for key, stored in form(tensor).items()}
         else:
             tensors[name] = tensor
