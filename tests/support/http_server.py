@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from checkout import ROOT
+
+CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 Respond: TypeAlias = Callable[[str, bytes, socket.socket], None]
 """Takes a request's path and body, and its connection; writes the answer."""
 
@@ -31,6 +34,13 @@ class FaultyServer:
 
     def paths(self) -> list[str]:
         return [head.split(b" ", 2)[1].decode() for head in self.heads]
+
+
+def tls(certificate: str = "valid") -> ssl.SSLContext:
+    """Return what a server with this certificate of ``CERTIFICATES`` speaks."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / f"{certificate}.pem", CERTIFICATES / "server.key")
+    return context
 
 
 @contextlib.contextmanager

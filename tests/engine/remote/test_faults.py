@@ -2,7 +2,6 @@
 
 import json
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkout import ROOT
-from http_server import Respond, answer, begin_events, serving, silence
+from http_server import CERTIFICATES, Respond, answer, begin_events, serving, silence, tls
 from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
 from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
@@ -20,8 +18,6 @@ from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.http import connections
-
-CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 
 
 def refusal(run: Callable[[], object]) -> RemoteError:
@@ -187,12 +183,6 @@ def test_another_tokenizer_is_refused(ask) -> None:
         error = refusal(lambda: ask(server.url))
         assert "/completion" not in server.paths()
     assert (error.code, "has another tokenizer (toy)" in str(error)) == ("model", True)
-
-
-def tls(certificate: str) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATES / f"{certificate}.pem", CERTIFICATES / "server.key")
-    return context
 
 
 def test_a_certificate_of_the_users_authority_is_accepted(ask) -> None:

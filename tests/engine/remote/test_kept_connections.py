@@ -1,7 +1,6 @@
 """A connection carries the next request after a whole answer, and after no other."""
 
 import socket
-import ssl
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkout import ROOT
-from http_server import Respond, answer, serving
+from http_server import CERTIFICATES, Respond, answer, serving, tls
 from llama_cpp_double import event, last_event, llama_cpp_answers
 from remote_settings import HOLE, RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
@@ -21,8 +19,6 @@ from intarsia.engine.remote.http import connections
 from intarsia.engine.remote.http.connections import MAX_KEPT, KeptConnections, Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
 from intarsia.engine.remote.http.remotes import Remote, find_remote
-
-CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 
 
 def watch() -> Watch:
@@ -67,12 +63,6 @@ def test_without_a_place_to_keep_it_the_connection_is_closed(settings: RemoteSet
         remote = remote_at(settings, server.url)
         assert [ask_json(remote, "/a", watch()) for _ in range(2)] == [1, 1]
         assert server.num_connections == 2
-
-
-def tls() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATES / "valid.pem", CERTIFICATES / "server.key")
-    return context
 
 
 def test_requests_by_tls_share_a_connection(settings: RemoteSettings) -> None:
