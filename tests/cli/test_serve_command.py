@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from command_line import run
+from command_line import COMMAND, run
 from faults.wire import frame
 
 from intarsia.cli.errors import ExitCode
@@ -39,17 +39,15 @@ def test_a_port_that_is_none_is_refused(word: str):
 
 
 def test_a_client_that_takes_its_leave_is_served_without_fault():
+    params = {"capabilities": {}, "initializationOptions": {"preload": False}}
     leave = [
-        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"id": 1, "method": "initialize", "params": params},
         {"method": "initialized", "params": {}},
         {"id": 2, "method": "shutdown"},
         {"method": "exit"},
     ]
     frames = b"".join(map(frame, leave))
-    program = "import intarsia.lsp.session as s; s.Session.preload = lambda self: None;"
-    program += "from intarsia.cli.main import main; main()"
-    command = [sys.executable, "-P", "-c", program, "serve"]
-    done = subprocess.run(command, input=frames, capture_output=True, timeout=60)
+    done = subprocess.run([*COMMAND, "serve"], input=frames, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (ExitCode.OK, b"")
 
 
