@@ -1,7 +1,7 @@
 """The table of nodes that can be cut out as holes: bodies, expressions and arguments by language.
 
-To add a language, add one ``HoleNodes`` row to ``_ROWS``; the language itself is a row of
-``infill/languages.py``. Patterns are in tree-sitter's query language; no grammar is loaded here.
+To add a language, add one ``HoleNodes`` row to ``_ROWS``; the language itself is a file of
+``infill/languages``. Patterns are in tree-sitter's query language; no grammar is loaded here.
 """
 
 from dataclasses import dataclass, replace

@@ -49,7 +49,7 @@ def _guess(around: tuple[str, ...]) -> Language:
 
 
 def _count(pattern: str, lines: Sequence[str]) -> int:
-    return sum(1 for line in lines if re.search(pattern, line))
+    return sum(map(bool, map(re.compile(pattern).search, lines)))
 
 
 _HEAD_LINES = 60
