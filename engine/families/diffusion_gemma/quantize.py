@@ -52,8 +52,9 @@ def pack_int4(codes: Tensor, group: int) -> Tensor:
 
 
 def _halves(codes: Tensor, size: int) -> Tensor:
-    first, second = codes.unflatten(-1, (-1, size)).chunk(2, dim=-1)
-    return (first | (second << 4)).flatten(-2)
+    first, second = codes.reshape(*codes.shape[:-1], -1, size).chunk(2, dim=-1)
+    packed: Tensor = (first | (second << 4)).flatten(-2)
+    return packed
 
 
 def from_int4(packed: Tensor, scale: Tensor) -> Tensor:
@@ -73,7 +74,7 @@ def from_nvfp4(packed: Tensor, scale: Tensor, row_scale: Tensor, dtype: torch.dt
     In byte ``j`` of each 16 are the numbers ``j`` (the lower half) and ``16 + j``.
     """
     table = torch.tensor([*_E2M1, *(-number for number in _E2M1)], device=packed.device)
-    bytes_ = packed.unflatten(-1, (-1, _NVFP4_PART // 2)).int()
+    bytes_ = packed.reshape(*packed.shape[:-1], -1, _NVFP4_PART // 2).int()
     numbers = table[torch.stack((bytes_ & 15, bytes_ >> 4), dim=-2)]  # (…, parts, 2, 16)
     whole = numbers.flatten(-3, -2) * scale.float()[..., None]
     return (whole.flatten(-2) * row_scale[..., None]).to(dtype)
@@ -166,8 +167,8 @@ class LowBitMatrix(_LowBit):
         if self.numbers.dtype == FLOAT8 or not unpacks_on_chip(self.scale, rows):
             return F.linear(rows, self._unpacked(rows.dtype))
         end = torch.full((1,), len(rows), dtype=torch.int32, device=rows.device)
-        row_scale = None if self.row_scale is None else self.row_scale[None]
-        return _packed_product(rows, self.numbers[None], self.scale[None], row_scale, end)
+        of_rows = None if self.row_scale is None else self.row_scale[None]
+        return _packed_product(rows, self.numbers[None], self.scale[None], of_rows, end)
 
 
 class LowBitMatrices(_LowBit):

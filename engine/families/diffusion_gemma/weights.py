@@ -338,7 +338,9 @@ def _shape_of(numbers: LowBitNumbers) -> tuple[int, ...]:
     return (*rows, width if numbers.numbers.dtype == FLOAT8 else 2 * width)
 
 
-def _joined(join: Callable[[Sequence[Tensor]], Tensor], *parts: LowBitNumbers) -> LowBitNumbers:
+def _joined(join: Callable[[list[Tensor]], Tensor], *parts: LowBitNumbers) -> LowBitNumbers:
     numbers, scales, row_scales = zip(*parts, strict=True)
     with_rows = [scale for scale in row_scales if scale is not None]
-    return LowBitNumbers(join(numbers), join(scales), join(with_rows) if with_rows else None)
+    return LowBitNumbers(
+        join(list(numbers)), join(list(scales)), join(with_rows) if with_rows else None
+    )
