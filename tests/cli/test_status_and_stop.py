@@ -89,6 +89,6 @@ def test_the_counts_are_shown_by_language_and_by_reason():
 def test_a_name_that_is_not_in_the_catalog_is_answered_with_the_catalog():
     result = run("pull", "--model", "no-such-model")
     assert result.exit_code == ExitCode.MODEL
-    assert result.stderr.startswith("intarsia: no model 'no-such-model' in the catalog")
+    assert result.stderr.startswith("intarsia: no model 'no-such-model': give one of")
     assert "qwen2.5-coder-1.5b" in result.stderr
     assert result.stderr.count("\n") == 1

