@@ -38,7 +38,9 @@ class Session:
         self.tolerance = Tolerance(self.documents.version_of)
         self.notify = server.protocol.notify
         self.status = StatusReporter(self.notify)
-        self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
+        self.engine = EngineConnection(
+            EngineNotifier(server), self.status, launch, lambda: self.settings
+        )
         self.settings_requests = SettingsRequests(partial(self._settings_changed, ()))
         self.features = Features(self)
         self.feature = self.features.of

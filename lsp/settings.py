@@ -13,6 +13,8 @@ from msgspec import Meta
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.calibration import ABOUT_THRESHOLD, Threshold
 
+Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
+Quantize: TypeAlias = Literal["auto", "none", "fp8", "int4"]
 FillAhead: TypeAlias = Literal["always", "onPower", "off"]
 NextEdit: TypeAlias = Literal["off", "sure", "balanced", "bold"]
 InComments: TypeAlias = Literal["never", "documentation", "always"]
@@ -24,6 +26,18 @@ _UNDER_STRAIN = {
 }
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
+    "device": {
+        "auto": "The graphics card if there is one that torch can use, else the processor.",
+        "cpu": "The processor.",
+        "cuda": "An NVIDIA card.",
+        "mps": "An Apple GPU.",
+    },
+    "quantize": {
+        "auto": "The first of 16 bits, fp8 and int4 that fits into the device's free memory.",
+        "none": "As the files have it.",
+        "fp8": "Eight bits, on NVIDIA cards of compute capability 9 or 10.",
+        "int4": "Four bits.",
+    },
     "decoding": {
         "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
         "autoregressive": "One token a pass, left to right, for comparison.",
@@ -89,6 +103,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "for a server of yours. Empty: the engine's default."
         ),
     ] = None
+    device: Annotated[
+        Device,
+        PER_MACHINE,
+        Meta(description="Where the model runs. Counts when the engine is started the next time."),
+    ] = "auto"
+    quantize: Annotated[
+        Quantize,
+        PER_MACHINE,
+        Meta(
+            description="Number format of DiffusionGemma's large matrices. Counts when the engine "
+            "is started the next time."
+        ),
+    ] = "auto"
     decoding: Annotated[Decoding, Meta(description="How a hole is filled.")] = "speculative"
     prefetch: Annotated[
         bool,
@@ -289,6 +316,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "1."
         ),
     ] = 0.4
+
+    @property
+    def of_engine(self) -> dict[str, str]:
+        """What an engine is started with, where it is not the engine's own choice."""
+        chosen = {"device": self.device, "quantize": self.quantize}
+        return {name: value for name, value in chosen.items() if value != "auto"}
 
 
 OPTIONS: Mapping[str, msgspec.structs.FieldInfo] = {

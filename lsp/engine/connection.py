@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ from intarsia.engine.ipc.messages import (
     TextScores,
 )
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.settings import Settings
 from intarsia.lsp.status import StatusReporter
 
 if TYPE_CHECKING:
@@ -124,11 +126,17 @@ class EngineConnection:
     """Sends fills and preloads to the engine that all clients share."""
 
     def __init__(
-        self, notifier: EngineNotifier, status: StatusReporter, launch: "LaunchOptions | None"
+        self,
+        notifier: EngineNotifier,
+        status: StatusReporter,
+        launch: "LaunchOptions | None",
+        settings: Callable[[], Settings] = Settings,
     ) -> None:
+        """``settings`` are those in force when an engine is started, by ``launch`` if given."""
         self._notifier = notifier
         self._status = status
-        self._launch = launch  # how to start an engine; None: the client's default
+        self._launch = launch
+        self._settings = settings
         self._client: EngineClient | None = None
         self._tokens_per_s: float | None = None  # that the engine reads
         self._num_awaited = 0  # fills that the user waits for
@@ -296,10 +304,13 @@ class EngineConnection:
     @contextmanager
     def _busy(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
         from intarsia.engine.ipc.client import EngineClient
+        from intarsia.engine.ipc.launch import LaunchOptions
 
         if self._client is None:
             self._client = EngineClient(
-                name="lsp", launch=self._launch, on_load_progress=self._on_load_progress
+                name="lsp",
+                launch=replace(self._launch or LaunchOptions(), **self._settings().of_engine),
+                on_load_progress=self._on_load_progress,
             )
         client, is_connected = self._client, self._client.welcome is not None
         with (

@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from intarsia.lsp.settings import CHOICES, Settings
+from intarsia.engine import config
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.lsp.settings import CHOICES, FOLDER_OPTIONS, Device, Quantize, Settings
 from intarsia.lsp.settings_in_force import resolve_settings
 from intarsia.lsp.settings_table import markdown, schema, vim_help
 from tests.support.checkout import ROOT
@@ -97,9 +99,20 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
 
 
-def test_no_workspace_chooses_the_model() -> None:
+@pytest.mark.parametrize("key", ["model", "device", "quantize"])
+def test_no_workspace_chooses_the_model(key: str) -> None:
     """Not even a trusted one: its settings could name any model of a hub."""
-    assert VSCODE_SETTINGS["intarsia.model"]["scope"] == "machine"
+    assert VSCODE_SETTINGS[f"intarsia.{key}"]["scope"] == "machine"
+    assert key not in FOLDER_OPTIONS
+
+
+def test_an_engine_is_started_with_what_the_user_chose_for_this_machine() -> None:
+    assert get_args(Device) == get_args(config.Device)
+    assert get_args(Quantize) == get_args(config.Quantize)
+    chosen, _ = resolve_settings({"device": "cuda", "quantize": "int4"})
+    flags = LaunchOptions(**chosen.of_engine, command=()).full_command()
+    assert flags == ("--device", "cuda", "--quantize", "int4")
+    assert Settings().of_engine == {}, "the engine chooses"
 
 
 @pytest.mark.parametrize("key", [key for key, ours in schema().items() if "enum" in ours])

@@ -16,6 +16,8 @@ local M = {}
 ---@field enabled? boolean
 ---@field preload? boolean
 ---@field model? string
+---@field device? "auto"|"cpu"|"cuda"|"mps"
+---@field quantize? "auto"|"none"|"fp8"|"int4"
 ---@field decoding? "speculative"|"autoregressive"
 ---@field readAhead? boolean
 ---@field projectContext? boolean
