@@ -13,7 +13,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
+from transformers import AttentionInterface, AttentionMaskInterface, Cache
+from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -39,16 +40,53 @@ def repeated(view: Any, num_canvases: int) -> Any:
     return shown
 
 
+class WindowLayer(DynamicLayer):  # type: ignore[misc]
+    """Keys and values of a layer with a sliding window: of the last one to two windows of tokens.
+
+    What no later token sees is dropped, a half window at a time. The rest of what is kept is for
+    contexts that are cut back: transformers' own layer keeps one window, and cannot be cut.
+    """
+
+    is_sliding = True
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        self._window = window
+        self._num_dropped = 0
+
+    def update(self, keys: Tensor, values: Tensor, *args: Any, **options: Any) -> Any:
+        """Append new ones; return all that a token of these may see."""
+        seen = super().update(keys, values, *args, **options)
+        if (num_more := self.keys.shape[-2] - 2 * self._window) > 0:
+            num_old = num_more + self._window // 2
+            # Copies: a view would hold on to the memory of what is dropped.
+            self.keys = self.keys[..., num_old:, :].clone()
+            self.values = self.values[..., num_old:, :].clone()
+            self._num_dropped += num_old
+        return seen
+
+    def get_seq_length(self) -> int:
+        """Return how many tokens were read, those that are dropped too."""
+        return int(self._num_dropped + super().get_seq_length())
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Return the number of keys in a pass, and the position of the first."""
+        return self.get_seq_length() - self._num_dropped + query_length, self._num_dropped
+
+    def can_be_cut_to(self, num_tokens: int) -> bool:
+        """Whether all is kept that the tokens after these see."""
+        return self._num_dropped <= max(0, num_tokens - self._window + 1)
+
+
 _CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
 
 
 class DiffusionGemmaBackbone:
     """Loaded weights with the keys and values of one context.
 
-    The encoder's cache keeps every token in every layer. A cache made for the model's config would
-    drop tokens outside the sliding window, and could not be cut back to a shared prefix. The
-    encoder's masks apply the window to a whole cache too. The decoder has no mask: it gets a view
-    that is trimmed to the window.
+    The encoder's cache keeps every token in layers with full attention, and up to two windows of
+    tokens in the others; its masks apply the window. The decoder has no mask: it gets a view that
+    is trimmed to the window.
     """
 
     def __init__(self, model: Any) -> None:
@@ -71,7 +109,10 @@ class DiffusionGemmaBackbone:
 
     def forget(self) -> None:
         self._context: list[int] = []
-        self._encoder_cache = DynamicCache()
+        windows = self._num_visible
+        self._encoder_cache = Cache(
+            layers=[DynamicLayer() if it is None else WindowLayer(it + 1) for it in windows]
+        )
         self._view: Any = None  # of the cache, for the decoder
 
     @contextmanager
@@ -88,16 +129,24 @@ class DiffusionGemmaBackbone:
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
-        return len(context) - common_prefix_length(self._context, context)
+        return len(context) - self._num_shared(context)
+
+    def _num_shared(self, context: Sequence[int]) -> int:
+        """Return how many tokens of what is held a context can go on from."""
+        num_shared = common_prefix_length(self._context, context)
+        layers = [it for it in self._encoder_cache.layers if isinstance(it, WindowLayer)]
+        return num_shared if all(it.can_be_cut_to(num_shared) for it in layers) else 0
 
     @torch.inference_mode()
     def prefill(self, context: Sequence[int], control: FillControl = NO_CONTROL) -> Prefilled:
         """Hold a context; compute what the last does not share. Raises Cancelled between chunks."""
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
-        num_shared = common_prefix_length(self._context, context)
+        num_shared = self._num_shared(context)
         self._view = None  # else the old keys would be held beside the new ones
-        if num_shared < len(self._context):
+        if num_shared == 0:
+            self.forget()
+        elif num_shared < len(self._context):
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
         watch = Stopwatch(self.device)
