@@ -66,7 +66,7 @@ def _ours(
     stop = StableAndConfident(
         stability_threshold=stability_threshold, confidence_threshold=confidence_threshold
     )
-    policy = uniform_state_policy(vocab_size=VOCAB_SIZE, stop=stop, **options)
+    policy = uniform_state_policy(vocab_size=backbone.vocab_size, stop=stop, **options)
     written: list[int] = []
     num_forwards = 0
     for _ in range(num_canvases):
@@ -74,7 +74,7 @@ def _ours(
         free = [None] * model.config.canvas_length
         block = denoise(
             backbone.predict,
-            random_canvas(free, vocab_size=VOCAB_SIZE, generator=generator),
+            random_canvas(free, vocab_size=backbone.vocab_size, generator=generator),
             policy,
             generator=generator,
         )
@@ -127,6 +127,15 @@ def test_same_tokens_over_seeds_and_canvas_lengths(canvas_length: int) -> None:
     for seed in range(4):
         model = tiny_model(canvas_length=canvas_length, seed=seed)
         check_parity(model, prompt_length=21, num_canvases=1, seed=seed, **SETTINGS)
+
+
+@pytest.mark.slow
+def test_same_tokens_with_the_released_vocabulary_canvas_and_settings() -> None:
+    """Two steps of the released 48, as each is of 67 million logits."""
+    released = {"entropy_bound": 0.1, "confidence_threshold": 0.005, "stability_threshold": 1}
+    model = tiny_model(canvas_length=256, vocab_size=262_144)
+    settings = {**released, "eos_ids": [1, 106, 50], "max_steps": 2}
+    assert check_parity(model, prompt_length=21, num_canvases=1, seed=0, **settings) == 2
 
 
 @pytest.mark.parametrize(
