@@ -142,12 +142,17 @@ def pull(name: str, on_progress: Progress) -> Path:
     if (model := find_model(name)) is not None:
         return fetch(model, on_progress)
     if is_hub_id(name):
-        # the hub's library takes a sixth of a second to import: only for a download
-        from intarsia.engine.model_store.hub import fetch_folder
-
-        return fetch_folder(name, on_progress, is_newest=True)
+        return fetch_hub_folder(name, on_progress, is_newest=True)
     names = ", ".join(row.name for row in CATALOG)
     raise ModelError(f"no model {shown(name)!r}: give one of {names}, or a hub id (owner/name)")
+
+
+def fetch_hub_folder(repo: str, on_progress: Progress, *, is_newest: bool = False) -> Path:
+    """Return the folder of a hub id: see ``hub.fetch_folder``."""
+    # the hub's library takes a sixth of a second to import: only where it is used
+    from intarsia.engine.model_store.hub import fetch_folder
+
+    return fetch_folder(repo, on_progress, is_newest=is_newest)
 
 
 def downloaded_file(model: CatalogModel) -> Path:

@@ -33,7 +33,7 @@ from intarsia.engine.model_store.checkpoint import (
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.model_store.download import fetch
+from intarsia.engine.model_store.download import fetch, fetch_hub_folder
 from intarsia.engine.model_store.gguf.convert import (
     ChangeRows,
     convert,
@@ -128,10 +128,7 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
             return _inspect(path, name=path.resolve().name)
         return _inspect(_gguf_folder(path, on_progress), name=path.stem)
     if is_hub_id(name):
-        # the hub's library takes a sixth of a second to import: only for a download
-        from intarsia.engine.model_store.hub import fetch_folder
-
-        return _inspect(fetch_folder(name, on_progress), name=name)
+        return _inspect(fetch_hub_folder(name, on_progress), name=name)
     names = ", ".join(row.name for row in CATALOG)
     raise ModelError(
         f"no model {shown(name)!r}: looked for a name of the catalog ({names}), a folder or .gguf "

@@ -303,8 +303,7 @@ class EngineConnection:
 
     @contextmanager
     def _busy(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
-        from intarsia.engine.ipc.client import EngineClient
-        from intarsia.engine.ipc.launch import LaunchOptions
+        from intarsia.engine.ipc.client import EngineClient, LaunchOptions
 
         if self._client is None:
             self._client = EngineClient(
