@@ -112,7 +112,10 @@ function overridesIn(uri: Uri | null): { languageId: string; name: string; value
 }
 
 /** Restart a server that has ended, without a message: not if it never started, or ends repeatedly. */
-function restarting(onEnded: ClientParts["onEnded"], client: () => LanguageClient): ErrorHandler {
+export function restarting(
+  onEnded: ClientParts["onEnded"],
+  client: () => LanguageClient,
+): ErrorHandler {
   let usual: ErrorHandler | undefined;
   return {
     error: () => ({ action: ErrorAction.Continue, handled: true }),

@@ -5,8 +5,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative } from "node:path";
 import { extensions, window, workspace } from "vscode";
 import type { Run } from "./run";
-import type { Bundle } from "./setup/bundle";
-import { fromPrivateEnvironment } from "./setup/privateEnvironment";
+import { type Bundle, fromPrivateEnvironment } from "./setup/privateEnvironment";
 
 /** A located server: the command lines for it and for the program's other subcommands. */
 export interface ServerProgram {

@@ -96,7 +96,9 @@ export class GhostText implements Disposable {
       ? { ...asked, triggerKind: InlineCompletionTriggerKind.Automatic }
       : asked;
     this.isForRevised = false;
-    if (!this.mayAsk(document, context)) {
+    const isInvoked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
+    const editor = workspace.getConfiguration("editor", document);
+    if (this.pause.isOn || !(isInvoked || editor.get<boolean>("inlineSuggest.enabled", true))) {
       return null;
     }
     if (this.running !== null) {
@@ -214,12 +216,6 @@ export class GhostText implements Disposable {
   dispose(): void {
     this.remember(null);
     this.subscriptions.dispose();
-  }
-
-  private mayAsk(document: TextDocument, context: InlineCompletionContext): boolean {
-    const isInvoked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
-    const editor = workspace.getConfiguration("editor", document);
-    return !this.pause.isOn && (isInvoked || editor.get<boolean>("inlineSuggest.enabled", true));
   }
 
   /** Show an answer that was revised after it was given, if nothing has changed since. */

@@ -15,9 +15,8 @@ import type { NextEdits } from "./nextEdits/nextEdits";
 import type { Pause } from "./pause";
 import { run } from "./run";
 import type { SessionState } from "./statusItem";
-import { readBundle } from "./setup/bundle";
 import { offerSetUp } from "./setup/consent";
-import { hasAnyEnvironment } from "./setup/privateEnvironment";
+import { hasAnyEnvironment, readBundle } from "./setup/privateEnvironment";
 import { currentPath } from "./setup/programs";
 import { setUpServer } from "./setup/setUp";
 

@@ -6,10 +6,7 @@ local M = {}
 local COMMAND = "intarsia.edit"
 local TITLES = { fill = "filling", fillAll = "filling all holes", rewrite = "rewriting" }
 
----@class intarsia.RunningEdit
----@field cancel fun()
-
-local running ---@type intarsia.RunningEdit?
+local running ---@type fun()? cancels the running edit
 
 ---@param level integer
 ---@param message string
@@ -89,8 +86,6 @@ function M.start(kind, selection, noise)
     noise = noise,
     apply = false,
   }
-  ---@type intarsia.RunningEdit
-  local this = { cancel = function() end }
   local listener ---@type integer
   local function finish()
     running = nil
@@ -104,6 +99,9 @@ function M.start(kind, selection, noise)
     finish()
     notify(level, message .. ", nothing was replaced")
   end
+  local function cancel()
+    give_up(vim.log.levels.INFO, "cancelled")
+  end
   listener = vim.api.nvim_create_autocmd("LspDetach", { -- a server that died never answers
     callback = function(event)
       if id and event.buf == buffer and event.data.client_id == client.id then
@@ -114,7 +112,7 @@ function M.start(kind, selection, noise)
   local params = { command = COMMAND, arguments = { arguments }, workDoneToken = progress.token }
   local is_sent
   is_sent, id = client:request("workspace/executeCommand", params, function(error, result)
-    if running ~= this then
+    if running ~= cancel then
       return -- it was cancelled just before the answer came
     end
     finish()
@@ -127,16 +125,13 @@ function M.start(kind, selection, noise)
   if not is_sent then
     return finish()
   end
-  running = this
-  function this.cancel()
-    give_up(vim.log.levels.INFO, "cancelled")
-  end
+  running = cancel
 end
 
 ---Cancel the running edit; nothing is replaced.
 function M.cancel()
   if running then
-    running.cancel()
+    running()
   else
     notify(vim.log.levels.INFO, "no edit runs")
   end

@@ -6,31 +6,31 @@ import type { Disposable } from "vscode";
 const TYPING_MS = 500;
 
 export class Typing implements Disposable {
-  private timer: NodeJS.Timeout | null = null;
+  private timer: NodeJS.Timeout | undefined;
 
   /** @param onEnd called when no change has come for that time */
   constructor(private readonly onEnd: () => void) {}
 
   get isOn(): boolean {
-    return this.timer !== null;
+    return this.timer !== undefined;
   }
 
   /** Take a change of the text. */
   start(): void {
-    clearTimeout(this.timer ?? undefined);
+    this.end();
     this.timer = setTimeout(() => {
-      this.timer = null;
+      this.end();
       this.onEnd();
     }, TYPING_MS);
   }
 
   /** End at once: the last change was not typed, but an offer that was accepted. */
   end(): void {
-    clearTimeout(this.timer ?? undefined);
-    this.timer = null;
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 
   dispose(): void {
-    clearTimeout(this.timer ?? undefined);
+    this.end();
   }
 }

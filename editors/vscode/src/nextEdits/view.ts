@@ -137,7 +137,8 @@ function clear(editor: TextEditor, types: readonly TextEditorDecorationType[]): 
 }
 
 /** Return words at the offer that the key goes to; at the cursor where its line is out of sight. */
-function pointer({ document, selection, visibleRanges }: TextEditor, edit: NextEdit) {
+function pointer(editor: TextEditor, edit: NextEdit): DecorationOptions {
+  const { document, selection, visibleRanges } = editor;
   const [line] = linesOfPlace(document, edit);
   const cursor = selection.active.line;
   const isVisible = visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line);

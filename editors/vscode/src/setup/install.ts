@@ -4,9 +4,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finished, Run } from "../run";
 import { programOfPython, versionOfProgram } from "../findServer";
-import type { Bundle } from "./bundle";
 import { uvSettingsFromPip } from "./pipSettings";
-import { environmentFolder, markComplete, pythonOf } from "./privateEnvironment";
+import { type Bundle, environmentFolder, markComplete, pythonOf } from "./privateEnvironment";
 import { findPython, findUv, lastLine, SetupCancelled, SetupError } from "./programs";
 
 const CPU_WHEELS = "https://download.pytorch.org/whl/cpu/torch/";

@@ -1,12 +1,37 @@
-// The extension's own environment of Python. It is complete only with the mark written last.
+// The server that comes with the extension, and the extension's own environment of Python for it. That
+// is complete only with the mark written last.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { programOfPython, type ServerProgram } from "../findServer";
-import type { Bundle } from "./bundle";
 
 const MARK = "intarsia-ready.json";
+
+/** The server as written by scripts/wheel.mjs. */
+export interface Bundle {
+  version: string;
+  /** Absolute path of the wheel. */
+  wheel: string;
+  sha256: string;
+  /** Absolute path of the versions that the server is tested with, each with its files' hashes. */
+  constraints: string;
+  /** Requirement of torch, for example `torch==2.13.0`. */
+  torch: string;
+}
+
+/** `server/bundle.json`; it names files without their folder. */
+type Manifest = Pick<Bundle, "version" | "wheel" | "sha256" | "torch">;
+
+export function readBundle(extensionFolder: string): Bundle {
+  const folder = join(extensionFolder, "server");
+  const manifest = JSON.parse(readFileSync(join(folder, "bundle.json"), "utf8")) as Manifest;
+  return {
+    ...manifest,
+    wheel: join(folder, manifest.wheel),
+    constraints: join(folder, "requirements.hashed.lock"),
+  };
+}
 
 /** Return the folder of the environment for exactly this build of the server. */
 export function environmentFolder(storage: string, bundle: Bundle): string {

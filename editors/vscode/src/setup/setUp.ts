@@ -3,9 +3,9 @@
 import { type LogOutputChannel, ProgressLocation, window } from "vscode";
 import { fail } from "../messages";
 import { run } from "../run";
-import type { Bundle } from "./bundle";
 import { mayFetch, type TorchWheels } from "./consent";
 import { install } from "./install";
+import type { Bundle } from "./privateEnvironment";
 import { SetupCancelled, SetupError } from "./programs";
 
 export interface SetUp {
