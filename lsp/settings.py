@@ -318,7 +318,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = 0.4
 
     @property
-    def of_engine(self) -> dict[str, str]:
+    def of_engine(self) -> dict[str, Any]:
         """What an engine is started with, where it is not the engine's own choice."""
         chosen = {"device": self.device, "quantize": self.quantize}
         return {name: value for name, value in chosen.items() if value != "auto"}

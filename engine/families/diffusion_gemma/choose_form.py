@@ -51,10 +51,9 @@ def choose_form(
         _require(num_bytes_of(files), free, folder, device)
         return Form(quantize=None, name="as quantised by its publisher")
     plain = sum(math.prod(entry["shape"]) * dtype.itemsize for _, entry in _entries(files))
-    needed = {
-        None: plain,
-        **{kind: round(share * num_bytes_of(files)) for kind, share in SHARES.items()},
-    }
+    needed: dict[LowBit | None, float] = {None: plain}
+    stored = num_bytes_of(files)
+    needed.update((kind, share * stored) for kind, share in SHARES.items())
     if requested != "auto":
         kind = None if requested == "none" else requested
         _require(needed[kind], free, folder, device)

@@ -48,6 +48,8 @@ class WindowLayer(DynamicLayer):  # type: ignore[misc]
     """
 
     is_sliding = True
+    keys: Tensor
+    values: Tensor
 
     def __init__(self, window: int) -> None:
         super().__init__()
