@@ -1,4 +1,4 @@
-"""Choose the length of a hole: one forward pass per candidate, the best fit of the suffix wins.
+"""Choose the length of a hole: one pass over all candidates, the best fit of the suffix wins.
 
 CAL (https://arxiv.org/abs/2602.00476) compares the entropy of the first prediction over the masks.
 In uniform-state diffusion no position is marked as a mask, so the model predicts the given tokens
@@ -9,36 +9,35 @@ Not measured on released weights.
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from intarsia.engine.diffusion.candidate_lengths import NUM_SCORED
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.denoise import Predict
 from intarsia.engine.fill_control import FillControl
+
+PredictEach: TypeAlias = Callable[[Sequence[TokenCanvas]], Sequence[Tensor]]
+"""Canvases → their logits (length, vocab), from one pass."""
 
 
 @torch.inference_mode()
 def choose_length(
-    predict: Predict,
+    predict_each: PredictEach,
     candidates: Sequence[int],
     canvas_of: Callable[[int], TokenCanvas],
     *,
     control: FillControl,
 ) -> tuple[int, int]:
-    """Return the best length tried before the deadline, and the passes. Raises Cancelled."""
+    """Return the best length and the passes that this took, one at most. Raises Cancelled."""
     if len(candidates) == 1:
         return candidates[0], 0
-    surprises: dict[int, float] = {}
-    for length in candidates:
-        control.checkpoint()
-        canvas = canvas_of(length)
-        surprises[length] = suffix_surprise(predict(canvas, None), canvas)
-        if control.is_late:
-            break
-    first_best = min(surprises, key=lambda length: surprises[length])
-    return first_best, len(surprises)
+    control.checkpoint()
+    canvases = [canvas_of(length) for length in candidates]
+    logits = predict_each(canvases)
+    surprises = [suffix_surprise(*each) for each in zip(logits, canvases, strict=True)]
+    return candidates[surprises.index(min(surprises))], 1
 
 
 def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:

@@ -178,7 +178,7 @@ class _HoleWriter:
         # without a suffix to meet, the model itself ends the text
         lengths = candidate_lengths(max_tokens) if task.suffix else (max_tokens,)
         length, self.num_forwards = choose_length(
-            self._backbone.predict,
+            self._backbone.predict_each,
             lengths,
             lambda length: self._canvas(self._reader.lay_out(task, length)[0], self._generator()),
             control=self._control,

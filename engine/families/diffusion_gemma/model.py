@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AttentionInterface, AttentionMaskInterface, Cache
 from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -98,6 +99,7 @@ class DiffusionGemmaBackbone:
         self.max_positions: int = config.max_position_embeddings
         self._model = model
         self.reading_speed = ReadingSpeed()
+        self._layer_types: Sequence[str] = config.layer_types
         self._num_visible: list[int | None] = [
             config.sliding_window - 1 if kind == "sliding_attention" else None
             for kind in config.layer_types
@@ -168,8 +170,13 @@ class DiffusionGemmaBackbone:
         return self.predict_many(canvas.ids[None], self_conditioning)[0]
 
     @torch.inference_mode()
-    def predict_many(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (canvases, length, vocab); each canvas sees the context alone."""
+    def predict_many(
+        self, ids: Tensor, self_conditioning: Tensor | None, lengths: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return logits (canvases, length, vocab); each canvas sees the context alone.
+
+        With ``lengths``, a canvas ends at its own: nothing in it sees what is after that.
+        """
         if self_conditioning is not None:
             self_conditioning = self_conditioning.to(self._model.dtype)
         logits: Tensor = self._model(
@@ -177,8 +184,27 @@ class DiffusionGemmaBackbone:
             self_conditioning_logits=self_conditioning,
             past_key_values=repeated(self._view, len(ids)),
             decoder_position_ids=self._positions(len(self._context), ids.shape[1]),
+            decoder_attention_mask=None if lengths is None else self._masks(ids, lengths),
         ).logits
         return logits
+
+    def predict_each(self, canvases: Sequence[TokenCanvas]) -> list[Tensor]:
+        """Return the logits (length, vocab) of canvases of any lengths, from one first pass."""
+        lengths = [len(canvas) for canvas in canvases]
+        ids = pad_sequence([canvas.ids for canvas in canvases], batch_first=True)
+        are_alike = len(set(lengths)) == 1
+        logits = self.predict_many(ids, None, None if are_alike else lengths)
+        return [rows[:length] for rows, length in zip(logits, lengths, strict=True)]
+
+    def _masks(self, ids: Tensor, lengths: Sequence[int]) -> dict[str, Tensor]:
+        """Return for each kind of layer which keys a canvas sees, (canvases, 1, 1, keys)."""
+        ends = torch.tensor(lengths, device=ids.device)[:, None]
+        is_shown = torch.arange(ids.shape[1], device=ids.device) < ends
+        kinds = dict(zip(self._layer_types, self._view.layers, strict=True))
+        return {
+            kind: F.pad(is_shown, (layer.keys.shape[-2], 0), value=True)[:, None, None]
+            for kind, layer in kinds.items()
+        }
 
     def cached_tokens(self) -> int:
         """Return the number of context tokens that are held."""

@@ -301,6 +301,22 @@ def test_a_context_of_262144_tokens_takes_5_8_gb_in_the_released_sizes() -> None
     assert held <= 5.8e9
 
 
+@pytest.mark.parametrize("num_tokens", [3, 5 * SLIDING_WINDOW])
+def test_canvases_of_several_lengths_are_predicted_at_once_as_alone(num_tokens: int) -> None:
+    model = tiny_model()
+    fold_heads(model)
+    backbone = DiffusionGemmaBackbone(model)
+    backbone.prefill([i % 50 + 3 for i in range(num_tokens)])
+    dice = torch.Generator().manual_seed(3)
+    canvases = [
+        random_canvas([None] * length, vocab_size=VOCAB_SIZE, generator=dice)
+        for length in (4, 12, 7, 12, 1)
+    ]
+    for some in (canvases, canvases[1:4:2]):
+        for canvas, found in zip(some, backbone.predict_each(some), strict=True):
+            assert_same(found, backbone.predict(canvas, None))
+
+
 def test_a_prediction_does_not_change_what_is_held() -> None:
     backbone = DiffusionGemmaBackbone(tiny_model())
     backbone.prefill([2, 5, 6, 7])
