@@ -21,7 +21,10 @@ def test_each_locked_version_has_hashes_and_no_other_is_installed() -> None:
     entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
     assert len(entries) == len(hashed) > 100
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
-    for name in ("editors/vscode/src/setup/bundle.ts", "deploy/container/Containerfile"):
+    for name in (
+        "editors/vscode/src/setup/privateEnvironment.ts",
+        "deploy/container/Containerfile",
+    ):
         named = re.findall(r"requirements[\w.]*lock", (ROOT / name).read_text())
         assert set(named) == {"requirements.hashed.lock"}, "uv checks the hashes of constraints"
     installs = [line for line in (ROOT / "Makefile").read_text().splitlines() if ".lock" in line]

@@ -364,7 +364,7 @@ class Worker:
             self._places = {
                 owner: place
                 for owner, place in self._places.items()
-                if not self._has_newer_job(owner)
+                if not self._has_newer_fill(owner)
             }
             return None
         owner = next(iter(self._places), None)
@@ -376,19 +376,20 @@ class Worker:
         control = self._idle_control(lambda: self._is_waited_for() or place.owner in self._places)
         if not self._use_pause(filler, lambda: filler.prefetch(place, control)):
             with self._changed:
-                if not self._has_newer_job(place.owner):
+                if not self._has_newer_fill(place.owner):
                     self._places.setdefault(place.owner, place)  # after the background's
 
     def _rest(self) -> None:
         if (filler := self._slot.filler) is not None:
             self._use_pause(filler, filler.rest)
 
-    def _has_newer_job(self, owner: str) -> bool:
-        """Whether a foreground job waits that an owner has sent after a place to prefetch."""
+    def _has_newer_fill(self, owner: str) -> bool:
+        """Whether a foreground fill waits that an owner has sent after a place to prefetch."""
         return self._waiting.has(
             lambda job: (
-                not job.is_background
-                and not (isinstance(job.request, Fill) and job.request.owner != owner)
+                isinstance(job.request, Fill)
+                and not job.is_background
+                and job.request.owner == owner
             )
         )
 

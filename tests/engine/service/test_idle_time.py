@@ -29,6 +29,7 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
+    Preload,
     ScoreTexts,
     TextPart,
 )
@@ -179,6 +180,17 @@ async def test_a_cancelled_job_of_idle_time_leaves_idle_time_to_places(address, 
     one.prefetch(Prefetch(prefix="1", suffix=""))
     assert await asyncio.to_thread(read.wait, 5)
     assert one.stop(10)
+
+
+@pytest.mark.parametrize("request_", [Preload(id=1), hole(is_background=True)])
+def test_a_place_outlives_what_waits_and_is_no_newer_fill(request_) -> None:
+    one = Worker(ModelSlot(EngineConfig(), always(RuleFiller(lambda _: "1")), lambda *_: None))
+    job = Job(request=request_, client=None, received_at=0.0, deliver=lambda _: None)
+    one.submit(job)
+    one.prefetch(place := Prefetch(prefix="1", suffix=""))
+    assert one._take_place() is None, "what the user waits for goes first"
+    one._waiting.remove(job)
+    assert one._take_place() == place
 
 
 async def test_a_place_waits_for_a_pause(address: Address, monkeypatch: pytest.MonkeyPatch):
