@@ -129,10 +129,11 @@ class _Placing:
 
     def tensor(self, path: str, part: str, tensor: Tensor) -> None:
         """Put a tensor that a module of the model has itself."""
-        if (module := self._module(path)) is None or not hasattr(module, part):
+        module = self._module(path)
+        if not isinstance(needed := getattr(module, part, None), Tensor):
             self._unknown.append(f"{path}.{part}")
             return
-        self._require(f"{path}.{part}", tensor.shape, getattr(module, part).shape)
+        self._require(f"{path}.{part}", tensor.shape, needed.shape)
         if not tensor.is_floating_point() or tensor.dtype == FLOAT8:
             raise ModelError(
                 f"{self._folder}: {path}.{part} has numbers in {tensor.dtype} without a scale"

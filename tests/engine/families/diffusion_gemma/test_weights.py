@@ -249,6 +249,10 @@ def with_one_expert_in_few_bits(tensors: dict[str, Tensor]) -> None:
     tensors |= {f"{EXPERT}.{key}": stored for key, stored in as_modelopt_fp8(matrix).items()}
 
 
+def with_the_name_of_a_method(tensors: dict[str, Tensor]) -> None:
+    tensors |= {"model.decoder.forward": torch.ones(4), f"{GATE}.bias": torch.ones(4)}
+
+
 def with_an_unknown_tensor(tensors: dict[str, Tensor]) -> None:
     tensors["model.decoder.layers.0.mlp.extra.weight"] = torch.ones(4)
 
@@ -264,6 +268,7 @@ def with_an_unknown_tensor(tensors: dict[str, Tensor]) -> None:
         (without_an_expert, r"lacks 1 tensors \(.*experts.3.up_proj"),
         (with_a_narrow_expert, "its config says"),
         (with_one_expert_in_few_bits, "some experts of .* are quantised, others not"),
+        (with_the_name_of_a_method, "has 2 tensors that are no DiffusionGemma's"),
         (with_an_unknown_tensor, "no DiffusionGemma's"),
     ],
 )
