@@ -15,7 +15,7 @@ from intarsia.cli.command_table import load
 )
 def command(tcp: str | None) -> int:
     """Serve an editor: the language server, on standard input and output."""
-    server = load("intarsia.lsp.features")
+    server = load("intarsia.lsp.method_table")
     gc.freeze()
     code: int = server.serve_stdio() if tcp is None else server.serve_tcp(*_parse_address(tcp))
     return code

@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)

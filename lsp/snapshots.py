@@ -15,7 +15,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document, Snapshot
-from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.session import Session
 
 

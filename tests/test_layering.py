@@ -134,7 +134,7 @@ MOST_LATE_IMPORTS = 14
 
 IMPORT_BY_NAME = {
     "cli/command_table.py",  # a command, and what it runs
-    "lsp/features.py",  # what answers after `initialized`
+    "lsp/method_table.py",  # what answers after `initialized`
     "infill/languages/__init__.py",  # a language
     "infill/syntax/parse.py",  # its grammar
     "engine/kernels/__init__.py",  # numba, away from the current folder

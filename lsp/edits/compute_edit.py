@@ -19,8 +19,8 @@ from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.eligibility import fence_ineligibility, options_of
 from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
 from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.index_connection import IndexConnection

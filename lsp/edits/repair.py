@@ -15,7 +15,7 @@ from intarsia.infill.repair.find_repair import Asking, Repair, description_of, f
 from intarsia.infill.repair.proposals_at import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.may_suggest import options_of
+from intarsia.lsp.documents.eligibility import options_of
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.params import edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts

@@ -22,8 +22,8 @@ from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.lines import replaced_range
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.project.index_connection import IndexConnection

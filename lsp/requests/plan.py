@@ -18,7 +18,7 @@ from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Snapshot
-from intarsia.lsp.documents.may_suggest import fence_ineligibility, options_of
+from intarsia.lsp.documents.eligibility import fence_ineligibility, options_of
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

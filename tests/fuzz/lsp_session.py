@@ -14,7 +14,7 @@ from typing import Any
 from pygls.io_ import run_async
 
 from intarsia.lsp.documents.positions import PositionEncoding
-from intarsia.lsp.features import build_server
+from intarsia.lsp.method_table import build_server
 from intarsia.lsp.server import BoundedInput, IntarsiaServer
 
 OPTIONS = {"enabled": False, "preload": False, "nextEdit": "off", "statistics": False}

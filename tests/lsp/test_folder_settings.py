@@ -13,7 +13,7 @@ from scripted_engine import ScriptedEngine
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, disk_path, folder_of, opened_folders
-from intarsia.lsp.features import build_server
+from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest

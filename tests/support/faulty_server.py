@@ -13,7 +13,7 @@ import attrs
 from lsprotocol import types
 from rule_engine import rule_engine_launch
 
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 from intarsia.lsp.requests import inline_completion as handlers
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.server import IntarsiaServer

@@ -30,7 +30,7 @@ from intarsia.engine.ipc import launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.service.endpoint import hold_address
 from intarsia.engine.service.service import Service
-from intarsia.lsp.features import build_server
+from intarsia.lsp.method_table import build_server
 from intarsia.lsp.server import IntarsiaServer, log_to_client
 
 _SERVER: ContextVar[IntarsiaServer] = ContextVar("server")

@@ -16,7 +16,7 @@ import psutil
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 
 
 @dataclass(frozen=True)

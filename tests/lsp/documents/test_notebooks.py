@@ -6,7 +6,7 @@ from lsprotocol import types
 from open_documents import taken
 
 from intarsia.lsp.documents.documents import MAX_CHARS_AROUND, Documents, Snapshot, TextAround
-from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings import Settings
 

@@ -24,7 +24,7 @@ BROKEN_ENGINE = "import sys; sys.exit('no such luck')"
 SERVE_BROKEN = f"""
 import sys
 from intarsia.engine.ipc.client import LaunchOptions
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 sys.exit(serve_stdio(LaunchOptions(command=(sys.executable, "-c", {BROKEN_ENGINE!r}))))
 """
 

@@ -21,7 +21,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill, ProjectContext
 from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.features import build_server
+from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project import project_contexts
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.project_contexts import (

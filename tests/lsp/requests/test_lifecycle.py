@@ -130,7 +130,7 @@ async def test_exit_without_shutdown_ends_with_1(runtime: Address) -> None:
 
 
 async def test_a_client_can_connect_over_tcp(runtime: Address) -> None:
-    script = "import sys; from intarsia.lsp.features import serve_tcp; "
+    script = "import sys; from intarsia.lsp.method_table import serve_tcp; "
     script += "sys.exit(serve_tcp('127.0.0.1', int(sys.argv[1])))"
     port = free_port()
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, str(port))

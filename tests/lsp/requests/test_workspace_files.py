@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.folders import Folder
-from intarsia.lsp.features import build_server
+from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests import workspace_files
 from intarsia.lsp.requests.configuration import did_change_workspace_folders, load_configuration

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc import answer_watch, client, connection
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 from intarsia.workspace.process.client import IndexClient
 
 GRACE_S, STATUS_S, MAX_QUIET_S = 0.5, 2.0, 1.5

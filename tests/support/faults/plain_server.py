@@ -6,7 +6,7 @@ The weights stay a view of the model's file: ``python plain_server.py``.
 import sys
 
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.method_table import serve_stdio
 
 PLAIN_SERVER = (sys.executable, __file__)
 ENGINE = (sys.executable, "-P", "-m", "intarsia.engine", "--dtype", "float32")

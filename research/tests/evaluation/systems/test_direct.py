@@ -19,7 +19,7 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.syntax.lines import line_starts, splits_line_end
-from intarsia.lsp.documents.may_suggest import options_of
+from intarsia.lsp.documents.eligibility import options_of
 from intarsia.lsp.documents.positions import position_at
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import resolve_settings

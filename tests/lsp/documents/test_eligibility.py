@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
