@@ -16,8 +16,6 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_at, line_end, line_start, replaced_range
-from intarsia.infill.syntax.nodes import Prose, prose_at
-from intarsia.infill.syntax.parse import parse
 from intarsia.infill.text_change import (
     ChangeKind,
     Followed,
@@ -28,11 +26,11 @@ from intarsia.infill.text_change import (
     trimmed_change,
 )
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
+from intarsia.lsp.documents.eligibility import prose_silence
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.session import Session
-from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics import LanguageCounts, Recorder
 
 _SILENT: Mapping[ChangeKind, str] = {
@@ -358,34 +356,6 @@ def _begin(snapshot: Snapshot) -> tuple[int, str]:
         return snapshot.place, ""
     start, end = (document.offset_at(it) for it in (selected.range.start, selected.range.end))
     return start, document.text[start:end]
-
-
-_IN_COMMENT = NoSuggestion(reason="the cursor is in a comment (inComments)", kind="comment")
-_REASONS: Mapping[Prose, NoSuggestion] = {
-    "comment": _IN_COMMENT,
-    "documentation": _IN_COMMENT,
-    "string": NoSuggestion(reason="the cursor is in a string (inStrings)", kind="string"),
-}
-
-
-def prose_silence(snapshot: Snapshot) -> NoSuggestion | None:
-    """Return why the settings want nothing at a cursor, None where it is in code."""
-    settings = snapshot.settings
-    if settings.in_strings and settings.in_comments == "always":
-        return None
-    prose = prose_at(parse(snapshot.text, snapshot.language), snapshot.offset)
-    if prose is None or prose in _wanted(settings):
-        return None
-    return _REASONS[prose]
-
-
-def _wanted(settings: Settings) -> set[Prose]:
-    wanted: set[Prose] = {"string"} if settings.in_strings else set()
-    if settings.in_comments != "never":
-        wanted.add("documentation")
-    if settings.in_comments == "always":
-        wanted.add("comment")
-    return wanted
 
 
 def change_between(

@@ -4,7 +4,7 @@ Its language and its path count. Code in a fence of Markdown gets them if its ow
 Needs the infill package's grammars, so the server imports it on first use.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from intarsia.infill.canvas.canvas import Budget
@@ -12,7 +12,9 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.lsp.documents.documents import Document
+from intarsia.infill.syntax.nodes import Prose, prose_at
+from intarsia.infill.syntax.parse import parse
+from intarsia.lsp.documents.documents import Document, Snapshot
 from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_path
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
@@ -59,6 +61,34 @@ def fence_ineligibility(
         return None
     reason = f"{code.id} is among disabledLanguages, also in Markdown"
     return NoSuggestion(reason=reason, kind="language")
+
+
+_IN_COMMENT = NoSuggestion(reason="the cursor is in a comment (inComments)", kind="comment")
+_REASONS: Mapping[Prose, NoSuggestion] = {
+    "comment": _IN_COMMENT,
+    "documentation": _IN_COMMENT,
+    "string": NoSuggestion(reason="the cursor is in a string (inStrings)", kind="string"),
+}
+
+
+def prose_silence(snapshot: Snapshot) -> NoSuggestion | None:
+    """Return why the settings want nothing at a cursor, None where it is in code."""
+    settings = snapshot.settings
+    if settings.in_strings and settings.in_comments == "always":
+        return None
+    prose = prose_at(parse(snapshot.text, snapshot.language), snapshot.offset)
+    if prose is None or prose in _wanted(settings):
+        return None
+    return _REASONS[prose]
+
+
+def _wanted(settings: Settings) -> set[Prose]:
+    wanted: set[Prose] = {"string"} if settings.in_strings else set()
+    if settings.in_comments != "never":
+        wanted.add("documentation")
+    if settings.in_comments == "always":
+        wanted.add("comment")
+    return wanted
 
 
 def options_of(settings: Settings, deadline_ms: int, **others: Any) -> FillOptions:

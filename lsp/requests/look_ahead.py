@@ -21,10 +21,10 @@ from intarsia.infill.syntax.blocks import end_and_next_line
 from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.ahead_chain import PAUSE_S
 from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents.eligibility import prose_silence
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.machine import Strain
-from intarsia.lsp.manners import prose_silence
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.requests.plan import (
