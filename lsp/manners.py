@@ -1,9 +1,10 @@
-"""Decides what the user wants no suggestion for now, and follows what becomes of those shown.
+"""Decides where an automatic request gets no suggestion, and follows what becomes of those shown.
 
 After three dismissals a line is silent until it has become another one, or the document is closed.
-After a change that is no typing (a deletion, undo, a paste, a formatter's edits) the changed lines
-are silent until the next typed character. An accepted text is looked for half a minute later: what
-is taken back before then was not wanted there.
+After a change that is not typing (a deletion, undo, a paste, a formatter's edits) the changed lines
+are silent until the next typed character. Comments and strings are silent by the settings
+(``documents/eligibility.py``). An accepted text is looked for half a minute later: one that was
+taken back by then was unwanted.
 """
 
 import asyncio

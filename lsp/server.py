@@ -1,6 +1,6 @@
 """The server object: pygls' server with a session, and its log sent to the editor.
 
-``features`` registers its handlers. Records of the log become ``window/logMessage``: on standard
+``method_table`` registers its handlers. Log records become ``window/logMessage``: on standard
 error, editors would show them as errors.
 """
 

@@ -1,1 +1,1 @@
-"""Open documents as frozen values, whether they get suggestions, and which parts were shown."""
+"""Open documents as frozen values, and by which settings they get suggestions."""

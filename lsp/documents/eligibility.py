@@ -1,6 +1,7 @@
-"""Decides by the settings whether a document gets suggestions, and how these are filled.
+"""Decides by the settings alone where suggestions are given, and how they are filled.
 
-Its language and its path count. Code in a fence of Markdown gets them if its own language does too.
+In which documents, by language and path; in which fences of Markdown; and, for automatic requests,
+whether in comments and strings. ``lsp/manners.py`` goes by what the user does.
 Needs the infill package's grammars, so the server imports it on first use.
 """
 
@@ -20,7 +21,7 @@ from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern, excluding_pattern_on_disk
 
 _VIEWS = ("", "git", "gitlens", "fugitive", "diffview", "jdt", "output", "debug", "comment")
-"""Schemes of what editors show and nobody writes in. A malformed URI has none."""
+"""Schemes of documents that editors show and nobody writes in. A malformed URI has none."""
 
 
 def ineligibility(
@@ -28,8 +29,8 @@ def ineligibility(
 ) -> NoSuggestion | None:
     """Return why the document gets no suggestions, None where it gets them.
 
-    A document need not be a file on disk, but no view of one. A new one may have the path already
-    that it will be saved under.
+    A document need not be a file on disk, but a view of one gets none. A new document may already
+    have the path under which it will be saved.
     """
     if not settings.enabled:
         return NoSuggestion(reason="suggestions are switched off (option enabled)", kind="off")
@@ -52,7 +53,7 @@ def ineligibility(
 def fence_ineligibility(
     disabled_languages: Iterable[str], text: str, start: int, end: int, language: Language
 ) -> NoSuggestion | None:
-    """Return why ``text[start:end]`` gets none: it is in a fence of a disabled language."""
+    """Return why a range of the text gets none: it is in a fence of a disabled language."""
     if not language.has_fences or not disabled_languages:
         return None
     code = code_at(text, start, end, language).language
@@ -72,7 +73,7 @@ _REASONS: Mapping[Prose, NoSuggestion] = {
 
 
 def prose_silence(snapshot: Snapshot) -> NoSuggestion | None:
-    """Return why the settings want nothing at a cursor, None where it is in code."""
+    """Return why an automatic request gets nothing in this comment or string, None elsewhere."""
     settings = snapshot.settings
     if settings.in_strings and settings.in_comments == "always":
         return None
