@@ -78,7 +78,7 @@ class Filler(Protocol):
 
 
 class FillsOnly:
-    """The part of a Filler that can neither find next edits nor score texts."""
+    """The part of a Filler that neither finds next edits nor scores texts, unless it says how."""
 
     who: ClassVar[str]
     advice: ClassVar[str] = ""

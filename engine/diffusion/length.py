@@ -1,4 +1,4 @@
-"""Choose the length of a hole: one pass over all candidates, the best fit of the suffix wins.
+"""Rank the lengths of a hole: one pass over all candidates, the best fit of the suffix wins.
 
 CAL (https://arxiv.org/abs/2602.00476) compares the entropy of the first prediction over the masks.
 In uniform-state diffusion no position is marked as a mask, so the model predicts the given tokens
@@ -23,21 +23,22 @@ PredictEach: TypeAlias = Callable[[Sequence[TokenCanvas]], Sequence[Tensor]]
 
 
 @torch.inference_mode()
-def choose_length(
+def rank_lengths(
     predict_each: PredictEach,
     candidates: Sequence[int],
     canvas_of: Callable[[int], TokenCanvas],
     *,
     control: FillControl,
-) -> tuple[int, int]:
-    """Return the best length and the passes that this took, one at most. Raises Cancelled."""
+) -> tuple[list[int], int]:
+    """Return the lengths, best first, and the passes made, one at most. Raises Cancelled."""
     if len(candidates) == 1:
-        return candidates[0], 0
+        return list(candidates), 0
     control.checkpoint()
     canvases = [canvas_of(length) for length in candidates]
     logits = predict_each(canvases)
     surprises = [suffix_surprise(*each) for each in zip(logits, canvases, strict=True)]
-    return candidates[surprises.index(min(surprises))], 1
+    order = sorted(range(len(candidates)), key=surprises.__getitem__)
+    return [candidates[i] for i in order], 1
 
 
 def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:

@@ -5,83 +5,47 @@ denoising loop. It is tested against transformers' own ``generate`` on small ran
 authors of this file did not run the released 26B weights.
 """
 
-import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from transformers import AttentionInterface, AttentionMaskInterface, Cache
-from transformers.cache_utils import DynamicLayer
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.device import Stopwatch
-from intarsia.engine.families.protocol import (
-    Prefilled,
-    ReadingSpeed,
-    common_prefix_length,
+from intarsia.engine.families.diffusion_gemma.kv_cache import (
+    copied,
+    new_cache,
+    num_shared,
+    repeated,
 )
+from intarsia.engine.families.protocol import Prefilled, ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 
-def repeated(view: Any, num_canvases: int) -> Any:
-    """Return a cache that shows one context to several canvases, without a copy."""
-    if num_canvases == 1:
-        return view
-    shown = copy.copy(view)
-    shown.layers = [copy.copy(layer) for layer in view.layers]
-    for layer in shown.layers:
-        layer.keys = layer.keys.expand(num_canvases, -1, -1, -1)
-        layer.values = layer.values.expand(num_canvases, -1, -1, -1)
-    return shown
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Reading:
+    """Ids that the encoder has read beside the held context."""
 
+    ids: Sequence[int]
+    cache: Any  # transformers' Cache
+    first: int
+    hidden: Tensor  # (tokens, width) of ids[first:]
 
-class WindowLayer(DynamicLayer):  # type: ignore[misc]
-    """Keys and values of a layer with a sliding window: of the last one to two windows of tokens.
-
-    What no later token sees is dropped, a half window at a time. The rest of what is kept is for
-    contexts that are cut back: transformers' own layer keeps one window, and cannot be cut.
-    """
-
-    is_sliding = True
-    keys: Tensor
-    values: Tensor
-
-    def __init__(self, window: int) -> None:
-        super().__init__()
-        self._window = window
-        self._num_dropped = 0
-
-    def update(self, keys: Tensor, values: Tensor, *args: Any, **options: Any) -> Any:
-        """Append new ones; return all that a token of these may see."""
-        seen = super().update(keys, values, *args, **options)
-        if (num_more := self.keys.shape[-2] - 2 * self._window) > 0:
-            num_old = num_more + self._window // 2
-            # Copies: a view would hold on to the memory of what is dropped.
-            self.keys = self.keys[..., num_old:, :].clone()
-            self.values = self.values[..., num_old:, :].clone()
-            self._num_dropped += num_old
-        return seen
-
-    def get_seq_length(self) -> int:
-        """Return how many tokens were read, those that are dropped too."""
-        return int(self._num_dropped + super().get_seq_length())
-
-    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Return the number of keys in a pass, and the position of the first."""
-        return self.get_seq_length() - self._num_dropped + query_length, self._num_dropped
-
-    def can_be_cut_to(self, num_tokens: int) -> bool:
-        """Whether all is kept that the tokens after these see."""
-        return self._num_dropped <= max(0, num_tokens - self._window + 1)
+    def rows_before(self, start: int, end: int) -> Tensor:
+        """Return the hidden states (end - start, width) that predict ids[start:end]."""
+        return self.hidden[start - 1 - self.first : end - 1 - self.first]
 
 
 _CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
+_ROWS = 64  # of logits at once: 64 MiB of the released vocabulary
 
 
 class DiffusionGemmaBackbone:
@@ -113,10 +77,7 @@ class DiffusionGemmaBackbone:
 
     def forget(self) -> None:
         self._context: list[int] = []
-        windows = self._num_visible
-        self._encoder_cache = Cache(
-            layers=[DynamicLayer() if it is None else WindowLayer(it + 1) for it in windows]
-        )
+        self._encoder_cache = new_cache(self._num_visible)
         self._view: Any = None  # of the cache, for the decoder
 
     @contextmanager
@@ -133,34 +94,28 @@ class DiffusionGemmaBackbone:
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
-        return len(context) - self._num_shared(context)
-
-    def _num_shared(self, context: Sequence[int]) -> int:
-        """Return how many tokens of what is held a context can go on from."""
-        num_shared = common_prefix_length(self._context, context)
-        layers = [it for it in self._encoder_cache.layers if isinstance(it, WindowLayer)]
-        return num_shared if all(it.can_be_cut_to(num_shared) for it in layers) else 0
+        return len(context) - num_shared(self._context, self._encoder_cache, context, len(context))
 
     @torch.inference_mode()
     def prefill(self, context: Sequence[int], control: FillControl = NO_CONTROL) -> Prefilled:
         """Hold a context; compute what the last does not share. Raises Cancelled between chunks."""
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
-        num_shared = self._num_shared(context)
+        num_reused = len(context) - self.num_missing(context)
         self._view = None  # else the old keys would be held beside the new ones
-        if num_shared == 0:
+        if num_reused == 0:
             self.forget()
-        elif num_shared < len(self._context):
-            self._encoder_cache.crop(num_shared - len(self._context))
-        self._context = list(context[:num_shared])
+        elif num_reused < len(self._context):
+            self._encoder_cache.crop(num_reused - len(self._context))
+        self._context = list(context[:num_reused])
         watch = Stopwatch(self.device)
-        for start in range(num_shared, len(context), _CHUNK):
+        for start in range(num_reused, len(context), _CHUNK):
             control.checkpoint()
             with watch.lap():
                 self._encode(context[start : start + _CHUNK])
-        self.reading_speed.add(len(context) - num_shared, watch.seconds)
+        self.reading_speed.add(len(context) - num_reused, watch.seconds)
         self._view = self._trim_to_window()
-        return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
+        return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
 
     @torch.inference_mode()
     def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
@@ -206,28 +161,80 @@ class DiffusionGemmaBackbone:
             for kind, layer in kinds.items()
         }
 
+    @torch.inference_mode()
+    def read(
+        self,
+        ids: Sequence[int],
+        first: int,
+        control: FillControl = NO_CONTROL,
+        after: Reading | None = None,
+    ) -> Reading:
+        """Read ids and leave the held context as it is; hidden states are those of ids[first:].
+
+        What is held or was read ``after`` another reading is not read again. Raises Cancelled
+        between chunks; whatever runs at the control's checkpoints may change what is held.
+        """
+        known: list[tuple[Sequence[int], Any]] = [(self._context, self._encoder_cache)]
+        if after is not None:
+            known.append((after.ids, after.cache))
+        nums = [num_shared(held, cache, ids, first) for held, cache in known]
+        start = max(nums)
+        held, cache = known[nums.index(start)]
+        cache = (
+            copied(cache, num_removed=len(held) - start) if start else new_cache(self._num_visible)
+        )
+        hidden = []
+        for at in range(start, len(ids), _CHUNK):
+            control.checkpoint()
+            rows = self._encoder_pass(ids[at : at + _CHUNK], at, cache)
+            hidden.append(rows[max(0, first - at) :])
+        return Reading(ids=ids, cache=cache, first=first, hidden=torch.cat(hidden))
+
+    @torch.inference_mode()
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return logits (tokens, vocab), float32, of the token after each of the encoder's hidden
+        states (tokens, width): encoder and output matrix are a causal language model."""
+        cap: float = self._model.final_logit_softcapping
+        logits: Tensor = self._model.lm_head(hidden).float()
+        return torch.tanh(logits / cap) * cap
+
+    @torch.inference_mode()
+    def log_probabilities(self, hidden: Tensor, ids: Sequence[int]) -> Tensor:
+        """Return the log-probability (tokens,) of each id, predicted by its hidden state."""
+        found = [hidden.new_zeros(0, dtype=torch.float32)]
+        targets = torch.tensor(ids, dtype=torch.long, device=hidden.device)
+        parts = zip(torch.split(hidden, _ROWS), torch.split(targets, _ROWS), strict=True)
+        for rows, own in parts:
+            log_p = torch.log_softmax(self.logits(rows), dim=-1)
+            found.append(log_p.gather(-1, own[:, None])[:, 0])
+        return torch.cat(found)
+
     def cached_tokens(self) -> int:
         """Return the number of context tokens that are held."""
         return len(self._context)
 
     def _encode(self, ids: Sequence[int]) -> None:
         try:
-            self._model.model.encoder(
-                input_ids=torch.tensor([ids], dtype=torch.long, device=self.device),
-                past_key_values=self._encoder_cache,
-                position_ids=self._positions(len(self._context), len(ids)),
-            )
+            self._encoder_pass(ids, len(self._context), self._encoder_cache)
         except BaseException:
             self.forget()  # half-written keys must not serve the next request
             raise
         self._context += ids
 
+    def _encoder_pass(self, ids: Sequence[int], start: int, cache: Any) -> Tensor:
+        """Add ids to a cache of ``start`` tokens; return their hidden states (tokens, width)."""
+        hidden: Tensor = self._model.model.encoder(
+            input_ids=torch.tensor([ids], dtype=torch.long, device=self.device),
+            past_key_values=cache,
+            position_ids=self._positions(start, len(ids)),
+        ).last_hidden_state[0]
+        return hidden
+
     def _positions(self, start: int, length: int) -> Tensor:
         return torch.arange(start, start + length, dtype=torch.int32, device=self.device)[None]
 
     def _trim_to_window(self) -> Any:
-        view = copy.copy(self._encoder_cache)
-        view.layers = [copy.copy(layer) for layer in self._encoder_cache.layers]
+        view = copied(self._encoder_cache)
         for layer, num_visible in zip(view.layers, self._num_visible, strict=True):
             if num_visible is not None:
                 layer.keys = layer.keys[..., -num_visible:, :]

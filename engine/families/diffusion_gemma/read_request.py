@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
-from intarsia.engine.families.project_text import as_plain_text
+from intarsia.engine.families.project_text import ProjectIds, as_plain_text
 from intarsia.engine.families.protocol import NumMissing, ReadingSpeed
 from intarsia.engine.families.validate_request import (
     bounded,
@@ -23,11 +23,20 @@ class HoleTask:
 
     request: Fill
     context: list[int]
-    num_project: int  # context tokens of other files
+    project: ProjectIds  # in the context
     given: list[int]
     num_given_in_context: int
     draft: list[int]
     suffix: list[int]
+
+    @property
+    def num_project(self) -> int:
+        """Context tokens of other files."""
+        return len(self.project)
+
+    @property
+    def given_in_canvas(self) -> list[int]:
+        return self.given[self.num_given_in_context :]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +93,7 @@ class RequestReader:
         return HoleTask(
             request=request,
             context=context,
-            num_project=len(project),
+            project=project,
             given=given,
             num_given_in_context=num_early,
             draft=self._draft(request),
@@ -95,13 +104,20 @@ class RequestReader:
         """Return the canvases of a hole of ``num_free`` tokens."""
         special = self._text.special
         return lay_out(
-            task.given[task.num_given_in_context :],
+            task.given_in_canvas,
             num_free,
             task.suffix,
             sizes=self._sizes,
             end_id=special.first_end,
             pad_id=special.pad,
         )
+
+    def without_suffix(self, task: HoleTask) -> list[int]:
+        """Return the context of a task without a suffix that the canvas cannot show whole."""
+        if len(task.suffix) <= self._sizes.max_suffix:
+            return task.context
+        plain = self._text.context(task.request.prefix, "", task.project)
+        return plain + task.given[: task.num_given_in_context]
 
     def _draft(self, request: Fill) -> list[int]:
         draft = self._text.encode(request.draft)

@@ -10,7 +10,7 @@ from rule_predict import VOCAB_SIZE, RulePredict
 from intarsia.engine.diffusion.acceptance import StableAndConfident
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.length import PredictEach, choose_length, suffix_surprise
+from intarsia.engine.diffusion.length import PredictEach, rank_lengths, suffix_surprise
 from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, LinearTemperature
 from intarsia.engine.diffusion.prediction import Draft
 from intarsia.engine.errors import Cancelled
@@ -119,8 +119,8 @@ def canvas_of(length: int) -> TokenCanvas:
     ],
 )
 def test_the_length_at_which_the_suffix_is_expected_wins(candidates, liked, chosen, num_forwards):
-    choice = choose_length(each(likes(liked)), candidates, canvas_of, control=NO_CONTROL)
-    assert choice == (chosen, num_forwards)
+    ranked, num_made = rank_lengths(each(likes(liked)), candidates, canvas_of, control=NO_CONTROL)
+    assert (ranked[0], sorted(ranked), num_made) == (chosen, candidates, num_forwards)
 
 
 def test_a_canvas_without_suffix_counts_as_a_blind_guess() -> None:
@@ -129,12 +129,12 @@ def test_a_canvas_without_suffix_counts_as_a_blind_guess() -> None:
     assert surprise == pytest.approx(torch.tensor(VOCAB_SIZE).log().item())
     wrong = RulePredict(wanted=lambda c: [9] * len(c), sureness=lambda c: [4.0] * len(c))
     assert suffix_surprise(wrong(canvas_of(4), None), canvas_of(4)) > surprise
-    choice = choose_length(each(wrong), [4, 40], canvas_of, control=NO_CONTROL)
-    assert choice[0] == 40
+    ranked, _ = rank_lengths(each(wrong), [4, 40], canvas_of, control=NO_CONTROL)
+    assert ranked == [40, 4]
 
 
 def test_cancel_is_honoured_before_lengths_are_tried() -> None:
     predict = likes(4)
     with pytest.raises(Cancelled):
-        choose_length(each(predict), [4, 8], canvas_of, control=cancelling(lambda: True))
+        rank_lengths(each(predict), [4, 8], canvas_of, control=cancelling(lambda: True))
     assert predict.canvases == []

@@ -18,9 +18,9 @@ from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.diffusion_gemma import model as model_module
+from intarsia.engine.families.diffusion_gemma.kv_cache import WindowLayer
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
-    WindowLayer,
     fold_heads,
     folded_attention,
 )
