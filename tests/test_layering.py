@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec
@@ -40,6 +41,12 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def imports_in(*folders: str) -> Iterator[tuple[str, str]]:
+    """Yield the modules of folders with each name that they import."""
+    for path in (path for folder in folders for path in modules(folder)):
+        yield from ((str(path.relative_to(ROOT)), name) for name in imports(path))
+
+
 def is_within(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
@@ -53,6 +60,7 @@ def module_file(name: str) -> Path | None:
     return None
 
 
+@cache
 def import_graph() -> dict[Path, set[Path]]:
     """Return each of our modules with those of ours that it imports."""
     return {
@@ -78,31 +86,35 @@ def cycle(graph: Mapping[Path, set[Path]]) -> list[str]:
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_a_folder_imports_only_from_below(folder: str) -> None:
     allowed = ALLOWED[folder] | {"intarsia." + folder.replace("/", ".")}
-    wrong = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in modules(folder)
-        for name in imports(path)
-        if name.startswith("intarsia") and not any(is_within(name, a) for a in allowed)
-    ]
-    assert modules(folder)
-    assert not wrong
+    ours = [(at, name) for at, name in imports_in(folder) if name.startswith("intarsia")]
+    assert ours
+    assert not [(at, name) for at, name in ours if not any(is_within(name, a) for a in allowed)]
 
 
-def test_no_module_imports_itself_through_others() -> None:
-    """Imports for type checkers count too."""
-    assert cycle(import_graph()) == []
-
-
-def test_no_folder_imports_itself_through_others() -> None:
-    """Inside each part, folders and the modules beside them form floors: no import runs up."""
+def test_no_module_and_no_folder_imports_itself_through_others() -> None:
+    """Nested folders, and modules beside folders; imports for type checkers count too."""
 
     def room(path: Path) -> Path:
         return path.parent if len(path.relative_to(ROOT).parts) > 2 else path
 
+    assert cycle(import_graph()) == []
     rooms: dict[Path, set[Path]] = {}
     for path, imported in import_graph().items():
         rooms.setdefault(room(path), set()).update(room(other) for other in imported)
     assert cycle({at: others - {at} for at, others in rooms.items()}) == []
+
+
+def test_imports_go_down_the_layers_that_the_architecture_lists() -> None:
+    def name(path: Path) -> str:
+        return "/".join(path.relative_to(ROOT).with_suffix("").parts[:2])
+
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    lists = re.findall(r"^- `(\w+)/`: (.+(?:\n  .+)*)", text, re.MULTILINE)
+    layers = [re.sub(r"(\w+)", rf"{part}/\1", it) for part, all_ in lists for it in all_.split("→")]
+    layer_of = {at: i for i, layer in enumerate(layers) for at in re.findall(r"[\w/]+", layer)}
+    edges = {(name(a), name(b)) for a, all_b in import_graph().items() for b in [a, *all_b]}
+    assert {at for at, _ in edges if not re.match("cli/|.*/__", at)} == set(layer_of)
+    assert not [(a, b) for a, b in edges if a != b and layer_of.get(a, -1) >= layer_of.get(b, 99)]
 
 
 def test_nothing_but_the_laboratory_imports_it() -> None:
@@ -120,13 +132,8 @@ def test_nothing_but_the_laboratory_imports_it() -> None:
 
 @pytest.mark.parametrize("folder", LIGHT)
 def test_light_folders_never_import_the_model_stack(folder: str) -> None:
-    wrong = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in modules(folder)
-        for name in imports(path)
-        if any(is_within(name, heavy) for heavy in HEAVY)
-    ]
-    assert not wrong
+    found = imports_in(folder)
+    assert not [(at, name) for at, name in found if any(is_within(name, it) for it in HEAVY)]
 
 
 MOST_LATE_IMPORTS = 14
@@ -217,15 +224,10 @@ def test_nothing_but_a_languages_own_file_knows_it() -> None:
         if isinstance(node, ast.Constant) and node.value in names and path.parent != own
         if node.value not in OTHER_MEANINGS.get(path.relative_to(ROOT).as_posix(), ())
     ]
-    wrong += [
-        f"{path.relative_to(ROOT)}: {name}"
-        for part in PARTS
-        for path in modules(part)
-        for name in imports(path)
-        if any(is_within(name, file) for file in files)
-    ]
     assert {"python", "tsx"} <= names
     assert not wrong
+    found = imports_in(*PARTS)
+    assert not [(at, name) for at, name in found if any(is_within(name, it) for it in files)]
 
 
 def starts_of_python(path: Path) -> Iterator[tuple[int, str | None]]:
