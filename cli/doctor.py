@@ -75,6 +75,10 @@ elif torch.backends.mps.is_available():
 else:
     print(f"the processor ({torch.get_num_threads()} threads)")
 """
+_GEMMA_PROBE = """
+from intarsia.engine.families.diffusion_gemma.choose_form import about_released
+print(about_released())
+"""
 _TORCH_TIMEOUT_S = 120
 
 
@@ -110,7 +114,7 @@ def check_torch() -> Finding:
             f"{version('torch')} does not start: {probe.error}",
             "install torch again, in the build for this machine (see pytorch.org)",
         )
-    return ok("torch", f"{version('torch')}, computes on {probe.device}")
+    return ok("torch", f"{version('torch')}, computes on {probe.said}")
 
 
 def check_processor() -> Finding:
@@ -142,19 +146,19 @@ def check_memory() -> Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TorchProbe:
-    """Where torch computes. ``error``: the last line of a torch that did not start."""
+    """What a program with torch said. ``error``: the last line of one that did not start."""
 
-    device: str = ""
+    said: str = ""
     error: str = ""
 
 
-def probe_torch() -> TorchProbe:
-    """Return where torch computes here, or why it does not start."""
+def probe_torch(program: str = _TORCH_PROBE) -> TorchProbe:
+    """Return where torch computes here, or what another program says, or why it does not start."""
     try:
         # With -P in an empty folder, so that no torch.py of the user is imported.
         with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
             done = subprocess.run(
-                [sys.executable, "-P", "-c", _TORCH_PROBE],
+                [sys.executable, "-P", "-c", program],
                 cwd=folder,
                 capture_output=True,
                 text=True,
@@ -164,7 +168,7 @@ def probe_torch() -> TorchProbe:
     except subprocess.TimeoutExpired:
         return TorchProbe(error=f"no answer within {_TORCH_TIMEOUT_S} s")
     if done.returncode == 0:
-        return TorchProbe(device=done.stdout.strip())
+        return TorchProbe(said=done.stdout.strip())
     last_lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return TorchProbe(error=last_lines[-1])
 
@@ -197,6 +201,18 @@ def check_engine() -> Finding:
         return ok("engine", "not running; the next fill starts it")
     except EngineError as error:
         return missing("engine", *_what_and_advice(error))
+
+
+def check_gemma() -> Finding:
+    """Show where and in which number format DiffusionGemma runs, or would run, and why."""
+    try:
+        status = asyncio.run(ask_status())
+    except EngineError:  # the check of the engine says which
+        status = None
+    if status is not None and status.family == "diffusion_gemma":
+        return ok("gemma", f"{status.model}: {'; '.join(status.notes)}")
+    said = probe_torch(_GEMMA_PROBE).said
+    return ok("gemma", said or "torch does not start")
 
 
 def check_reading_speed() -> Finding:
@@ -351,6 +367,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_grammars,
     check_runtime_folder,
     check_engine,
+    check_gemma,
     check_reading_speed,
     check_remotes,
 )

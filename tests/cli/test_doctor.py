@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from intarsia.cli.doctor import (
     check_cache,
     check_conversion,
     check_engine,
+    check_gemma,
     check_model,
     check_reading_speed,
     check_runtime_folder,
@@ -94,7 +97,7 @@ def test_the_torch_probe_works_in_no_folder_of_the_users(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", python_path)
     probe = probe_torch()
-    assert (probe.error, bool(probe.device)) == ("", True)
+    assert (probe.error, bool(probe.said)) == ("", True)
 
 
 def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch):
@@ -103,6 +106,28 @@ def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: py
     finding = doctor.check_torch()
     assert finding.state == "missing"
     assert "libgomp" in finding.found
+
+
+def test_where_diffusiongemma_would_run_is_told_with_the_reason(monkeypatch: pytest.MonkeyPatch):
+    """By a process of its own, on this machine: it may have no room."""
+    finding = check_gemma()
+    assert finding.found.startswith("DiffusionGemma ")
+    assert re.search(r"format: .+, as \d+\.\d GiB are free|needs \d+\.\d GiB", finding.found)
+    monkeypatch.setattr(doctor, "probe_torch", lambda *_: TorchProbe(error="broken"))
+    assert check_gemma().found == "torch does not start"
+
+
+async def test_of_one_that_runs_its_own_reasons_are_told(address: Address):
+    filler = RuleFiller(lambda _: "1", name="gemma")
+    notes = "device: cuda, as an NVIDIA card goes first", "format: four bits"
+    filler.info = replace(filler.info, family="diffusion_gemma", notes=notes)
+    async with (
+        in_process_engine(address, always(filler)),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(Fill(id=0, prefix="x", suffix=""))
+        finding = await asyncio.to_thread(check_gemma)
+    assert finding.found == f"gemma: {'; '.join(notes)}"
 
 
 def test_a_runtime_folder_that_is_open_to_others_is_missing(address: Address):

@@ -128,7 +128,7 @@ def load_diffusion_gemma(
             family="diffusion_gemma",
             device=str(backbone.device),
             dtype=", ".join([name_of(dtype), *([form.name] if form.name else [])]),
-            notes=(*_NOTES, *form.notes),
+            notes=(*form.notes, *_NOTES),
         ),
         max_context_tokens=min(max_context_tokens, backbone.max_positions - backbone.canvas_length),
     )

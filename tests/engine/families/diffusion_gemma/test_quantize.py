@@ -140,10 +140,6 @@ def test_what_is_quantised_is_kept_and_mapped_at_the_next_start(tmp_path, monkey
     assert len(kept_files) == 1, "no room, nothing kept"
 
 
-RELEASED = 51.6 * 10**9
-"""Bytes of the released weights without those for pictures, in bfloat16."""
-
-
 @pytest.mark.parametrize(
     ("card", "free_gb", "capability", "form"),
     [
@@ -161,28 +157,68 @@ RELEASED = 51.6 * 10**9
 def test_the_form_is_chosen_by_what_the_card_has_and_can(
     card, free_gb, capability, form, monkeypatch
 ):
-    entry = {"dtype": "BF16", "shape": [int(RELEASED / 2)], "data_offsets": [0, int(RELEASED)]}
+    """Of a checkpoint's files, and for the doctor, of the published size."""
+    released = choose_form.RELEASED_BYTES
+    entry = {"dtype": "BF16", "shape": [int(released / 2)], "data_offsets": [0, int(released)]}
     monkeypatch.setattr(choose_form, "_entries", lambda files: [("weight", entry)])
     monkeypatch.setattr(choose_form, "free_bytes", lambda device: int(free_gb * 2**30))
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    stand_in_card(monkeypatch, card, capability)
     cuda, folder = torch.device("cuda"), Path("released")
     choose = partial(choose_form.choose_form, folder, [], device=cuda, dtype=torch.bfloat16)
     if form is None:
-        with pytest.raises(NoRoomError, match=r"released needs 14\.9 GiB .* 7\.5 GiB of cuda"):
-            choose(requested="auto")
+        for run, name in (
+            (partial(choose, requested="auto"), "released"),
+            (choose_form.form_of_released, "DiffusionGemma"),
+        ):
+            with pytest.raises(NoRoomError, match=rf"{name} needs 14\.9 GiB .* 7\.5 GiB of cuda"):
+                run()
         return
     chosen = choose(requested="auto")
     assert chosen.name == form, card
-    assert [note for note in chosen.notes if "GiB of cuda are free" in note] == list(chosen.notes)
-    assert bool(chosen.notes) == bool(form)
-    assert choose(requested="int4").quantize == "int4"
+    words = {"": "bfloat16", "fp8": "float8", "int4": "four bits"}[form]
+    assert chosen.notes == (
+        f"device: {card}, as an NVIDIA card goes first",
+        f"format: {words}, as {free_gb:.1f} GiB are free, bfloat16 needs 55.3",
+    )
+    assert choose_form.form_of_released() == chosen
+    by_setting = choose(requested="int4")
+    assert by_setting.quantize == "int4"
+    assert by_setting.notes[1] == "format: four bits, as `quantize` is int4"
+
+
+def stand_in_card(monkeypatch, name: str, capability: tuple[int, int]) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda *_, **__: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: name)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+
+
+def test_the_status_says_why_it_runs_there_and_so(tmp_path: Path, monkeypatch) -> None:
+    folder = save_tiny_checkpoint(tmp_path)
+
+    def notes(**options: Any) -> tuple[str, ...]:
+        config = EngineConfig(model=str(folder), device="cpu", dtype="float32", **options)
+        return load_filler(config, config.model, lambda stage, fraction: None).info.notes[:2]
+
+    monkeypatch.setattr(choose_form, "free_bytes", lambda device: 2**30)
+    assert notes() == (
+        "device: cpu, as no NVIDIA card or Apple GPU is usable",
+        "format: float32, as 1.0 GiB are free, float32 needs 0.0",
+    )
+    stand_in_card(monkeypatch, "RTX 4090", (8, 9))
+    assert notes(quantize="none") == (
+        "device: cpu, as `device` is cpu",
+        "format: float32, as `quantize` is none",
+    )
 
 
 def test_what_its_publisher_quantised_is_not_quantised_again(monkeypatch) -> None:
     entry = {"dtype": "U8", "shape": [8, 16], "data_offsets": [0, 128]}
     monkeypatch.setattr(choose_form, "_entries", lambda files: [("weight", entry)])
     choose = partial(choose_form.choose_form, Path("packed"), [], device=CPU, dtype=torch.bfloat16)
-    assert choose(requested="auto").quantize is None
+    chosen = choose(requested="auto")
+    assert chosen.quantize is None
+    assert chosen.notes[1] == "format: as its publisher quantised it"
     with pytest.raises(ModelError, match="quantised already: omit"):
         choose(requested="int4")
 
