@@ -79,6 +79,8 @@ class LastChange:
         return NoSuggestion(reason=f"{reason}: the next typed character ends it", kind=self._kind)
 
 
+_ON_REQUEST = NoSuggestion(reason="suggestions come on request only (automatic)", kind="manual")
+
 MOST_DISMISSED = 3
 MAX_LINES = 100
 """Those dismissed first are forgotten first."""
@@ -289,11 +291,12 @@ class Manners(Feature):
         start, typed = _begin(snapshot)
         offset = start + len(typed)
         watched = self._of.get(document.uri)
-        if watched is not None:
-            if watched.goes_on(offset):
-                return None
-            if silence := watched.silence(document.text, offset):
-                return silence
+        if watched is not None and watched.goes_on(offset):
+            return None
+        if not settings.automatic:
+            return _ON_REQUEST
+        if watched is not None and (silence := watched.silence(document.text, offset)):
+            return silence
         return self.strain.silence(settings) or prose_silence(snapshot)
 
     def debounce_ms(self, snapshot: Snapshot) -> int:

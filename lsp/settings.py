@@ -88,6 +88,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     enabled: Annotated[bool, PER_LANGUAGE, Meta(description="Suggest at all.")] = True
+    automatic: Annotated[
+        bool,
+        PER_LANGUAGE,
+        Meta(
+            description="Suggest while you type. Off: only when requested by a key or a command, "
+            "and without next edits."
+        ),
+    ] = True
     preload: Annotated[
         bool,
         Meta(

@@ -253,8 +253,8 @@ class NextEdits(Feature):
             self._offers_changed(document)
 
     def _wanted(self, document: Document) -> Level | Literal["off"]:
-        is_cell = document.notebook_uri is not None
-        return "off" if is_cell else self._session.settings_of(document).next_edit
+        settings, is_cell = self._session.settings_of(document), document.notebook_uri is not None
+        return settings.next_edit if settings.automatic and not is_cell else "off"
 
     def _level_of(self, document: Document) -> Level | None:
         """Return how sure an offer must be, None for a document that gets none."""

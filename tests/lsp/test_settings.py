@@ -62,8 +62,12 @@ def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, valu
 
 
 VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
-VSCODE_SETTINGS = VSCODE["contributes"]["configuration"]["properties"]
-ONLY_IN_VSCODE = {"serverCommand"}
+VSCODE_SETTINGS = {
+    key: setting
+    for group in VSCODE["contributes"]["configuration"]
+    for key, setting in group["properties"].items()
+}
+ONLY_IN_VSCODE = {"serverCommand", "nextEditTab"}
 
 NEOVIM_OPTIONS = (ROOT / "editors/nvim/lua/intarsia/options.lua").read_text()
 RANGE = ("minimum", "exclusiveMinimum", "maximum")

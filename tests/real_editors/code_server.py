@@ -32,10 +32,6 @@ QUIET: Mapping[str, object] = {
 }
 """Nothing that moves by itself or asks the network. Menus open as they do in VS Code."""
 
-ACCEPT_LINE = "Control+Alt+ArrowDown"
-KEYS = [{"key": "ctrl+alt+down", "command": "editor.action.inlineSuggest.acceptNextLine"}]
-"""VS Code has the command, and no key for it."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeServer:
@@ -137,7 +133,6 @@ def _write_settings(folder: Path, settings: Mapping[str, object]) -> None:
         path = folder / "data" / scope / "settings.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**QUIET, **settings}))
-    (folder / "data" / "User" / "keybindings.json").write_text(json.dumps(KEYS))
 
 
 def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -1,6 +1,5 @@
 """Ghost text in VS Code: when it appears, where it must not appear, and ways to accept it."""
 
-from code_server import ACCEPT_LINE
 from engine_watch import num_fills
 from sources import LOOP, OPENING, SUM
 from windows import Windows
@@ -129,7 +128,7 @@ def test_accepting_a_line_keeps_the_lines_below(windows: Windows) -> None:
     window.press("Enter")
     first, *rest = window.ghost_text().split("\n")
     assert rest
-    window.press(ACCEPT_LINE)
+    window.press("Alt+End")
     window.expect_cursor(6, 1)
     window.expect_saved(LOOP.replace("║", f"\n        {first}\n"))
     assert window.ghost_text() == "\n".join(rest)

@@ -20,8 +20,9 @@ def test_the_status_item_tells_the_model_and_what_the_last_answer_cost(windows: 
 def test_a_pause_asks_nothing_until_it_is_ended(windows, real_engine_runtime):
     window = windows.open(SUM)
     fills = num_fills(real_engine_runtime)
-    window.command("Intarsia: Pause for 10 Minutes")
-    window.expect_status_tells("Paused for 10 more min")
+    window.command("Intarsia: Snooze…")
+    window.choose("For 15 minutes")
+    window.expect_status_tells("Paused for 15 more min")
     window.type(" ")
     window.expect_saved(SUM.replace("║", " "))
     window.command("Intarsia: Resume")
@@ -30,6 +31,25 @@ def test_a_pause_asks_nothing_until_it_is_ended(windows, real_engine_runtime):
     window.type(" ")
     window.expect_ghost_text("left + right")
     assert num_fills(real_engine_runtime) == fills + 1
+
+
+def test_it_is_turned_off_and_on_and_to_answers_on_request_only(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.command("Intarsia: Turn Off or On")
+    window.expect_status_tells("Turned off in the settings")
+    window.command("Intarsia: Turn Off or On")
+    window.expect_ready()
+    window.command("Intarsia: Suggest by Itself, or Only When Asked")
+    expect(window.page.get_by_text("Intarsia suggests only when asked")).to_be_visible()
+    window.press("Control+1")
+    window.type(" ")
+    window.expect_status_tells("on request only")
+    window.press("Alt+\\")
+    window.expect_ghost_text("left + right")
+    window.press("Alt+End")  # accepts the line
+    window.expect_saved(SUM.replace("║", " left + right"))
+    window.command("Intarsia: Suggest by Itself, or Only When Asked")
+    expect(window.page.get_by_text("Intarsia suggests by itself again")).to_be_visible()
 
 
 def test_the_menu_turns_it_off_for_a_language_and_on_again(windows: Windows) -> None:

@@ -1,10 +1,8 @@
 // Entry point. It loads little; the language client is loaded once a server is found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
-import { runDoctor } from "./doctor";
 import { offeredAction, resolveEdit, RUN_COMMANDS } from "./edits/codeActions";
 import { EditPreview } from "./edits/editPreview";
-import { toggleLanguage } from "./language";
 import { showMenu } from "./menu";
 import { inform } from "./messages";
 import type { Asked as NextEditAsked } from "./nextEdits/nextEdits";
@@ -13,8 +11,9 @@ import type { EditArguments } from "./protocol";
 import { SeenContextView } from "./seenContext";
 import { Session } from "./session";
 import { StatusItem, whyText } from "./statusItem";
+import { askForMinutes, toggle, toggleLanguage } from "./switches";
+import { runInTerminal } from "./terminal";
 
-const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
 
 let current: Session | null = null;
@@ -26,15 +25,15 @@ export function activate(context: ExtensionContext): void {
   const session = new Session(context, log, pause, () => show());
   current = session;
   const show = () => item.show(session.state, pause.minutesLeft);
-  const clock = setInterval(() => (pause.isOver ? setPaused(false) : pause.isOn && show()), 5_000);
+  const clock = setInterval(() => (pause.isOver ? setPaused(null) : pause.isOn && show()), 5_000);
 
-  const setPaused = (isOn: boolean) => {
-    if (isOn) {
-      pause.start(PAUSE_MINUTES);
-    } else {
+  const setPaused = (minutes: number | null) => {
+    if (minutes === null) {
       pause.end();
+    } else {
+      pause.start(minutes);
     }
-    void commands.executeCommand("setContext", "intarsia.paused", isOn);
+    void commands.executeCommand("setContext", "intarsia.paused", minutes !== null);
     void commands.executeCommand("editor.action.inlineSuggest.hide");
     session.nextEdits?.update();
     show();
@@ -47,17 +46,22 @@ export function activate(context: ExtensionContext): void {
     await (session.client && edit(session.client, preview, kind));
   };
 
+  const inTerminal = (...words: string[]) =>
+    session.program && runInTerminal(session.program, session.folder, ...words);
   const table: Record<string, (...args: never[]) => unknown> = {
     menu: () => showMenu(session.state, pause.minutesLeft),
-    pause: () => setPaused(true),
-    resume: () => setPaused(false),
+    snooze: async () => setPaused((await askForMinutes()) ?? null),
+    resume: () => setPaused(null),
+    toggle: () => toggle("enabled"),
+    toggleAutomatic: () => toggle("automatic"),
     toggleLanguage,
     showWhy: () => inform(whyText(session.state, pause.minutesLeft)),
     openLog: () => log.show(),
     restart: () => session.restart(),
     setUpServer: () => session.setUp(),
     reinstallServer: () => session.setUp(),
-    doctor: () => session.program && runDoctor(session.program, session.folder),
+    doctor: () => inTerminal("doctor"),
+    showStatistics: () => inTerminal("status", "--stats"),
     openSample: () => openSample(context),
     acceptSure: async () => {
       const { acceptSure } = await import("./acceptSure");

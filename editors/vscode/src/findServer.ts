@@ -46,9 +46,9 @@ export function programOfPython(python: string, origin: string): ServerProgram {
   return { command: python, args: ["-P", "-m", "intarsia.cli"], serveArgs: [], origin };
 }
 
-export function argsOf(program: ServerProgram, subcommand: string): string[] {
-  const rest = subcommand === "serve" ? program.serveArgs : [];
-  return [...program.args, subcommand, ...rest];
+export function argsOf(program: ServerProgram, ...words: string[]): string[] {
+  const rest = words[0] === "serve" ? program.serveArgs : [];
+  return [...program.args, ...words, ...rest];
 }
 
 /** Split `["…/intarsia", "serve", "--debug"]` at `serve`, so that `doctor` can be run too. */

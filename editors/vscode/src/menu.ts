@@ -1,8 +1,8 @@
 // The menu that a click on the status item opens.
 
 import { commands, type QuickPickItem, QuickPickItemKind, type TextDocument, window } from "vscode";
-import { disabledLanguages } from "./language";
 import { type SessionState, statusText } from "./statusItem";
+import { disabledLanguages } from "./switches";
 
 interface Choice extends QuickPickItem {
   run?: () => unknown;
@@ -31,15 +31,18 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
   const toggle = document === undefined ? [] : [toggleChoice(document)];
   const pause =
     pausedMinutes > 0
-      ? choice("debug-start", "Resume", "resume", `paused for ${pausedMinutes} more min`)
-      : choice("debug-pause", "Pause for 10 minutes", "pause");
+      ? choice("debug-start", "Resume", "resume")
+      : choice("debug-pause", "Snooze…", "snooze");
   return [
     pause,
+    choice("circle-slash", "Turn off or on", "toggle"),
     ...toggle,
+    choice("hand", "Only when asked, or also by itself", "toggleAutomatic"),
     choice("question", "Why was nothing shown?", "showWhy"),
     choice("eye", "Show what the model sees", "showContext"),
     setting("wand", "Next edits: how sure they must be", "@id:intarsia.nextEdit"),
     setting("chip", "Choose the model", "@id:intarsia.model"),
+    choice("graph", "Statistics: what you accepted", "showStatistics"),
   ];
 }
 
@@ -54,7 +57,7 @@ function setting(icon: string, label: string, query: string): Choice {
   return { label: `$(${icon}) ${label}`, run };
 }
 
-function choice(icon: string, label: string, command: string, description?: string): Choice {
+function choice(icon: string, label: string, command: string): Choice {
   const run = () => commands.executeCommand(`intarsia.${command}`);
-  return { label: `$(${icon}) ${label}`, description, run };
+  return { label: `$(${icon}) ${label}`, run };
 }

@@ -5,6 +5,7 @@ export class Pause {
 
   constructor(private readonly now: () => number = Date.now) {}
 
+  /** @param minutes Infinity: until it is ended */
   start(minutes: number): void {
     this.until = this.now() + minutes * 60_000;
   }

@@ -3,6 +3,7 @@
 /** The settings that VS Code lets a language override, as in `"[python]": {…}`. */
 export const LANGUAGE_OPTIONS = [
   "enabled",
+  "automatic",
   "nextEdit",
   "inComments",
   "inStrings",
@@ -12,7 +13,7 @@ export const LANGUAGE_OPTIONS = [
 
 /**
  * Return the server's answer when it asks for the section `intarsia`: all but the extension's own
- * setting. In `languages`, what VS Code has for a language goes before what that setting has.
+ * settings. In `languages`, what VS Code has for a language goes before what that setting has.
  */
 export function serverOptions(
   section: unknown,
@@ -20,6 +21,7 @@ export function serverOptions(
 ): Record<string, unknown> {
   const options = { ...(section as Record<string, unknown>) };
   delete options.serverCommand;
+  delete options.nextEditTab;
   const languages = { ...(options.languages as Record<string, object> | null) };
   for (const { languageId, name, value } of overrides) {
     languages[languageId] = { ...languages[languageId], [name]: value };

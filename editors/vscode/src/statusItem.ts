@@ -54,7 +54,7 @@ interface StatusText {
 
 const NAME = "Intarsia";
 
-/** VS Code's own key of "Trigger Inline Suggestion". */
+/** The key of package.json for "Trigger Inline Suggestion". */
 const UNSURE = "unsure: Alt+\\ shows it";
 
 /** @param pausedMinutes remaining minutes of a pause; 0: none */
@@ -84,7 +84,8 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
   const percent = status.progress === null ? "" : ` ${Math.round(status.progress * 100)} %`;
   const last = status.last === null ? [] : lastLines(status.last);
   if (pausedMinutes > 0) {
-    return calm(`$(debug-pause) ${NAME}`, `Paused for ${pausedMinutes} more min.`, server);
+    const long = pausedMinutes === Infinity ? "until a restart" : `for ${pausedMinutes} more min`;
+    return calm(`$(debug-pause) ${NAME}`, `Paused ${long}.`, server);
   }
   switch (status.state) {
     case "off":

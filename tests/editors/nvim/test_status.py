@@ -64,6 +64,29 @@ def test_a_pause_ends_by_itself(edit) -> None:
     nvim.play(("A<Space>", "1"))
 
 
+def test_in_manual_mode_only_a_key_asks(edit) -> None:
+    nvim = edit("one =\n")
+    nvim.run("vim.cmd('silent Intarsia manual')")
+    nvim.keys("A<Space>")
+    nvim.is_silent("on request only")
+    nvim.play(("<M-n>", "1"))
+    nvim.keys("<Esc>")
+    nvim.run("vim.cmd('silent Intarsia manual')")
+    nvim.play(("o.<BS>one =<Space>", "1"))
+
+
+def test_statistics_are_shown_in_a_window(edit, tmp_path) -> None:
+    nvim = edit("one =\n")
+    program = tmp_path / "intarsia"
+    program.write_text('#!/bin/sh\necho "told: $*"\n')
+    program.chmod(0o755)
+    nvim.run("own = require('intarsia.options').current")
+    nvim.run("cmd = own.cmd; own.cmd = { ..., 'serve' }", str(program))
+    nvim.run("vim.cmd.Intarsia('stats')")
+    nvim.until("vim.fn.getline(1) == 'told: status --stats'")
+    nvim.run("own.cmd = cmd; vim.cmd('bwipeout!')")
+
+
 def test_the_log_shows_what_the_server_said(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "1"))

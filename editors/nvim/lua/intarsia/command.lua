@@ -95,7 +95,7 @@ local subcommands = {
     end,
   },
   pause = {
-    values = { "5", "10", "60" },
+    values = { "5", "15", "60" },
     run = function(words)
       local minutes = tonumber(words[1] or PAUSE_MINUTES)
       if not (minutes and minutes > 0) then
@@ -104,6 +104,25 @@ local subcommands = {
       require("intarsia.switch").pause(minutes)
       local unit = minutes == 1 and "minute" or "minutes"
       vim.notify(("intarsia: no ghost text for %s %s"):format(minutes, unit))
+    end,
+  },
+  manual = {
+    run = function()
+      local options = require("intarsia.options")
+      local is_automatic = options.settings().automatic ~= false
+      options.change("automatic", not is_automatic)
+      vim.notify("intarsia: suggests " .. (is_automatic and "only when asked" or "by itself again"))
+    end,
+  },
+  stats = {
+    run = function()
+      local command = require("intarsia.server").sibling("status", "--stats")
+      if not command then
+        return fail("no command of the server is found (see :checkhealth intarsia)")
+      end
+      vim.cmd("botright 20new")
+      local options = require("intarsia.program").spawn_options()
+      vim.fn.jobstart(command, vim.tbl_extend("error", options, { term = true }))
     end,
   },
   log = calling("log", "show"),
@@ -115,6 +134,8 @@ local subcommands = {
   context = calling("seen_context", "show"),
   restart = calling("server", "restart"),
 }
+
+subcommands.snooze = subcommands.pause
 
 ---@return string[]
 local function names()

@@ -14,6 +14,7 @@ local M = {}
 
 ---@class intarsia.ServerSettings see :help intarsia-settings
 ---@field enabled? boolean
+---@field automatic? boolean
 ---@field preload? boolean
 ---@field model? string
 ---@field device? "auto"|"cpu"|"cuda"|"mps"
@@ -161,6 +162,26 @@ function M.settings(folder)
     found = nil
   end
   return found or vim.empty_dict()
+end
+
+---Change a setting of the server until Neovim ends.
+---@param name string
+---@param value any vim.NIL: its default
+function M.change(name, value)
+  local before = M.current.settings
+  local function changed(settings)
+    return vim.tbl_extend("force", settings or {}, { [name] = value })
+  end
+  M.current.settings = type(before) == "function" and function(folder)
+    return changed(before(folder))
+  end or changed(before)
+  local settings = { intarsia = M.settings() }
+  vim.lsp.config("intarsia", { settings = settings })
+  local client = require("intarsia.server").client()
+  if client then
+    client.settings = settings
+    client:notify("workspace/didChangeConfiguration", { settings = settings })
+  end
 end
 
 ---Put the settings of folders into Neovim's answer to workspace/configuration.

@@ -72,7 +72,7 @@ function M.spawn_options()
     return vim.fn.isabsolutepath(part) == 1 and not is_in_working_folder(part .. "/")
   end, parts)
   local env = vim.env.PYTHONPATH and { PYTHONPATH = table.concat(kept, IS_WINDOWS and ";" or ":") }
-  return { cwd = own_folder(), env = env or {} }
+  return { cwd = own_folder(), env = env or vim.empty_dict() }
 end
 
 return M

@@ -32,12 +32,12 @@ function M.command()
 end
 
 ---Return the command line for another subcommand of the program, such as doctor.
----@param name string
+---@param ... string
 ---@return string[]? # nil where the server's command does not end in `serve`
-function M.sibling(name)
+function M.sibling(...)
   local command = M.command()
   if command and command[#command] == "serve" then
-    return vim.list_extend(vim.list_slice(command, 1, #command - 1), { name })
+    return vim.list_extend(vim.list_slice(command, 1, #command - 1), { ... })
   end
 end
 

@@ -19,6 +19,13 @@ test("a pause ends by itself", () => {
   assert.equal(pause.minutesLeft, 0);
 });
 
+test("a pause without an end does not end by itself", () => {
+  const pause = new Pause(() => Number.MAX_SAFE_INTEGER);
+  pause.start(Infinity);
+  assert.ok(pause.isOn && !pause.isOver);
+  assert.equal(pause.minutesLeft, Infinity);
+});
+
 test("a pause that is ended is neither on nor over", () => {
   const pause = new Pause(() => 0);
   pause.start(10);

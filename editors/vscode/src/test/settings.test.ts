@@ -5,6 +5,11 @@ import { test } from "node:test";
 import manifest from "../../package.json";
 import { LANGUAGE_OPTIONS, serverOptions } from "../serverOptions";
 
+const groups: unknown = manifest.contributes.configuration; // each type lacks the others' settings
+const SETTINGS = (groups as { properties: Record<string, { scope?: string }> }[]).flatMap(
+  ({ properties }) => Object.entries(properties),
+);
+
 test("settings of programs, files and the model's work are restricted without trust", () => {
   const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
   for (const name of [
@@ -21,20 +26,17 @@ test("settings of programs, files and the model's work are restricted without tr
 });
 
 test("no workspace names the program of the server, trusted or not", () => {
-  const command = manifest.contributes.configuration.properties["intarsia.serverCommand"];
-  assert.equal(command.scope, "machine");
+  assert.equal(Object.fromEntries(SETTINGS)["intarsia.serverCommand"]?.scope, "machine");
 });
 
 test("the server gets all settings but the extension's own", () => {
-  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null }, []);
+  const own = { serverCommand: ["x"], nextEditTab: true };
+  const options = serverOptions({ ...own, debounceMs: 10, model: null }, []);
   assert.deepEqual(options, { debounceMs: 10, model: null, languages: {} });
 });
 
 test("the settings that a language may override are those of the manifest", () => {
-  const settings = Object.entries(manifest.contributes.configuration.properties);
-  const overridable = settings.filter(
-    ([, setting]) => "scope" in setting && setting.scope === "language-overridable",
-  );
+  const overridable = SETTINGS.filter(([, { scope }]) => scope === "language-overridable");
   const names = LANGUAGE_OPTIONS.map((name) => `intarsia.${name}`);
   assert.deepEqual(names.sort(), overridable.map(([name]) => name).sort());
 });

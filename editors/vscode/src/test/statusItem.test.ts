@@ -75,6 +75,7 @@ test("a failure is a warning and says what to do", () => {
 test("a pause shows above what the server says, and for how long", () => {
   assert.match(statusText(running(ready), 7).tooltip[0] ?? "", /7 more min/);
   assert.match(whyText(running({ ...ready, last }), 7), /7 more min/);
+  assert.match(whyText(running(ready), Infinity), /until a restart/);
 });
 
 test("a server that tells no status is still shown as running", () => {
