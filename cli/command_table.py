@@ -51,6 +51,7 @@ COMMANDS: dict[str, CommandRow] = {
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
+    "models": CommandRow("intarsia.cli.models", "List the models to choose from."),
     "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
     "report": CommandRow("intarsia.cli.report", "Write a report of a fault."),
     "export": CommandRow("intarsia.cli.export", "Write a tuning or model for others."),

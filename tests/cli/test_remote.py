@@ -46,6 +46,9 @@ def test_a_server_is_added_listed_tested_and_removed(server, tokenizer, settings
     assert run("remote", "list").stdout.split() == ["remote:home", server.url]
     (tested,) = map(json.loads, run("remote", "test", "home", "--json").stdout.splitlines())
     assert (tested["usable"], tested["server"]["system"]) == (True, "llama.cpp")
+    *_, row = map(json.loads, run("models", "--json").stdout.splitlines())
+    assert row["model"] == "remote:home"
+    assert server.url.removeprefix("http://") in row["description"]
     assert check_remotes().found.startswith("1 of 1 can fill holes; home (127.0.0.1:")
     assert run("remote", "remove", "home").exit_code == 0
     assert "none" in run("remote", "list").stdout

@@ -5,12 +5,14 @@ import json
 import re
 from pathlib import Path
 
+import psutil
 import pytest
 from command_line import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import AheadReport
+from intarsia.engine.model_store.catalog import CATALOG
 from intarsia.lsp.statistics import Counts, LanguageCounts, add_counts, statistics_file
 
 
@@ -50,6 +52,21 @@ def test_status_says_what_the_fills_ahead_have_brought(start_engine):
         )
     )
     assert "3 asked, 2 of use; 1 s wasted" in run("status").stdout
+
+
+def test_models_say_what_they_take_on_this_machine(tmp_path, monkeypatch):
+    small, large = CATALOG[:2]
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path))
+    memory = psutil.virtual_memory()._replace(available=small.memory_bytes)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    (tmp_path / "models").mkdir()
+    with (tmp_path / "models" / large.file_name).open("wb") as file:
+        file.truncate(large.num_bytes)
+    first, second = map(json.loads, run("models", "--json").stdout.splitlines())
+    assert (first["model"], first["description"]) == (small.name, "491 MB to download, the default")
+    assert "more than" not in first["detail"]
+    assert (second["model"], second["description"]) == (large.name, "downloaded")
+    assert "4.4 GB of memory, more than the 1.4 GB that are free" in second["detail"]
 
 
 def test_stop_ends_the_engine(start_engine):

@@ -60,6 +60,10 @@ export function activate(context: ExtensionContext): void {
     restart: () => session.restart(),
     setUpServer: () => session.setUp(),
     reinstallServer: () => session.setUp(),
+    chooseModel: async () => {
+      const { chooseModel } = await import("./models");
+      await (session.program && chooseModel(session.program, session.folder));
+    },
     doctor: () => inTerminal("doctor"),
     showStatistics: () => inTerminal("status", "--stats"),
     openSample: () => openSample(context),

@@ -41,7 +41,7 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
     choice("question", "Why was nothing shown?", "showWhy"),
     choice("eye", "Show what the model sees", "showContext"),
     setting("wand", "Next edits: how sure they must be", "@id:intarsia.nextEdit"),
-    setting("chip", "Choose the model", "@id:intarsia.model"),
+    choice("chip", "Choose the model…", "chooseModel"),
     choice("graph", "Statistics: what you accepted", "showStatistics"),
   ];
 }

@@ -75,16 +75,36 @@ def test_in_manual_mode_only_a_key_asks(edit) -> None:
     nvim.play(("o.<BS>one =<Space>", "1"))
 
 
-def test_statistics_are_shown_in_a_window(edit, tmp_path) -> None:
+# The command line in place of models and counts; of the models, the second one is chosen.
+PROGRAM = """#!/bin/sh
+[ "$1" = status ] && exec echo "told: $*"
+echo '{"model":"small","label":"small","description":"there","detail":"1 GB"}'
+echo '{"model":"large","label":"large","description":"not there","detail":"9 GB"}'
+"""
+CHOOSE = """
+vim.ui.select = function(choices, options, on_choice)
+  listed = options.format_item(choices[2])
+  on_choice(choices[2])
+end
+"""
+
+
+def test_statistics_are_shown_and_models_listed_by_the_servers_program(edit, tmp_path) -> None:
     nvim = edit("one =\n")
     program = tmp_path / "intarsia"
-    program.write_text('#!/bin/sh\necho "told: $*"\n')
+    program.write_text(PROGRAM)
     program.chmod(0o755)
     nvim.run("own = require('intarsia.options').current")
     nvim.run("cmd = own.cmd; own.cmd = { ..., 'serve' }", str(program))
     nvim.run("vim.cmd.Intarsia('stats')")
     nvim.until("vim.fn.getline(1) == 'told: status --stats'")
-    nvim.run("own.cmd = cmd; vim.cmd('bwipeout!')")
+    nvim.run(f"vim.cmd('bwipeout!') {CHOOSE} vim.cmd.Intarsia('model')")
+    assert nvim.lua("listed") == "large (not there; 9 GB)"
+    assert nvim.lua("vim.lsp.get_clients({ name = 'intarsia' })[1].settings.intarsia.model") == (
+        nvim.lua("own.settings.model")
+    )
+    assert nvim.lua("own.settings.model") == "large"
+    nvim.run("own.cmd = cmd; require('intarsia.options').change('model', vim.NIL)")
 
 
 def test_the_log_shows_what_the_server_said(edit) -> None:

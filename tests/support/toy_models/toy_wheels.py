@@ -29,6 +29,8 @@ def toy_row(wheels: WheelParts | None, content: bytes = CONTENT) -> CatalogModel
         licence="Apache-2.0",
         file_name="toy.gguf",
         num_bytes=len(content),
+        memory_bytes=1_000_000,
+        quality="none",
         sha256=hashlib.sha256(content).hexdigest(),
         hub=HubFile(repo="owner/toy", revision="0" * 40, file="toy.gguf"),
         wheels=wheels,

@@ -37,6 +37,17 @@ local function calling(module, name)
   }
 end
 
+---Run something with a command line of the server's program, and how to start it.
+---@param words string[]
+---@param act fun(command: string[], options: table)
+local function with_program(words, act)
+  local command = require("intarsia.server").sibling(unpack(words))
+  if not command then
+    return fail("the server's program is not found (see :checkhealth intarsia)")
+  end
+  act(command, require("intarsia.program").spawn_options())
+end
+
 -- Functions for users, by the word after `nextedit`.
 local NEXT_EDIT = {
   [""] = "next_edit",
@@ -114,15 +125,35 @@ local subcommands = {
       vim.notify("intarsia: suggests " .. (is_automatic and "only when asked" or "by itself again"))
     end,
   },
+  model = {
+    run = function(words)
+      if words[1] then
+        return require("intarsia.options").change("model", words[1])
+      end
+      with_program({ "models", "--json" }, function(command, options)
+        local done = vim.system(command, options):wait()
+        if done.code ~= 0 then
+          return fail((vim.trim(done.stderr):gsub("^intarsia: ", "")))
+        end
+        vim.ui.select(vim.tbl_map(vim.json.decode, vim.split(vim.trim(done.stdout), "\n")), {
+          prompt = "intarsia: choose the model, until Neovim ends",
+          format_item = function(choice)
+            return ("%s (%s; %s)"):format(choice.label, choice.description, choice.detail)
+          end,
+        }, function(choice)
+          if choice then
+            require("intarsia.options").change("model", choice.model)
+          end
+        end)
+      end)
+    end,
+  },
   stats = {
     run = function()
-      local command = require("intarsia.server").sibling("status", "--stats")
-      if not command then
-        return fail("no command of the server is found (see :checkhealth intarsia)")
-      end
-      vim.cmd("botright 20new")
-      local options = require("intarsia.program").spawn_options()
-      vim.fn.jobstart(command, vim.tbl_extend("error", options, { term = true }))
+      with_program({ "status", "--stats" }, function(command, options)
+        vim.cmd("botright 20new")
+        vim.fn.jobstart(command, vim.tbl_extend("error", options, { term = true }))
+      end)
     end,
   },
   log = calling("log", "show"),
