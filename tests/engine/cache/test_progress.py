@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from itertools import count
 from pathlib import Path
 
 from intarsia.engine.cache.progress import report_growth, size_of
@@ -27,6 +28,26 @@ def test_growth_is_reported_from_the_present_size(tmp_path: Path) -> None:
         written(tmp_path / "deeper" / "second", 100_000_000)
         assert has_grown.wait(timeout=30)
     assert reports[0] == ("downloading, 50 of 200 MB", 0.25)
+
+
+def test_after_a_while_the_rate_and_the_time_left_are_told(tmp_path, monkeypatch):
+    words: list[str] = []
+    clock = count(0, 5)
+    monkeypatch.setattr("intarsia.engine.cache.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("intarsia.engine.cache.progress.size_of", lambda _: 20_000_000 * len(words))
+    is_told = threading.Event()
+
+    def notice(stage: str, fraction: float | None) -> None:
+        words.append(stage)
+        if len(words) == 3:
+            is_told.set()
+
+    with report_growth(tmp_path, 100_000_000, "downloading", notice):
+        assert is_told.wait(timeout=30)
+    assert words[1:3] == [
+        "downloading, 20 of 100 MB, 2.0 MB/s, 40 s left",
+        "downloading, 40 of 100 MB, 2.7 MB/s, 22 s left",
+    ]
 
 
 def test_the_fraction_never_falls_nor_exceeds_one(tmp_path: Path) -> None:

