@@ -40,22 +40,22 @@ class CommandRow:
 
 COMMANDS: dict[str, CommandRow] = {
     "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
-    "next": CommandRow("intarsia.cli.next_edits", "Find what an edit has left to change."),
+    "next": CommandRow("intarsia.cli.next_edits", "Find what an edit left out of date."),
     "context": CommandRow("intarsia.cli.context", "Show what the model sees at a place."),
     "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
     "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
-    "api": CommandRow("intarsia.cli.api.command", "Serve completions to foreign clients."),
+    "api": CommandRow("intarsia.cli.api.command", "Serve completions to other clients."),
     "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
     "team": CommandRow("intarsia.cli.team", "Serve a team from one engine."),
     "remote": CommandRow("intarsia.cli.remote", "Fill holes through another server."),
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
-    "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
+    "stop": CommandRow("intarsia.cli.stop", "Stop the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
     "models": CommandRow("intarsia.cli.models", "List the models to choose from."),
     "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
-    "report": CommandRow("intarsia.cli.report", "Write a report of a fault."),
-    "export": CommandRow("intarsia.cli.export", "Write a tuning or model for others."),
-    "import": CommandRow("intarsia.cli.import_tuning", "Read a tuning of others (PEFT)."),
+    "report": CommandRow("intarsia.cli.report", "Write a bug report."),
+    "export": CommandRow("intarsia.cli.export", "Export a tuning or a model."),
+    "import": CommandRow("intarsia.cli.import_tuning", "Import a tuning (PEFT)."),
 }
 """In the order of the help."""
 

@@ -148,7 +148,7 @@ def _seen(chunk: Chunk) -> SeenChunk:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="The opened folder.  [default: the file's repository]",
 )
-@click.option("--no-project", is_flag=True, help="Leave out code of other files.")
+@click.option("--no-project", is_flag=True, help="Leave out code from other files.")
 @language_option
 @json_option
 def command(
@@ -161,15 +161,15 @@ def command(
 ) -> ExitCode:
     """Show all that the model sees at a place of FILE (`-`: standard input).
 
-    Code of other files comes first, each part with its path and the reason why it was chosen, then
-    the file around the hole. Tokens are estimated from characters. The folder's index is brought
-    up to date first.
+    Code from other files comes first, each part with its path and the reason why it was chosen,
+    then the file around the hole. Tokens are estimated from characters. The folder's index is
+    brought up to date first.
     """
     source = read_source(file)
     plan = plan_of(source, language or language_for_path(source.name), offset_of(source.text, at))
     measured, path = reading_speed(), None if no_project else source.path
     if path and root and not path.resolve().is_relative_to(root.resolve()):
-        raise CliError(f"{path} is not in {root}: give a --root that it is in")
+        raise CliError(f"{path} is not in {root}: give a --root that contains it")
     with open_project(path, root) as project:
         seen = seen_context(source, plan, project, measured)
     if as_json:
@@ -189,7 +189,7 @@ def show_context(console: Console, seen: SeenContext) -> None:
         label = f"{chunk.kind.replace('_', ' ')}, about {chunk.tokens} tokens"
         _part(console, f"{chunk.path} ({label})", chunk.text, chunk.reason)
     if seen.repository is not None and not seen.chunks:
-        console.print(Text("no code of other files: none was found that helps here", style=_REASON))
+        console.print(Text("no code from other files: none that helps was found", style=_REASON))
     _part(console, f"{seen.path}: after the hole", seen.suffix)
     _part(console, f"{seen.path}: before the hole", seen.prefix)
     if seen.given:
@@ -208,9 +208,9 @@ def _part(console: Console, heading: str, text: str, reason: str = "") -> None:
 
 def _costs(seen: SeenContext) -> list[str]:
     source = "measured" if seen.is_speed_measured else "estimated: no engine has measured it yet"
-    parts = f"{seen.window_tokens} of this file"
+    parts = f"{seen.window_tokens} from this file"
     if seen.repository is not None:
-        parts = f"{seen.project_tokens} of other files in {seen.repository}, {parts}"
+        parts = f"{seen.project_tokens} from other files in {seen.repository}, {parts}"
     lines = [
         f"about {seen.project_tokens + seen.window_tokens} tokens: {parts}",
         f"{seen.seconds:.1f} s to read all of it once, at {seen.tokens_per_s:.0f} tokens a second "
@@ -222,5 +222,5 @@ def _costs(seen: SeenContext) -> list[str]:
             f"date, {seen.choose_ms:.0f} ms to choose"
         )
     if not seen.is_index_complete:
-        lines.append("not all of the folder is read yet: run it again for more of its code")
+        lines.append("the folder is not fully read yet: run this again for more of its code")
     return lines

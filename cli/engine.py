@@ -49,7 +49,7 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     type=float,
     metavar="SECONDS",
     default=_DEFAULTS["idle_timeout_s"],
-    help="End after this time without a request.",
+    help="Stop after this long without a request.",
 )
 @click.option(
     "--cache-tokens",
@@ -61,7 +61,7 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     "--max-context-tokens",
     type=int,
     default=_DEFAULTS["max_context_tokens"],
-    help="At most this many context tokens in a request.",
+    help="The most context tokens in a request.",
 )
 def command(**flags: Any) -> ExitCode:
     """Run the engine in this terminal until Ctrl-C or `intarsia stop`, and print its log."""

@@ -30,7 +30,7 @@ def command() -> None:
     intarsia export hf FOLDER      the model, for transformers, vLLM and MLX
     intarsia export gguf FILE      the model, for llama.cpp
 
-    FOLDER or FILE must be new. The drafter has no form in other programs and stays out.
+    FOLDER or FILE must be new. Other programs have no form for the drafter, so it is left out.
     """
 
 
@@ -40,7 +40,7 @@ def command() -> None:
     "--model",
     default=DEFAULT_MODEL,
     callback=absolute_model,
-    help="The model, as MODEL+/path/to/tuning.safetensors if a tuning of your own is meant.",
+    help="The model, as MODEL+/path/to/tuning.safetensors for a tuning of your own.",
 )
 @click.option(
     "--only-own",
@@ -56,7 +56,7 @@ def command() -> None:
 def peft(**options: Any) -> ExitCode:
     """Write a tuning as a LoRA folder for PEFT: adapter_config.json and safetensors.
 
-    The LoRA has all that MODEL adds to the plain weights: the bundled tuning and your own, joined.
+    The LoRA has all that MODEL adds to the plain weights: the bundled tuning and yours, joined.
     """
     load(_WORK).write_peft(**options)
     return ExitCode.OK
@@ -77,6 +77,6 @@ def hugging_face(out: Path, model: str) -> ExitCode:
 def gguf(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a GGUF file, which must end in .gguf."""
     if out.suffix != ".gguf":
-        raise CliError(f"{out} does not end in .gguf: give such a name")
+        raise CliError(f"{out} does not end in .gguf: give a name that does")
     load(_WORK).write_gguf(out, model)
     return ExitCode.OK

@@ -12,7 +12,7 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL, NO_TUNING, withou
 
 @click.group("import", subcommand_metavar="peft FOLDER FILE [OPTIONS]")
 def command() -> None:
-    """Read a tuning that another program has made.
+    """Read a tuning made by another program.
 
     \b
     intarsia import peft FOLDER FILE.safetensors    a LoRA of PEFT, Unsloth or NeMo
@@ -26,8 +26,7 @@ def command() -> None:
     "--model",
     default=f"{DEFAULT_MODEL}+{NO_TUNING}",
     callback=absolute_model,
-    help="The model that the LoRA was trained on; MODEL+none is the one without the bundled "
-    "tuning.",
+    help="The model that the LoRA was trained on; MODEL+none is without the bundled tuning.",
 )
 def peft(lora: Path, out: Path, model: str) -> ExitCode:
     """Turn the LoRA in FOLDER into the tuning FILE, which must end in .safetensors.
@@ -35,7 +34,7 @@ def peft(lora: Path, out: Path, model: str) -> ExitCode:
     Only a plain LoRA is accepted: linear layers of attention and feed-forward, in safetensors.
     """
     if out.suffix != ".safetensors":
-        raise CliError(f"{out} does not end in .safetensors: give such a name")
+        raise CliError(f"{out} does not end in .safetensors: give a name that does")
     if without_tuning(model) != model:
         raise CliError(f"{model} already has a tuning: name the model without it")
     load("intarsia.cli.interchange").read_peft(lora, out, model)

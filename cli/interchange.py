@@ -84,5 +84,5 @@ def read_peft(lora: Path, out: Path, model: str) -> None:
     click.echo(f"{out}: a tuning that changes {imported.num_modules} layers")
     if imported.base_model:
         base = " ".join(displayable(imported.base_model[:_MAX_NAME_CHARS]).split())
-        click.echo(f"it was trained on {base}, says its config")
+        click.echo(f"its config says that it was trained on {base}")
     click.echo(f"use it with --model {model}+{out.absolute()}")

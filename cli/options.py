@@ -56,7 +56,7 @@ fill_options = with_options(
         help="Sampling temperature.  [default: the model family's schedule]",
     ),
     click.option(
-        "--max-tokens", metavar="N", type=click.IntRange(min=1), help="At most N tokens a fill."
+        "--max-tokens", metavar="N", type=click.IntRange(min=1), help="At most N tokens per fill."
     ),
     click.option(
         "--max-steps", metavar="N", type=click.IntRange(min=1), help="At most N forward passes."

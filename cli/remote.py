@@ -109,11 +109,11 @@ def command() -> None:
 @click.argument("name")
 @click.argument("url")
 @click.option("--model", help="Which of the server's models, if it has several.")
-@click.option("--tokenizer", help="Its tokenizer.json.  [default: that of ours]")
+@click.option("--tokenizer", help="Its tokenizer.json.  [default: our model's]")
 @click.option("--key-file", help="A file of mode 0600 with the server's key.")
-@click.option("--ca", help="A PEM file with the authority of its certificate.")
+@click.option("--ca", help="A PEM file with its certificate authority.")
 @click.option("--timeout-s", type=float, help="Seconds without an answer after which it fails.")
-@click.option("--fallback", is_flag=True, help="Have the local model answer where it fails.")
+@click.option("--fallback", is_flag=True, help="Let the local model answer if it fails.")
 @click.option("--priority", is_flag=True, help="It schedules by priority (vLLM's setting).")
 @click.option("--no-test", is_flag=True, help="Do not ask the server what it is.")
 def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
@@ -126,7 +126,7 @@ def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
         _show(found)
         if not found.is_usable:
             raise CliError(
-                f"remote:{name} is not added: correct what is wrong, or give --no-test",
+                f"remote:{name} was not added: correct what is wrong, or give --no-test",
                 ExitCode.NOTHING,
             )
     add_remote(name, values, path)
@@ -137,7 +137,7 @@ def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
 @command.command("list")
 @json_option
 def list_remotes(as_json: bool) -> None:
-    """Show the servers in your settings. None is asked."""
+    """Show the servers in your settings, without asking them."""
     remotes = read_remotes().values()
     if as_json:
         for remote in remotes:

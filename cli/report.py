@@ -27,12 +27,12 @@ from intarsia.lsp import statistics
     help="The file to write. It must not exist yet.",
 )
 def command(path: Path) -> None:
-    """Write what a report of a fault needs into a file, and show it. Nothing is sent.
+    """Write a bug report to a file, and show it. Nothing is sent.
 
-    It has versions, the machine, settings, what the doctor's checks came to, and counts. It has no
+    It contains versions, the machine, settings, results of the doctor's checks, and counts, but no
     code, no log, and no name or path of yours. Read it before you attach it anywhere.
     """
-    content = "# Report of intarsia\n\n" + "".join(f"- {line}\n" for line in _lines())
+    content = "# Bug report of intarsia\n\n" + "".join(f"- {line}\n" for line in _lines())
     try:
         with path.open("x", encoding="utf-8") as file, _gone_if_it_fails(path):
             file.write(content)
@@ -42,7 +42,7 @@ def command(path: Path) -> None:
         advice = f"cannot write {path} ({why}): name another file with --output"
         raise CliError(advice, ExitCode.NOT_WRITTEN) from error
     click.echo(content)
-    click.echo(f"Written to {path}. Nothing was sent: attach it where you report the fault.")
+    click.echo(f"Written to {path}. Nothing was sent: attach it where you report the bug.")
 
 
 @contextmanager

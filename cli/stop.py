@@ -9,13 +9,13 @@ from intarsia.engine.ipc.client import EngineClient, NoEngine
 
 @click.command("stop")
 def command() -> None:
-    """End the engine, even if it is busy, and wait until it has ended."""
+    """Stop the engine, even if it is busy, and wait until it has stopped."""
     try:
         asyncio.run(_stop())
     except NoEngine:
         click.echo("The engine was not running.")
     else:
-        click.echo("The engine has ended.")
+        click.echo("The engine has stopped.")
 
 
 async def _stop() -> None:

@@ -22,7 +22,7 @@ def command() -> None:
 
 @command.command("serve")
 @click.option("--keys", type=_FILE, required=True, help="The file that `intarsia team key` writes.")
-@click.option("--host", default="127.0.0.1", help="The address to listen at.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8420)
 @click.option("--tls-cert", type=_FILE, help="A certificate (PEM) with its chain.")
 @click.option("--tls-key", type=_FILE, help="The private key of the certificate (PEM).")
@@ -30,7 +30,7 @@ def command() -> None:
     "--behind-proxy",
     "is_behind_proxy",
     is_flag=True,
-    help="Speak plain HTTP beyond this machine: a proxy ends TLS.",
+    help="Speak plain HTTP beyond this machine: a proxy terminates TLS.",
 )
 @click.option("--model", default=_DEFAULTS.model, help="The model to serve.")
 @click.option(
@@ -43,21 +43,21 @@ def command() -> None:
     "--cache-tokens",
     type=_COUNT,
     default=200_000,
-    help="Context tokens of all users in memory; of the default model 12 KiB each.",
+    help="Context tokens in memory, for all users; 12 KiB each with the default model.",
 )
 @click.option(
     "--user-cache-tokens",
     type=_COUNT,
     default=8_192,
-    help="Context tokens of one user in memory.",
+    help="Context tokens in memory, per user.",
 )
-@click.option("--max-in-flight", type=_COUNT, default=4, help="Fills of one user at once.")
-@click.option("--per-minute", type=_COUNT, default=300, help="Fills of one user a minute.")
+@click.option("--max-in-flight", type=_COUNT, default=4, help="Fills at once, per user.")
+@click.option("--per-minute", type=_COUNT, default=300, help="Fills a minute, per user.")
 @click.option(
     "--max-waiting",
     type=_COUNT,
     default=64,
-    help="Fills of all users that may wait; more are refused.",
+    help="Fills that may wait, for all users; more are refused.",
 )
 @click.option(
     "--drain",
@@ -65,7 +65,7 @@ def command() -> None:
     metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=5.0,
-    help="Refuse new fills for this time at SIGTERM, so that a balancer notices.",
+    help="Refuse new fills this long after SIGTERM, so that a balancer notices.",
 )
 def serve(**flags: Any) -> None:
     """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""
@@ -74,11 +74,11 @@ def serve(**flags: Any) -> None:
 
 @command.command("key")
 @click.argument("name")
-@click.option("--keys", type=_FILE, required=True, help="The file to add it to; made if need be.")
+@click.option("--keys", type=_FILE, required=True, help="The file to add it to, created if needed.")
 def key(name: str, keys: Path) -> None:
     """Make a key for the user NAME, print it once, and add its digest to the file.
 
-    Running engines accept it at once. To take a key back, delete its line.
+    Running engines accept it at once. To revoke a key, delete its line.
     """
     try:
         click.echo(add_user(keys, name))

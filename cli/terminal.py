@@ -13,7 +13,7 @@ from rich.table import Table
 
 _PIPE_WIDTH = 120
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON, one object per line.")
 
 
 def output() -> Console:

@@ -79,7 +79,7 @@ class Strain(Feature):
     def silence(self, settings: Settings) -> NoSuggestion | None:
         """Return why nothing is suggested automatically now, None where something is."""
         if settings.on_battery == "off" and self._is_on_battery():
-            return NoSuggestion(reason="the computer runs on battery (onBattery)", kind="battery")
+            return NoSuggestion(reason="the computer is on battery (onBattery)", kind="battery")
         if settings.when_busy == "off" and self._load() > BUSY_PER_CORE:
             return NoSuggestion(reason="the computer is busy (whenBusy)", kind="busy")
         return None

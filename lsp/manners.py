@@ -76,7 +76,7 @@ class LastChange:
         start, end = line_start(text, self._place.start), line_end(text, self._place.end)
         if not start <= offset <= end:
             return None
-        return NoSuggestion(reason=f"{reason}: the next typed character ends it", kind=self._kind)
+        return NoSuggestion(reason=f"{reason}: suggestions resume once you type", kind=self._kind)
 
 
 _ON_REQUEST = NoSuggestion(reason="suggestions come on request only (automatic)", kind="manual")
@@ -125,7 +125,7 @@ class Dismissals:
         line = self._at(text, offset)
         if line is None or line.num_dismissed < MOST_DISMISSED:
             return None
-        reason = f"suggestions in this line were dismissed {line.num_dismissed} times"
+        reason = f"suggestions on this line were dismissed {line.num_dismissed} times"
         return NoSuggestion(reason=reason, kind="dismissed")
 
     def _at(self, text: str, offset: int) -> _Line | None:

@@ -60,7 +60,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
                 refusal = JsonRpcInvalidParams(f"{method}: {why}")
                 self._send_response(data["id"], error=refusal.to_response_error())
             elif method in TEXT_CHANGES and (uri := changed_uri(params)) is not None:
-                logger.error("a change of %s cannot be read: %s", uri, why)
+                logger.error("a change to %s cannot be read: %s", uri, why)
                 self._forget(self._server.session.documents.lose(uri))  # until the whole comes
             elif isinstance(id := data.get("id"), str) and (
                 future := self._request_futures.pop(id, None)
@@ -127,7 +127,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
         run = self._server.own_commands.get(params.command)
         if run is None:
             known = ", ".join(self._server.own_commands)
-            raise JsonRpcInvalidParams(f"unknown command {params.command!r}; known are: {known}")
+            raise JsonRpcInvalidParams(f"unknown command {params.command!r}; known ones: {known}")
         return await run(params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)

@@ -142,7 +142,7 @@ def _is_in_vain(search: _Search) -> bool:
 
 def _result_of(task: asyncio.Task[Repair | NoSuggestion]) -> Repair | NoSuggestion:
     if task.cancelled():
-        return NoSuggestion(reason="the search was ended")
+        return NoSuggestion(reason="the search was cancelled")
     if error := task.exception():
         logger.error("the search for a repair failed", exc_info=error)
         return NoSuggestion(reason="the search for a repair failed")

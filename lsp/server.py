@@ -92,7 +92,7 @@ class BoundedInput:
         """Return the body of a message; nothing, as at the end of the input, if it is too long."""
         if size > MAX_MESSAGE_BYTES:
             _log.error(
-                "a message of %s bytes is too long, %s are the most: the connection ends",
+                "a message of %s bytes is too long (at most %s): the connection is closed",
                 size,
                 MAX_MESSAGE_BYTES,
             )

@@ -179,7 +179,7 @@ def resolve_language_settings(settings: Settings) -> tuple[Mapping[str, Settings
     for language, options in settings.languages.items():
         mine: list[str] = []
         known = {key: value for key, value in options.items() if key in LANGUAGE_OPTIONS}
-        mine += [f"option {key!r} is not per language" for key in options.keys() - known.keys()]
+        mine += [f"option {key!r} is not per-language" for key in options.keys() - known.keys()]
         fields = _usable(known, mine, kept="the value of all languages")
         found[language] = msgspec.structs.replace(settings, **fields)
         problems += [f"languages, {language!r}: {line}" for line in sorted(mine)]
@@ -191,7 +191,7 @@ def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) ->
     fields: dict[str, Any] = {}
     for key, value in options.items():
         if key not in OPTIONS:
-            problems.append(f"unknown option {key!r}; known are: {', '.join(OPTIONS)}")
+            problems.append(f"unknown option {key!r}; known ones: {', '.join(OPTIONS)}")
         elif value is not None:
             option = OPTIONS[key]
             try:
@@ -254,5 +254,5 @@ class SettingsRequests:
         await self._settled.wait()
 
     def _give_up(self, number: int) -> None:
-        logger.warning("the client does not send its settings: those before it count")
+        logger.warning("the client does not send its settings: the earlier ones stay in force")
         self.end(number)

@@ -17,20 +17,20 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--port",
     default=9258,
     type=click.IntRange(0, 65535),
-    help="The port to listen on; 0: a free one.",
+    help="The port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--key-file",
     type=_FILE,
-    help="Keys that clients must present, one a line, or sha256: and its hash. Mode 0600.",
+    help="A file with the keys of clients, one per line, plain or as sha256:HASH. Mode 0600.",
 )
 @click.option("--tls-cert", type=_FILE, help="The server's certificate, in PEM form.")
 @click.option("--tls-key", type=_FILE, help="The certificate's private key.")
 def command(**options: Any) -> ExitCode:
     """Serve completions as OpenAI, llama.cpp and Ollama do, until Ctrl-C.
 
-    Programs on this machine need no key. Beyond it a key file, a certificate and its key are
-    required.
+    Programs on this machine need no key. Beyond this machine, a key file, a certificate and its key
+    are required.
     """
     load("intarsia.cli.api.server").run(**options)
     return ExitCode.OK

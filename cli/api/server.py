@@ -63,7 +63,7 @@ def listen(
     if not address.is_loopback and (key_file is None or tls_cert is None):
         raise CliError(
             f"{host} is reachable from other machines, so text and keys would cross the "
-            "network openly: give --key-file, --tls-cert and --tls-key, or listen on 127.0.0.1"
+            "network unencrypted: give --key-file, --tls-cert and --tls-key, or listen on 127.0.0.1"
         )
     return Listening(
         keys=_keys(key_file),
@@ -78,7 +78,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     try:
         return ipaddress.ip_address("127.0.0.1" if host == "localhost" else host.strip("[]"))
     except ValueError as error:
-        raise CliError(f"--host {host} is no IP address: give one, such as 0.0.0.0") from error
+        raise CliError(f"--host {host} is not an IP address: give one, such as 0.0.0.0") from error
 
 
 def _keys(path: Path | None) -> KeyFile | None:

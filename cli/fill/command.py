@@ -52,7 +52,7 @@ from intarsia.workspace.imports.finder import ImportFinder
 @language_option
 @click.option("--watch", is_flag=True, help="Show the canvas while it settles.")
 @click.option("--write", is_flag=True, help="Write the fills into the file, all or none.")
-@click.option("--no-project", is_flag=True, help="Leave out code of other files, and imports.")
+@click.option("--no-project", is_flag=True, help="Leave out code from other files, and imports.")
 @click.option(
     "--imports/--no-imports",
     default=True,
@@ -73,8 +73,8 @@ def command(
     """Fill holes in FILE (`-`: standard input). Lines and columns count from 1.
 
     Several holes are filled in file order, each with the fills before it in its context. The model
-    also sees code of other files of the folder: `intarsia context` shows which. All positions are
-    those of the original file. Without --write the file is not changed.
+    also sees code from other files of the folder: `intarsia context` shows which. All positions
+    refer to the original file. Without --write the file is not changed.
     """
     where = read_where(options)
     source = read_source(file)
@@ -264,7 +264,7 @@ def _holes(job: FillJob) -> Sequence[MarkedHole]:
     holes = find_holes(job.source.text, job.language, marks=job.where.marks, is_stub=is_declared)
     if not holes:
         raise CliError(
-            f"{job.source.name} has nothing to fill: see docs/edits.md for what is a hole, or "
+            f"{job.source.name} has nothing to fill: see docs/edits.md for what makes a hole, or "
             "give your own mark with --mark",
             ExitCode.NOTHING,
         )

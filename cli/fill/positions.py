@@ -36,10 +36,10 @@ def parse_position(word: str) -> Position:
     """Parse ``LINE:COL``. Raise ValueError."""
     match = _POSITION.fullmatch(word)
     if match is None:
-        raise ValueError(f"{word!r} is no position: write LINE:COL, both from 1, as in 12:5")
+        raise ValueError(f"{word!r} is not a position: write LINE:COL, both from 1, as in 12:5")
     line, column = int(match[1]), int(match[2])
     if line < 1 or column < 1:
-        raise ValueError(f"{word!r} is no position: lines and columns count from 1")
+        raise ValueError(f"{word!r} is not a position: lines and columns count from 1")
     return Position(line=line, column=column)
 
 
@@ -48,7 +48,7 @@ def parse_range(word: str) -> Range:
     start, dash, end = word.partition("-")
     if not dash:
         raise ValueError(
-            f"{word!r} is no range: write L:C-L:C, as in 12:5-12:20 (a position twice: any length)"
+            f"{word!r} is not a range: write L:C-L:C, as in 12:5-12:20 (the same twice: any length)"
         )
     result = Range(start=parse_position(start), end=parse_position(end))
     if result.end < result.start:

@@ -56,7 +56,7 @@ def _cost(filled: Filled) -> Text:
         f"denoise {ms.denoise:.0f})",
         filled.finish_reason.replace("_", " "),
         displayable(filled.model),
-        *([f"{filled.num_project} tokens of other files"] if filled.num_project else []),
+        *([f"{filled.num_project} tokens from other files"] if filled.num_project else []),
     ]
     return Text(" · ".join(parts), style="dim")
 
@@ -146,7 +146,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     num_prefilled: int | None = None
     num_reused: int | None = None
-    num_project: int | None = None  # tokens of other files
+    num_project: int | None = None  # tokens from other files
     probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 

@@ -59,7 +59,7 @@ def _refuse_secret(path: Path) -> None:
     pattern = excluding_pattern_on_disk(path.absolute(), SECRETS)
     if pattern is not None:
         raise CliError(
-            f"{path} is not read: it is named as a secret is, or links to one ({pattern}); "
+            f"{path} is not read: it is named like a secret, or links to one ({pattern}); "
             "give another file, or its text on standard input",
             ExitCode.NOTHING,
         )
@@ -73,7 +73,7 @@ def _require_regular(path: Path, mode: int) -> None:
     if stat.S_ISFIFO(mode):
         raise CliError(f"{path} is a pipe: give `-`, and its text on standard input")
     if not stat.S_ISREG(mode):
-        raise CliError(f"{path} is no file but a device or a socket: give a text file")
+        raise CliError(f"{path} is not a file but a device or a socket: give a text file")
 
 
 def require_writable(source: SourceFile) -> None:

@@ -119,12 +119,12 @@ place_options = with_options(
         "marks",
         metavar="TEXT",
         multiple=True,
-        help="With --all-holes: this text is a hole, too. Repeatable.",
+        help="With --all-holes: this text is a hole as well. Repeatable.",
     ),
     click.option(
         "--once",
         is_flag=True,
-        help="With --all-holes: skip the second sweep, which fills each hole knowing all others.",
+        help="With --all-holes: skip the second sweep, which fills each hole seeing all others.",
     ),
     click.option(
         "--rewrite",
@@ -141,7 +141,7 @@ place_options = with_options(
         "--repair",
         metavar="LINE[:COL]",
         callback=_line_or_position,
-        help="Repair the error at this line by a small edit that parses and is likelier.",
+        help="Repair the error on this line by a small edit that parses and is likelier.",
     ),
 )
 """Their parameter names are the fields of Where."""

@@ -122,7 +122,7 @@ def open_seals() -> Seals | None:
     for folder in (data_folder(), cache_folder()):
         with suppress(OSError, NotImplementedError):  # read-only, or without locks
             return Seals(_key_in(folder))
-    _log.warning("no key can be kept in %s: what is compiled is not kept either", data_folder())
+    _log.warning("no key can be kept in %s: compiled code is not kept either", data_folder())
     return None
 
 
@@ -175,7 +175,7 @@ class SealedFiles:
         seal, content = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
         if self._seals.is_valid(seal, name, content):
             return content
-        _log.warning("%s is damaged, or was not written here: it is made again", path)
+        _log.warning("%s is damaged, or was not written here: it is rebuilt", path)
         self.remove(name)
         return None
 

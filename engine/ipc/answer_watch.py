@@ -128,7 +128,7 @@ class AnswerWatch:
                 return None
             status = await self._status()
             if status is None:
-                reason = f"it has not told its status for {self._status_s():g} s"
+                reason = f"it has not reported its status for {self._status_s():g} s"
                 return _Finding(reason, hangs=True, is_silent=True)
             if (finding := _why_quiet(status)) is None:
                 return None

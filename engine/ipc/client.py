@@ -198,7 +198,7 @@ class Link:
             return await self._hello(self.address, timeout_s=2 * GREETING_S)
         except EngineSilent as error:
             if await self._end_stuck(silent, is_silent=True):
-                raise NoEngine("the engine hung, and was ended") from error
+                raise NoEngine("the engine hung, and was stopped") from error
             raise
 
     async def _end_stuck(self, process: psutil.Process, *, is_silent: bool) -> bool:
@@ -330,7 +330,7 @@ class EngineClient:
             raise FillFailed("bad_request", str(error)) from error
         except ConnectionLost as error:
             self._link.lost(connection)
-            raise FillFailed("internal", f"{error}: try again, which starts it again") from error
+            raise FillFailed("internal", f"{error}: try again, which restarts it") from error
         if not isinstance(request, GetStatus):
             self._link.answered()
         if isinstance(answer, kind):

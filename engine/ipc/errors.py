@@ -32,6 +32,5 @@ class EngineStuck(FillFailed):
         """``reason`` is what shows it: "it makes no progress"."""
         super().__init__(
             "internal",
-            f"the engine does not answer: {reason}; if it stays so, the next request ends it and "
-            "starts it again",
+            f"the engine does not answer: {reason}; if it stays so, the next request restarts it",
         )

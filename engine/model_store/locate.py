@@ -131,7 +131,7 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
         return _inspect(fetch_hub_folder(name, on_progress), name=name)
     names = ", ".join(row.name for row in CATALOG)
     raise ModelError(
-        f"no model {shown(name)!r}: looked for a name of the catalog ({names}), a folder or .gguf "
+        f"no model {shown(name)!r}: looked for a name in the catalog ({names}), a folder or .gguf "
         "file at that path, and a hub id (owner/name)"
     )
 

@@ -35,8 +35,8 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
             )
         case _ if is_device_lost(error):
             return "internal", (
-                f"the GPU failed while {doing}, so the engine ends: try again, which starts it "
-                f"again ({one_line(error)})"
+                f"the GPU failed while {doing}, so the engine ends: try again, which restarts "
+                f"it ({one_line(error)})"
             )
         case ValueError():
             return "bad_request", one_line(error)

@@ -232,7 +232,7 @@ async def _status(request: Request) -> Response:
 async def _metrics(request: Request) -> Response:
     engine, user = _engine_of(request), _user_of(request)
     if user != METRICS_USER:
-        raise HTTPException(403, f"metrics tell of others: they need the key of {METRICS_USER!r}")
+        raise HTTPException(403, f"metrics show other users: they need the key of {METRICS_USER!r}")
     if engine.metrics_of_all is None:
         text = engine.metrics.as_text()
     else:

@@ -51,7 +51,7 @@ class Quotas:
             return Busy(reason="the engine is busy", retry_after_s=1, is_own=False)
         if use.num_in_flight >= limits.max_in_flight:
             return Busy(
-                reason=f"{use.num_in_flight} fills of yours run",
+                reason=f"{use.num_in_flight} of your fills are running",
                 retry_after_s=1,
                 is_own=True,
             )

@@ -153,7 +153,7 @@ class TeamOptions:
         if is_plain and not is_loopback(self.host):
             raise TeamError(
                 f"others reach {self.host}, and can read plain HTTP on the way: give a TLS "
-                "certificate, or say that a proxy ends TLS"
+                "certificate, or say that a proxy terminates TLS"
             )
 
     def tls(self) -> ssl.SSLContext | None:
@@ -178,7 +178,7 @@ def run_team_engine(
     server.run()
     engine.worker.stop(_END_PATIENCE_S)
     if not server.started:
-        raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
+        raise TeamError(f"{options.host} port {options.port} cannot be listened on: see the log")
 
 
 def team_engine(

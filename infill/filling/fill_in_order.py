@@ -74,11 +74,11 @@ async def rewrite_selection(
 
 def _why_no_rewrite(draft: str) -> NoSuggestion | None:
     if not draft.strip():
-        return NoSuggestion(reason="nothing is selected that could be rewritten: select some code")
+        return NoSuggestion(reason="nothing to rewrite is selected: select some code")
     if len(draft) > MAX_DRAFT_CHARS:
         return NoSuggestion(
             reason=f"the selection is too long to be rewritten: {len(draft):,} characters, and "
-            f"{MAX_DRAFT_CHARS:,} are the most"
+            f"{MAX_DRAFT_CHARS:,} at most"
         )
     return None
 

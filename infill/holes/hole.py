@@ -113,7 +113,7 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
 def refusal_of_hole(text: str, offset: int) -> NoSuggestion | None:
     """Return why there is no hole at a cursor, None where there is one. Parses nothing."""
     if "\0" in text:
-        return NoSuggestion(reason="the text holds NUL characters, so it looks binary")
+        return NoSuggestion(reason="the text contains NUL characters, so it looks binary")
     length = line_end(text, offset) - line_start(text, offset)
     if length <= MAX_LINE_CHARS:
         return None
@@ -156,7 +156,7 @@ def check_disjoint(holes: Sequence[Hole]) -> None:
         if right.start < left.end or right.start == left.start:
             raise ValueError(
                 f"holes overlap: {left.start}-{left.end} and {right.start}-{right.end}; "
-                "name ranges that do not"
+                "give ranges that do not"
             )
 
 

@@ -120,7 +120,7 @@ def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggesti
     if not is_alike(plain_lines(plan.text)[lines.start : lines.end], new):
         return NoSuggestion(reason="the correction has little in common with its lines")
     if first_hidden("\n".join(new), plan.text) is not None:
-        return NoSuggestion(reason="the correction has characters that are not seen")
+        return NoSuggestion(reason="the correction has invisible characters")
     level = level_of(edit, is_deletion=not "".join(new).strip())
     if level is None:
         return NoSuggestion(reason="the text would hardly become likelier by the edit")

@@ -75,7 +75,7 @@ def _texts(answer: Filled, suggestion: Suggestion | NoSuggestion) -> list[str]:
 
 
 LEAST_GAIN = 2.0
-"""Nats by which a repair must be likelier than the text that is there."""
+"""Nats by which a repair must be likelier than the present text."""
 
 CLEAR_GAIN = 8.0
 """Nats above which no refill is asked for: edits by rules that gain this much are mostly right."""
@@ -123,7 +123,7 @@ async def find_repair(asking: Asking, found: Found) -> Repair | NoSuggestion:
 def _why_none(found: Found) -> NoSuggestion:
     if not (found.edits or found.spans):
         return NoSuggestion(reason="no small edit makes the file parse better")
-    return NoSuggestion(reason="no edit that parses is likelier than the text that is there")
+    return NoSuggestion(reason="no edit that parses is likelier than the present text")
 
 
 def _better(one: Repair | None, other: Repair | None) -> Repair | None:

@@ -155,7 +155,7 @@ def find_proposals(text: str, start: int, end: int, language: Language) -> Found
         return NoSuggestion(reason=f"this {language.id} file cannot be parsed")
     places = error_places(syntax)
     if syntax.tree.root_node.has_error and not places:
-        return NoSuggestion(reason="the parser does not tell where the error is")
+        return NoSuggestion(reason="the parser does not say where the error is")
     tokens = tokens_of(syntax)
     if not places:
         return _found_in_range(syntax, tokens, start, end)

@@ -188,7 +188,7 @@ class Documents:
 
     def why_none(self, uri: str) -> str:
         if uri in self._lost:
-            return "a change of the document could not be read: close it, and open it again"
+            return "a change to the document could not be read: close it and open it again"
         return "the document is not open"
 
     def opened(self) -> Sequence[Document]:

@@ -35,7 +35,7 @@ def ineligibility(
     if not settings.enabled:
         return NoSuggestion(reason="suggestions are switched off (option enabled)", kind="off")
     if document.language_id in settings.disabled_languages:
-        reason = f"{document.language_id} is among disabledLanguages"
+        reason = f"{document.language_id} is in disabledLanguages"
         return NoSuggestion(reason=reason, kind="language")
     uri = document.file_uri
     if scheme_of(uri) in _VIEWS and folder_of(uri, folders) is None:
@@ -60,7 +60,7 @@ def fence_ineligibility(
     disabled = {language_for_id(name).id for name in disabled_languages}
     if code.id == language.id or code.id not in disabled - {PLAIN_TEXT.id}:
         return None
-    reason = f"{code.id} is among disabledLanguages, also in Markdown"
+    reason = f"{code.id} is in disabledLanguages, also in Markdown"
     return NoSuggestion(reason=reason, kind="language")
 
 

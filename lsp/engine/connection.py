@@ -218,7 +218,7 @@ class EngineConnection:
         """
         client = self._client
         if client is None or client.welcome is None:
-            return None if self._num_preloads else NoSuggestion(reason="no engine runs")
+            return None if self._num_preloads else NoSuggestion(reason="no engine is running")
         asking = asyncio.create_task(client.find_next_edits(request))
         self._ahead.add(asking)
         try:

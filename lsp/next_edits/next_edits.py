@@ -58,7 +58,7 @@ MAX_PASTED_LINES = 8
 
 _FIRST_WORD = re.compile(r"\A[\w$]+")
 _REPLACED = NoSuggestion(reason="it would bring back the name that was just replaced")
-_ONE_WORD = NoSuggestion(reason="a next edit goes before one word")
+_ONE_WORD = NoSuggestion(reason="a next edit goes before a suggestion of one word")
 
 logger = logging.getLogger(__name__)
 

@@ -153,16 +153,16 @@ def _cost(
     num_project = sum(_num_tokens(chunk.text) for chunk in chunks)
     num_tokens = num_project + num_window
     yield f"The model sees about {num_tokens} tokens,"
-    yield f"{num_project} of other files, {num_window} of this file."
+    yield f"{num_project} from other files, {num_window} from this file."
     if tokens_per_s:
-        yield f"To read them once takes {num_tokens / tokens_per_s:.1f} s"
+        yield f"Reading them once takes {num_tokens / tokens_per_s:.1f} s"
         yield f"at {tokens_per_s:.0f} tokens a second."
     if not is_complete:
         yield "The folder is still being read: ask again for more of its code."
     elif context is None:
-        yield "Other files are not read here: no folder, or projectContext is off."
+        yield "Other files are not read here: no folder is open, or projectContext is off."
     elif not chunks:
-        yield "No code of other files was found that helps here."
+        yield "No code that helps here was found in other files."
 
 
 def _chunk(chunk: Chunk) -> str:

@@ -132,7 +132,7 @@ async def _register_for_changes(ls: IntarsiaServer) -> None:
     try:
         await ls.client_register_capability_async(types.RegistrationParams([registration]))
     except JsonRpcException as error:
-        logger.warning("the client will not notify changes of its settings: %s", error)
+        logger.warning("the client will not report changes to its settings: %s", error)
 
 
 def did_change_workspace_folders(

@@ -71,7 +71,7 @@ async def _register(ls: IntarsiaServer) -> bool:
     try:
         await ls.client_register_capability_async(types.RegistrationParams([registration]))
     except JsonRpcException as error:
-        logger.warning("the client will not tell of changed files: %s", error)
+        logger.warning("the client will not report changed files: %s", error)
         return False
     return True
 

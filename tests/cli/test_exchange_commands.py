@@ -37,7 +37,7 @@ def test_the_name_of_a_loras_base_is_shown_in_one_line(toy: Path, tmp_path: Path
     (lora / "adapter_config.json").write_text(json.dumps(config))
     lines = run("import", "peft", lora, out, "--model", toy).stdout.splitlines()
     assert len(lines) == 3
-    assert lines[1].endswith("good use it with --model evil, says its config")
+    assert lines[1].endswith("trained on ␛]0;OWNED␇good use it with --model evil")
     assert lines[1].isprintable()
 
 

@@ -72,7 +72,7 @@ def test_models_say_what_they_take_on_this_machine(tmp_path, monkeypatch):
 def test_stop_ends_the_engine(start_engine):
     start_engine()
     result = run("stop")
-    assert (result.exit_code, result.stdout) == (0, "The engine has ended.\n")
+    assert (result.exit_code, result.stdout) == (0, "The engine has stopped.\n")
     assert run("status").exit_code == ExitCode.ENGINE
 
 

@@ -127,7 +127,7 @@ async def test_its_model_s_thread_lets_no_other_thread_work(ground: Ground) -> N
     async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
         assert await editor.fill("spin = ") is None
-        await editor.told("has not told its status")
+        await editor.told("has not reported its status")
         await until_answered(editor, num_failures=4)
         assert (await ground.engine()).pid != pid
 

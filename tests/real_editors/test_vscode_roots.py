@@ -27,7 +27,7 @@ def test_a_language_is_off_in_one_folder_and_a_change_reaches_that_folder(window
             break
         quiet.press("Backspace", "Space")
     quiet.expect_ghost_text("")
-    quiet.expect_status_tells("python is among disabledLanguages")
+    quiet.expect_status_tells("python is in disabledLanguages")
     (folder / "off" / SETTINGS).write_text("{}")
     (folder / "on" / SETTINGS).parent.mkdir()
     (folder / "on" / SETTINGS).write_text(OFF)
@@ -44,4 +44,4 @@ def test_a_language_is_off_in_one_folder_and_a_change_reaches_that_folder(window
             break
         again.page.wait_for_timeout(500)
     again.expect_ghost_text("")
-    again.expect_status_tells("python is among disabledLanguages")
+    again.expect_status_tells("python is in disabledLanguages")

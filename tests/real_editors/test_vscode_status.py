@@ -59,7 +59,7 @@ def test_the_menu_turns_it_off_for_a_language_and_on_again(windows: Windows) -> 
     expect(window.page.get_by_text("Intarsia is off for python")).to_be_visible()
     window.press("Control+1")
     window.type(" ")
-    window.expect_status_tells("python is among disabledLanguages")
+    window.expect_status_tells("python is in disabledLanguages")
     window.status.click()
     window.choose("Turn on for python")
     expect(window.page.get_by_text("Intarsia is on for python")).to_be_visible()

@@ -46,5 +46,5 @@ def num_fills(address: Address) -> int:
     """
     with ThreadPoolExecutor(max_workers=1) as thread:
         status = thread.submit(asyncio.run, status_of(address)).result()
-    assert status is not None, "no engine runs"
+    assert status is not None, "no engine is running"
     return status.num_fills

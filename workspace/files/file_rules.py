@@ -68,7 +68,7 @@ class FileRules:
     def why_not(self, path: str) -> str | None:
         """Return why a file may not be read, None if it may. Reads no file but ignore files."""
         if not self.holds(path) or path == self.root or has_odd_parts(path):
-            return "outside of the opened folder"
+            return "outside the opened folder"
         folders = path[len(self.root) :].strip("/").split("/")[:-1]
         if len(folders) > MAX_DEPTH:
             return "too deep"
@@ -105,7 +105,7 @@ class FileRules:
             return reason
         name = path.rpartition("/")[2].casefold()
         if name in VERSION_CONTROL:
-            return "of a version control system"
+            return "part of a version control system"
         decision = self._ignore.decision(path, is_folder=True)
         if decision is not None and decision:
             return "ignored by an ignore file"

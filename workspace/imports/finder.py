@@ -82,7 +82,7 @@ class ImportFinder:
             places = ", ".join(it.place.rpartition("/")[2] for it in candidates[:3])
             return _none(unbound, f"files import it from several places: {places}")
         if self._has_star(chosen) or self._names.may_inherit_from(chosen.place, self._text):
-            return _none(unbound, "the file has it already")
+            return _none(unbound, "the file already has it")
         if imports_back(self._names, chosen.place):
             return _none(unbound, "the import would be circular")
         return self._bound(unbound, chosen)
@@ -149,10 +149,10 @@ class ImportFinder:
     def _standard(self, unbound: UnboundName) -> NeededImport:
         binding = self._names.standard(unbound)
         if binding is None:
-            return _none(unbound, "the project does not tell where it comes from")
+            return _none(unbound, "the project does not say where it comes from")
         stars = (it for it in self._symbols.imports if any(n.name == "*" for n in it.names))
         if any(it.module == binding.module for it in stars):
-            return _none(unbound, "the file has it already")
+            return _none(unbound, "the file already has it")
         return NeededImport(name=unbound.name, binding=binding)
 
 

@@ -147,9 +147,9 @@ class Parser:
             return Parsed(job=job, symbols=answer.symbols, reason=answer.reason)
         self._num_ends += 1
         if self._num_ends > MAX_FAILED_STARTS:
-            fault = "the parser ends again and again: is the installation complete?"
+            fault = "the parser keeps stopping: is the installation complete?"
             return Parsed(job=job, fault=fault)
-        return Parsed(job=job, reason="the parser ended while it parsed the file")
+        return Parsed(job=job, reason="the parser stopped while parsing the file")
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = self._process = subprocess.Popen(

@@ -358,7 +358,7 @@ class RootIndex:
 
     def _reset(self, fault: str) -> None:
         """Make the database again."""
-        self.fault = f"the index of {self.rules.root} was damaged and is made again: {fault}"
+        self.fault = f"the index of {self.rules.root} was damaged and is being rebuilt: {fault}"
         self.num_resets += 1
         self._drop_store()
         if self.num_resets > MAX_RESETS:

@@ -213,7 +213,7 @@ class IndexClient:
         try:
             process.stdin.write(to_frame((number, message)))
         except FrameError as error:  # too large
-            self._log(f"the index does not get a message: {error}")
+            self._log(f"a message did not reach the index: {error}")
             return False
         if process.stdin.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:  # it reads nothing
             self._kill()
@@ -234,7 +234,7 @@ class IndexClient:
                 self._deaths.popleft()
             self._deaths.append(now)
             if len(self._deaths) > len(self._delays_s):
-                self.fault = f"the project's index is off, its process failed again: {reason}"
+                self.fault = f"the project's index is off, as its process failed again: {reason}"
                 self._log(self.fault)
                 return
             await asyncio.sleep(self._delays_s[len(self._deaths) - 1])
@@ -282,7 +282,7 @@ class IndexClient:
         except (asyncio.IncompleteReadError, ConnectionError):
             return ""
         except (FrameError, UnicodeDecodeError, msgspec.DecodeError) as error:
-            return f"it wrote what is no answer: {error}"
+            return f"it sent an invalid answer: {error}"
 
     def _kill(self) -> None:
         if self._process is not None:

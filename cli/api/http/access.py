@@ -82,11 +82,11 @@ def _digests(path: Path, text: str) -> tuple[bytes, ...]:
             digests.append(hashlib.sha256(word.encode()).digest())
         else:
             raise KeyFileError(
-                f"{path}, line {number} is no key: give {MIN_KEY_CHARS} or more characters without "
-                "blanks, as `openssl rand -hex 32` prints them"
+                f"{path}, line {number} is not a key: give {MIN_KEY_CHARS} or more characters "
+                "without blanks, as `openssl rand -hex 32` prints them"
             )
     if not digests:
-        raise KeyFileError(f"{path} has no key: put in what `openssl rand -hex 32` prints")
+        raise KeyFileError(f"{path} has no key: add the output of `openssl rand -hex 32`")
     return tuple(digests)
 
 
@@ -106,7 +106,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, keys: KeyFile | None, is_loopback: bool) -> None:
         if keys is None and not is_loopback:
-            raise ValueError("without a key only this machine may ask")
+            raise ValueError("without keys, only this machine may ask")
         self._app = app
         self._keys = keys
         self._is_loopback = is_loopback

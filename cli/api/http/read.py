@@ -60,7 +60,7 @@ async def read_json(request: Request, shape: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         with suppress(ValueError, msgspec.ValidationError, RecursionError):
             return msgspec.convert(as_meant(json.loads(body)), shape)
-        raise Refusal(400, f"the body is not such a request: {error}") from error
+        raise Refusal(400, f"the body is not a valid request: {error}") from error
 
 
 async def _read_body(request: Request) -> bytes:

@@ -75,7 +75,7 @@ def test_loopback_needs_neither(host: str):
 
 def test_wrong_options_are_named(key_file: Path, certificate: tuple[Path, Path], tmp_path: Path):
     cert, key = map(str, certificate)
-    assert "no IP address" in refusal("--host", "example.org")
+    assert "not an IP address" in refusal("--host", "example.org")
     assert "give --tls-cert and --tls-key" in refusal("--tls-cert", cert)
     assert "give --tls-cert and --tls-key" in refusal("--tls-key", key)
     for pair in ((key, cert), (cert, str(key_file)), (cert, str(tmp_path / "none"))):
@@ -142,9 +142,9 @@ def test_plain_and_hashed_keys_are_accepted(tmp_path: Path):
     [
         ("", "has no key"),
         ("# nothing\n", "has no key"),
-        ("short\n", "line 1 is no key"),
-        (f"{KEY}\nwith some blanks in it\n", "line 2 is no key"),
-        ("sha256:12\n", "line 1 is no key"),
+        ("short\n", "line 1 is not a key"),
+        (f"{KEY}\nwith some blanks in it\n", "line 2 is not a key"),
+        ("sha256:12\n", "line 1 is not a key"),
         ("x" * (MAX_FILE_BYTES + 1), "has more than"),
     ],
 )

@@ -66,16 +66,16 @@ def test_a_root_may_be_given_and_must_hold_the_file(folder: Path, tmp_path: Path
     inside.mkdir()
     (inside / "main.py").write_text(MAIN)
     result = run("context", inside / "main.py", "--at", "5:10", "--root", inside)
-    assert "no code of other files" in result.stdout
+    assert "no code from other files" in result.stdout
     result = run("context", folder / "main.py", "--at", "5:10", "--root", inside)
     assert result.exit_code == ExitCode.BAD_INPUT
-    assert "give a --root that it is in" in result.stderr
+    assert "give a --root that contains it" in result.stderr
 
 
 def test_a_secret_is_refused(folder: Path):
     result = run("context", folder / ".env", "--at", "1:1")
     assert result.exit_code == ExitCode.NOTHING
-    assert "named as a secret" in result.stderr
+    assert "named like a secret" in result.stderr
     assert "open_it_secret" not in result.output
 
 
@@ -84,7 +84,7 @@ def test_a_secret_is_refused(folder: Path):
     [
         (["main.py"], "missing option '--at'"),
         (["main.py", "--at", "99:1"], "line 99 is outside the text"),
-        (["main.py", "--at", "here"], "is no position"),
+        (["main.py", "--at", "here"], "is not a position"),
         (["none.py", "--at", "1:1"], "there is no such file"),
     ],
 )

@@ -111,7 +111,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes, says: str):
         (".", "is a folder"),
         ("pipe.py", "is a pipe: give `-`"),
         *((name, "cannot read") for name in ("s", "loop.py", "a\0b.py")),
-        *((name, "is no file but a device|check the path") for name in ("/dev/zero", "/dev/tty")),
+        *((name, "but a device|check the path") for name in ("/dev/zero", "/dev/tty")),
     ],
 )
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, name: str, says: str):
@@ -128,7 +128,7 @@ def test_a_secret_is_not_read_under_whatever_name(tmp_path: Path, name: str):
     (tmp_path / "link.py").symlink_to(tmp_path / ".netrc")
     for path in (tmp_path / ".netrc", tmp_path / name):
         path.write_text("TOKEN=hunter2")
-    with pytest.raises(CliError, match=r"named as a secret.*standard input") as caught:
+    with pytest.raises(CliError, match=r"named like a secret.*standard input") as caught:
         read_source(tmp_path / name)
     assert caught.value.code == ExitCode.NOTHING
 
@@ -171,13 +171,13 @@ def test_a_position_outside_the_text_says_what_there_is(text: str, word: str, sa
     "word", ["", "1", "1:", ":1", "0:1", "1:0", "-1:1", "1:1:1", "a:b", "１:１"]
 )
 def test_what_is_no_position_is_refused(word: str):
-    with pytest.raises(ValueError, match="is no position"):
+    with pytest.raises(ValueError, match="is not a position"):
         parse_position(word)
 
 
 @pytest.mark.parametrize(
     ("word", "says"),
-    [("1:1", "is no range"), ("2:1-1:1", "ends before it starts"), ("1:1-x", "is no position")],
+    [("1:1", "not a range"), ("2:1-1:1", "ends before it starts"), ("1:1-x", "not a position")],
 )
 def test_what_is_no_range_is_refused(word: str, says: str):
     with pytest.raises(ValueError, match=says):

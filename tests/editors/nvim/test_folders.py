@@ -94,7 +94,7 @@ def test_the_settings_are_those_of_the_files_folder(runtime, tmp_path, write):
         nvim.edit(quiet, "one = \n")
         nvim.until("vim.list_contains(_G.asked, 'quiet')")
         nvim.keys("A")
-        nvim.until(f"{REASON} == 'python is among disabledLanguages'")
+        nvim.until(f"{REASON} == 'python is in disabledLanguages'")
         assert nvim.lua(GHOST_TEXT) is None
         nvim.edit(loud, "one = \n")
         nvim.keys("A")

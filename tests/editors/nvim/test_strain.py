@@ -14,7 +14,7 @@ OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "onBattery": "off
 def test_on_battery_only_a_key_asks(edit) -> None:
     nvim = edit("x =\n")
     nvim.keys("A<Space>")
-    nvim.is_silent("runs on battery")
+    nvim.is_silent("is on battery")
     nvim.keys("<M-n>")
     nvim.until(GHOST_TEXT)
 

@@ -73,7 +73,7 @@ async def test_one_that_does_not_tell_its_status_hangs() -> None:
     for num_hangs, seconds in ((1, 0.01), (2, 3_600)):  # after a finding less time is given
         engine.watch.expect(1, seconds)
         await engine.until_found()
-        assert "has not told its status" in engine.reasons[-1]
+        assert "has not reported its status" in engine.reasons[-1]
         assert engine.watch.num_hangs == num_hangs
     engine.watch.sign_of_life()
     assert engine.watch.num_hangs == 0

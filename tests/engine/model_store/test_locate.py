@@ -315,7 +315,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Pa
 def test_a_name_of_no_model_says_all_that_was_looked_for(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where no such file is
     message = refusal(name)
-    assert "a name of the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message
+    assert "a name in the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message
     assert "a folder or .gguf file at that path, and a hub id (owner/name)" in message
     assert len(message) < 500
 

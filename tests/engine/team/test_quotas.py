@@ -14,7 +14,7 @@ def test_a_user_has_so_many_fills_in_flight() -> None:
     assert begin(quotas, "ann", 0) is None
     assert begin(quotas, "ann", 0) is None
     busy = begin(quotas, "ann", 0)
-    assert busy is not None and busy.is_own and "2 fills of yours run" in busy.reason
+    assert busy is not None and busy.is_own and "2 of your fills are running" in busy.reason
     assert begin(quotas, "ben", 0) is None
     assert quotas.num_in_flight == 3
     quotas.end("ann")

@@ -255,7 +255,7 @@ async def test_a_text_that_stays_the_same_is_no_edit():
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [(" \n \n", "nothing is selected"), ("x = 1\n" * 2_000, "too long to be rewritten: 12,000")],
+    [(" \n \n", "nothing to rewrite"), ("x = 1\n" * 2_000, "too long to be rewritten: 12,000")],
 )
 async def test_what_cannot_be_rewritten_is_refused_before_the_engine_is_asked(text, reason):
     assert len("x = 1\n" * 2_000) > MAX_DRAFT_CHARS

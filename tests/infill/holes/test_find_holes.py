@@ -254,7 +254,7 @@ def test_holes_may_touch_but_not_overlap():
 
 def test_a_binary_text_and_a_huge_line_get_a_reason():
     assert find_hole("a\0b", 1, PYTHON) == NoSuggestion(
-        reason="the text holds NUL characters, so it looks binary"
+        reason="the text contains NUL characters, so it looks binary"
     )
     found = find_hole("x" * (MAX_LINE_CHARS + 1), 5, PYTHON)
     assert isinstance(found, NoSuggestion) and "the line is too long: 20,001" in found.reason

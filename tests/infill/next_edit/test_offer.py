@@ -67,7 +67,7 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
             "a\nb\n",
             "x\nb\n",
             correction(1, 1, "y\u202e\n"),
-            "the correction has characters that are not seen",
+            "the correction has invisible characters",
         ),
     ],
 )

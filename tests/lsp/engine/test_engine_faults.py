@@ -86,7 +86,7 @@ def connection(runtime: Address, monkeypatch: pytest.MonkeyPatch) -> EngineConne
 
 async def test_next_edits_can_be_asked_for_again_while_the_engine_starts(connection, runtime):
     answer = await connection.find_next_edits(ASKED)
-    assert answer == NoSuggestion(reason="no engine runs")
+    assert answer == NoSuggestion(reason="no engine is running")
     loading = asyncio.create_task(connection.preload(None))
     await asyncio.sleep(0)
     assert await connection.find_next_edits(ASKED) is None

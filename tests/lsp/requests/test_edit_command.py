@@ -273,7 +273,7 @@ BAD_COMMANDS = [
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "noise": 1.5}], "noise"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "seed": -1}], "seed"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "range": {"start": {"line": -1}}}], "range.start"),
-    ("rm -rf /", None, "known are: intarsia.edit"),
+    ("rm -rf /", None, "known ones: intarsia.edit"),
     *(("intarsia.addImports", [it], "intarsia.addImports") for it in ({}, EDIT, 7)),
 ]
 

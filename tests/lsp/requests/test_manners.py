@@ -228,7 +228,7 @@ async def test_settings_of_a_language_go_before(runtime: Address) -> None:
     async with typing(runtime, 'x = "a "\n', languages=languages) as user:
         assert await user.after('"a ') == "value"
         assert "languages, 'go': option 'inStrings' keeps" in user.log
-        assert "languages, 'c': option 'model' is not per language" in user.log
+        assert "languages, 'c': option 'model' is not per-language" in user.log
     script = {"name": "a.js", "language": "javascript"}
     async with typing(runtime, 'x = "a "\n', languages=languages, **script) as user:
         assert await user.after('"a ') is None

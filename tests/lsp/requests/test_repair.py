@@ -145,4 +145,4 @@ async def test_the_command_says_plainly_that_there_is_none(runtime: Address):
     async with page(runtime, BROKEN, **NEVER) as user:
         answer = await run_edit(user.client, "repair", user.uri, cursor(0, 3), apply=False)
         assert answer["edit"] is None
-        assert answer["reason"] == "no edit that parses is likelier than the text that is there"
+        assert answer["reason"] == "no edit that parses is likelier than the present text"

@@ -164,7 +164,7 @@ def test_folders_of_tools_and_builds_are_left_out(tmp_path: Path, folder: str):
 def test_an_own_rule_asks_for_a_folder_that_is_left_out(tmp_path: Path):
     (tmp_path / ".intarsiaignore").write_text("!build/\n!.git/\n")
     assert reason(tmp_path, "build/a.py") is None
-    assert reason(tmp_path, ".git/hooks/a.py") == "of a version control system"
+    assert reason(tmp_path, ".git/hooks/a.py") == "part of a version control system"
 
 
 @pytest.mark.parametrize("marker", ["pyvenv.cfg", "CACHEDIR.TAG"])
@@ -183,12 +183,12 @@ def test_generated_files_are_left_out_by_their_names(tmp_path: Path, name: str):
 @pytest.mark.parametrize("path", ["/etc/a.py", "../a.py", "sub/../../a.py", "a\0.py", "\udcff.py"])
 def test_nothing_outside_of_the_folder_may_be_read(tmp_path: Path, path: str):
     at = path if path.startswith("/") else f"{tmp_path.as_posix()}/{path}"
-    assert rules_of(tmp_path).why_not(at) == "outside of the opened folder"
+    assert rules_of(tmp_path).why_not(at) == "outside the opened folder"
 
 
 def test_a_folder_with_the_same_beginning_is_outside(tmp_path: Path):
     rules = rules_of(tmp_path / "app")
-    assert rules.why_not((tmp_path / "app2" / "a.py").as_posix()) == "outside of the opened folder"
+    assert rules.why_not((tmp_path / "app2" / "a.py").as_posix()) == "outside the opened folder"
 
 
 def test_a_link_is_not_followed_wherever_it_leads(tmp_path: Path):

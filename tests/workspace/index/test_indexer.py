@@ -71,7 +71,7 @@ def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(tmp_path, fau
     [
         (
             (sys.executable, "-P", "-c", ""),
-            "the parser ends again and again: is the installation complete?",
+            "the parser keeps stopping: is the installation complete?",
         ),
         (("/missing/python",), "the parser cannot be started: "),
     ],

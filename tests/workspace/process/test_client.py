@@ -223,10 +223,10 @@ GARBAGE = "import sys, time; sys.stdout.write('x' * 100); sys.stdout.flush(); ti
         (
             (*PYTHON, "raise SystemExit('it is broken')"),
             (0.0, 0.0),
-            "the project's index is off, its process failed again: it is broken",
+            "the project's index is off, as its process failed again: it is broken",
         ),
         (("/no/python",), (), "cannot be started"),
-        ((*PYTHON, GARBAGE), (), "it wrote what is no answer"),
+        ((*PYTHON, GARBAGE), (), "it sent an invalid answer"),
     ],
 )
 async def test_a_process_that_fails_is_given_up_with_one_reason(root, command, delays_s, reason):

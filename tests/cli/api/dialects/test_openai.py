@@ -127,8 +127,8 @@ async def test_an_empty_suffix_is_the_same_as_none(desk: Desk):
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        (b"{", "not such a request"),
-        (b"[]", "not such a request"),
+        (b"{", "not a valid request"),
+        (b"[]", "not a valid request"),
         (b"{}", "prompt"),
         (b'{"prompt": 1}', "prompt"),
         (b'{"prompt": "x", "max_tokens": 0}', "max_tokens"),
@@ -139,7 +139,7 @@ async def test_an_empty_suffix_is_the_same_as_none(desk: Desk):
         (b'{"prompt": "x", "logprobs": "all"}', "$.logprobs"),
         (b'{"prompt": "x", "seed": 18446744073709551616}', "seed"),
         (b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "recursion"),
-        (b'{"prompt": "\xff"}', "not such a request"),
+        (b'{"prompt": "\xff"}', "not a valid request"),
     ],
 )
 async def test_a_body_that_is_none_is_refused_in_one_line(desk: Desk, body: bytes, says: str):
