@@ -20,7 +20,12 @@ from toy_causal_fill import run_fill
 from vllm_canvas_double import CanvasServer, CanvasWriter, refusal_of
 
 from intarsia.engine.ipc.messages import Fill, Step
-from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas, probe_body
+from intarsia.engine.remote.dialects.vllm_canvas import (
+    MAX_STEPS,
+    CanvasRequest,
+    VllmCanvas,
+    probe_body,
+)
 
 PYTHON = ROOT / "build" / "servers" / "vllm" / "bin" / "python"
 WHEEL = ROOT / "tests" / "live_engines" / "vllm_canvas_wheel.py"
@@ -104,7 +109,7 @@ def test_the_pins_hold_at_each_step_and_we_put_them_back(wheel, settings, folder
         whole = [
             (body, answer)
             for body, answer in zip(server.asked, canvases, strict=True)
-            if "diffusion_max_steps" not in body["vllm_xargs"]
+            if body["vllm_xargs"]["diffusion_max_steps"] == MAX_STEPS
         ]
         for body, answer in whole:
             ids, pins = (body["vllm_xargs"][f"diffusion_{it}"] for it in ("seed_canvas", "pinned"))
@@ -177,3 +182,4 @@ def test_a_wrong_canvas_is_refused(wheel, trap: str) -> None:
 def test_the_probe_tells_the_served_canvas(wheel) -> None:
     refused = {size for size in (0, 32, 64, 128, 256) if "refusal" in wheel(probe_body("dg", size))}
     assert refused == {0, 128, 256}
+    assert "refusal" not in wheel(probe_body("dg", 8, num_samples=0)), "it knows no samples"

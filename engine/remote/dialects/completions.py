@@ -42,6 +42,7 @@ class LogProbs(msgspec.Struct):
 class Choice(msgspec.Struct):
     """The answer's next piece. ``stop_reason`` is vLLM's, ``matched_stop`` SGLang's."""
 
+    index: int = 0
     text: str = ""
     logprobs: LogProbs | None = None
     token_ids: tuple[int, ...] | None = None
@@ -69,7 +70,7 @@ class Event(msgspec.Struct):
 
     @property
     def choice(self) -> Choice:
-        """The only answer's next piece."""
+        """The next piece of one answer."""
         return self.choices[0] if self.choices else Choice()
 
 
@@ -191,6 +192,7 @@ def chunk_of(
     return Chunk(
         tokens=new_tokens(ids, event.choice.logprobs, id_of),
         stop=stop_kind(event.choice, matched),
+        sample=event.choice.index,
         is_last=not event.choices,
         reading=reading_of(event),
         model=event.model,

@@ -85,7 +85,10 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunk:
-    """A piece of an answer, as tokens or text; its end; and the server's own name of its model."""
+    """A piece of an answer, as tokens or text; its end; and the server's own name of its model.
+
+    ``sample`` counts the answers to one request.
+    """
 
     tokens: tuple[NewToken, ...] = ()
     pieces: tuple[TextPiece, ...] = ()
@@ -93,6 +96,7 @@ class Chunk:
     is_last: bool = False
     reading: Reading | None = None
     model: str | None = None
+    sample: int = 0
 
 
 class UnusableAnswer(Exception):

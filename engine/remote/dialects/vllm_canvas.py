@@ -4,6 +4,9 @@ Follows vllm/utils/diffusion.py and vllm/model_executor/models/diffusion_gemma.p
 vllm-project/vllm 0.32, and its example "structured_diffusion". The canvas goes as extra arguments:
 ids to begin with, and which of these are pinned.
 
+Newer servers refuse a canvas that is narrower than theirs unless they schedule asynchronously, and
+some draw several samples for one request (vLLM's pull request 58438).
+
 The server writes its own likeliest ids at pinned positions too: the reader of an answer puts the
 pins back. A ``read_only`` canvas never becomes part of the server's context with these ids.
 """
@@ -18,20 +21,27 @@ from intarsia.engine.remote.dialects.ids_servers import parse_chunk
 NUM_LIKELY = 5
 """At each position, the likeliest tokens are reported: enough for its entropy."""
 
+MAX_STEPS = 48
+"""The released model's own limit. A server with a lower one keeps to that."""
+
+MAX_SAMPLES = 4
+"""Of one canvas in a request, each with other noise, where the server draws several."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CanvasRequest:
     """One canvas that follows ``prompt``. ``ids`` at the positions ``pinned`` are never changed.
 
-    ``max_steps`` None leaves the number of steps to the server. With ``scored`` ids, the
+    It is emitted once it is stable, after ``max_steps`` at most. With ``scored`` ids, the
     probabilities of these are reported at each position, and no others.
     """
 
     prompt: Sequence[int]
     ids: Sequence[int]
     pinned: Sequence[int]
-    max_steps: int | None = None
+    max_steps: int = MAX_STEPS
     scored: Sequence[int] = ()
+    num_samples: int = 1
 
 
 class VllmCanvas(IdsServer):
@@ -49,10 +59,11 @@ class VllmCanvas(IdsServer):
             "diffusion_canvas_length": len(request.ids),
             "diffusion_seed_canvas": list(request.ids),
             "diffusion_pinned": list(request.pinned),
+            "diffusion_max_steps": request.max_steps,
             "diffusion_read_only": 1,
         }
-        if request.max_steps is not None:
-            extra["diffusion_max_steps"] = request.max_steps
+        if request.num_samples > 1:
+            extra["diffusion_samples"] = request.num_samples
         body: Parameters = {
             "model": self._model,
             "prompt": list(request.prompt),
@@ -70,11 +81,17 @@ class VllmCanvas(IdsServer):
         return body
 
 
-def probe_body(model: str, canvas_length: int) -> Parameters:
+def probe_body(model: str, canvas_length: int, num_samples: int | None = None) -> Parameters:
     """Return a request that a model without a canvas takes, whatever the length of the canvas is.
 
-    DiffusionGemma refuses a length of 0, and lengths above that of the canvas it serves.
+    DiffusionGemma refuses a length of 0, and lengths above that of the canvas it serves. A server
+    that knows no samples takes any number of them.
     """
+    samples: Parameters = {}
+    if num_samples is not None:
+        ids = [2] * canvas_length
+        samples = {"diffusion_seed_canvas": ids, "diffusion_pinned": [0]}
+        samples["diffusion_samples"] = num_samples
     return {
         "model": model,
         "prompt": [2],
@@ -84,5 +101,6 @@ def probe_body(model: str, canvas_length: int) -> Parameters:
             "diffusion_canvas_length": canvas_length,
             "diffusion_max_steps": 1,
             "diffusion_read_only": 1,
+            **samples,
         },
     }

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
+from intarsia.engine.remote.dialects.generation import Parameters
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS
-from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas, probe_body
+from intarsia.engine.remote.dialects.vllm_canvas import MAX_SAMPLES, VllmCanvas, probe_body
 from intarsia.engine.remote.http.connections import Watch
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
 from intarsia.engine.remote.http.remotes import Remote
@@ -45,7 +47,7 @@ class Server:
 
     ``format`` is the number format of the weights, ``num_slots`` the requests that it runs at once.
     ``canvas_tokens`` is the length of DiffusionGemma's canvas, None for a model that writes from
-    left to right.
+    left to right. ``num_samples`` are the answers that it writes for one request.
     """
 
     system: System
@@ -56,6 +58,7 @@ class Server:
     num_slots: int | None = None
     version: str | None = None
     canvas_tokens: int | None = None
+    num_samples: int = 1
 
 
 def discover(remote: Remote, watch: Watch) -> Server:
@@ -85,10 +88,16 @@ def discover(remote: Remote, watch: Watch) -> Server:
     )
     if system != "vLLM":
         return server
-    tokens = served_canvas(remote, remote.model or server.model or "", watch)
+    model = remote.model or server.model or ""
+    tokens = served_canvas(remote, model, watch)
     if tokens is None:
         return server
-    return replace(server, system="vLLM with DiffusionGemma", canvas_tokens=tokens)
+    return replace(
+        server,
+        system="vLLM with DiffusionGemma",
+        canvas_tokens=tokens,
+        num_samples=served_samples(remote, model, _narrow(tokens), watch),
+    )
 
 
 def _models(remote: Remote, watch: Watch) -> Any:
@@ -170,16 +179,41 @@ def served_canvas(remote: Remote, model: str, watch: Watch) -> int | None:
     vLLM says neither. It ignores a canvas's length for every other model, and checks it for this
     one: so it refuses a length of 0 for this one only, and lengths above the served one.
 
-    Raises RemoteError, and what the watch's checkpoint raises.
+    Raises RemoteError, also for a server that takes no shorter ones, and what the watch's
+    checkpoint raises.
     """
-    if not _is_refused(remote, model, 0, watch):
+    if not _is_refused(remote, probe_body(model, 0), watch):
         return None
-    return next((size for size in _LENGTHS if not _is_refused(remote, model, size, watch)), None)
+    sizes = (size for size in _LENGTHS if not _is_refused(remote, probe_body(model, size), watch))
+    tokens = next(sizes, None)
+    if tokens is not None and _is_refused(remote, probe_body(model, _narrow(tokens)), watch):
+        raise RemoteError(
+            f"remote:{remote.name} refuses canvases that are shorter than its {tokens} tokens: "
+            "start vLLM with --async-scheduling",
+            "model",
+        )
+    return tokens
 
 
-def _is_refused(remote: Remote, model: str, canvas_length: int, watch: Watch) -> bool:
-    """Tell whether a canvas of this length is a bad request. Nothing of the user's is sent."""
-    path, body = VllmCanvas.path, probe_body(model, canvas_length)
+def _narrow(canvas_tokens: int) -> int:
+    """Return the shortest length that a hole's canvas has."""
+    return CanvasSizes(canvas_length=canvas_tokens).bucket
+
+
+def served_samples(remote: Remote, model: str, canvas_length: int, watch: Watch) -> int:
+    """Return how many samples of a canvas may be asked for: vLLM does not say.
+
+    Where it knows them, it refuses none of them. Elsewhere it ignores what it does not know.
+    """
+    knows = _is_refused(remote, probe_body(model, canvas_length, 0), watch)
+    if not knows or _is_refused(remote, probe_body(model, canvas_length, MAX_SAMPLES), watch):
+        return 1
+    return MAX_SAMPLES
+
+
+def _is_refused(remote: Remote, body: Parameters, watch: Watch) -> bool:
+    """Tell whether a canvas is a bad request. Nothing of the user's is sent."""
+    path = VllmCanvas.path
     with open_exchange(remote, path, watch, body) as answer:
         if answer.status == 400:
             return True

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
@@ -29,14 +29,14 @@ from intarsia.engine.families.diffusion_gemma.read_request import (
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import fill_at
-from intarsia.engine.ipc.messages import Fill, Prefetch
+from intarsia.engine.ipc.messages import Candidate, Fill, Prefetch
 from intarsia.engine.remote.dialects.generation import (
     NewToken,
     Reading,
     UnusableAnswer,
     entropy_of,
 )
-from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
+from intarsia.engine.remote.dialects.vllm_canvas import MAX_STEPS, CanvasRequest, VllmCanvas
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink, ask_at_once
 from intarsia.engine.remote.fill.session import (
@@ -50,12 +50,16 @@ from intarsia.engine.remote.http.exchange import unusable
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CanvasAnswer:
-    """A canvas as the server wrote it. ``ids`` have the pins of the request, ``tokens`` may not."""
+    """A canvas as the server wrote it. ``ids`` have the pins of the request, ``tokens`` may not.
+
+    ``others`` were written for the same request, from other noise.
+    """
 
     tokens: tuple[NewToken, ...]
     ids: tuple[int, ...]
     reading: Reading | None = None
     model: str | None = None
+    others: "tuple[CanvasAnswer, ...]" = ()
 
     def hole(self, layout: HoleLayout) -> HoleDraft:
         """Return the tokens of the hole, with their probabilities at temperature 1."""
@@ -66,6 +70,10 @@ class CanvasAnswer:
             entropies=[entropy_of([other.log_p for other in token.likeliest]) for token in written],
             is_accepted=[True] * len(written),
         )
+
+    def log_p(self, layout: HoleLayout) -> float:
+        """Return the log-probabilities of the hole's tokens, summed, as the last step had them."""
+        return math.fsum(token.log_p for token in self.tokens[layout.start : layout.end])
 
     def surprise(self, layout: HoleLayout) -> float:
         """Return the mean surprise (nats) after the hole. Raises UnusableAnswer."""
@@ -95,11 +103,15 @@ class WrittenHole(Written):
     task: HoleTask
     text: GemmaTokenizer
     draft: HoleDraft = field(default_factory=HoleDraft)
+    others: list[HoleDraft] = field(default_factory=list)
     num_requests: int = 0
 
     @property
     def answer(self) -> Answer:
-        return answer_of(self.draft, self.task.request, self.task.given, self.text)
+        return self._read(self.draft)
+
+    def _read(self, draft: HoleDraft) -> Answer:
+        return answer_of(draft, self.task.request, self.task.given, self.text)
 
     @property
     def num_read(self) -> int:
@@ -108,7 +120,17 @@ class WrittenHole(Written):
 
     def outcome(self) -> Outcome:
         answer = self.answer
-        return Outcome(answer.tokens, self.num_requests, answer.mean_entropy)
+        others = {it.text: it for it in map(self._read, self.others) if it.text != answer.text}
+        candidates = tuple(map(self._candidate, others.values()))
+        return Outcome(answer.tokens, self.num_requests, answer.mean_entropy, candidates)
+
+    def _candidate(self, answer: Answer) -> Candidate:
+        return Candidate(
+            text=answer.text,
+            tokens=answer.tokens,
+            mean_entropy=answer.mean_entropy,
+            finish_reason=finish_reason_of(answer, "done", self.task.request),
+        )
 
 
 class CanvasRun:
@@ -166,18 +188,26 @@ class CanvasRun:
     def _write(
         self, layouts: Sequence[HoleLayout], on_canvas: Callable[[WrittenHole], None]
     ) -> None:
-        """Have canvas after canvas denoised until the text has an end."""
+        """Have canvas after canvas denoised until the text has an end.
+
+        A hole of one canvas may have several answers, of which the surest comes first.
+        """
         task, written = self._task, self._written
         prompt, noise = list(task.context), _noise(task)
+        num_samples = max(1, min(task.request.num_candidates, self._session.server.num_samples))
         for layout in layouts:
             request = CanvasRequest(
                 prompt=prompt,
                 ids=self._with_noise(layout, noise),
                 pinned=_pinned(layout),
-                max_steps=task.request.max_steps,
+                max_steps=task.request.max_steps or MAX_STEPS,
+                num_samples=num_samples if len(layouts) == 1 else 1,
             )
-            answer = self._ask(request)
+            asked = self._ask(request)
+            samples = (asked, *asked.others)
+            answer, *others = sorted(samples, key=lambda it: -it.log_p(layout))
             written.draft = written.draft.then(answer.hole(layout))
+            written.others = [other.hole(layout) for other in others]
             on_canvas(written)
             if written.answer.has_end:
                 return
@@ -246,22 +276,25 @@ class CanvasSession(ServerSession):
 
     def ask(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
         """Return the canvas. Raises RemoteError, and what ``checkpoint`` raises, which cancels."""
-        tokens: list[NewToken] = []
+        samples: list[list[NewToken]] = [[] for _ in range(request.num_samples)]
         reading, model = None, None
         with closing(self.stream(request, checkpoint)) as chunks:
             for chunk in chunks:
-                tokens += chunk.tokens
+                if not 0 <= chunk.sample < len(samples):
+                    raise unusable(self.link.remote, f"it numbers an answer {chunk.sample}")
+                samples[chunk.sample] += chunk.tokens
                 reading, model = chunk.reading or reading, chunk.model or model
+        first, *others = (self._as_pinned(request, tokens) for tokens in samples)
+        return replace(first, reading=reading, model=model, others=tuple(others))
+
+    def _as_pinned(self, request: CanvasRequest, tokens: Sequence[NewToken]) -> CanvasAnswer:
+        """Return a canvas with its pins. Raises RemoteError for one of another length."""
         num_asked = len(request.ids)
         if len(tokens) != num_asked:
             raise unusable(self.link.remote, f"{len(tokens)} tokens for a canvas of {num_asked}")
         pinned = set(request.pinned)
-        return CanvasAnswer(
-            tokens=tuple(tokens),
-            ids=tuple(request.ids[i] if i in pinned else it.id for i, it in enumerate(tokens)),
-            reading=reading,
-            model=model,
-        )
+        ids = tuple(request.ids[i] if i in pinned else it.id for i, it in enumerate(tokens))
+        return CanvasAnswer(tokens=tuple(tokens), ids=ids)
 
     def _begin(self, request: Fill, control: FillControl) -> tuple[int, Run]:
         """Return the run. As its forwards count requests: the server tells no number of steps.

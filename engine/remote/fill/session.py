@@ -14,7 +14,15 @@ from intarsia.engine.families.masked_causal.read_request import (
 )
 from intarsia.engine.families.protocol import ReadingSpeed, fill_timing
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Prefetch, Step
+from intarsia.engine.ipc.messages import (
+    Candidate,
+    CanvasToken,
+    Fill,
+    Filled,
+    FinishReason,
+    Prefetch,
+    Step,
+)
 from intarsia.engine.remote.dialects.generation import Chunk, Dialect, Reading
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.contexts import (
@@ -31,6 +39,7 @@ class Outcome(NamedTuple):
     tokens: tuple[CanvasToken, ...]
     num_forwards: int
     mean_entropy: float | None
+    others: tuple[Candidate, ...] = ()
 
 
 @dataclass(kw_only=True, slots=True)
@@ -121,12 +130,12 @@ class ServerSession(FillingSession):
 
         def report(written: Written) -> None:
             if control.on_step is not None:
-                tokens, num_forwards, _ = written.outcome()
-                control.on_step(Step(id=request.id, step=num_forwards, tokens=tokens))
+                shown = written.outcome()
+                control.on_step(Step(id=request.id, step=shown.num_forwards, tokens=shown.tokens))
 
         written = run(report)
         self.model_name = written.model or self.model_name
-        tokens, num_forwards, mean_entropy = written.outcome()
+        tokens, num_forwards, mean_entropy, others = written.outcome()
         first_at = written.first_at or time.monotonic()
         return Filled(
             id=request.id,
@@ -140,6 +149,7 @@ class ServerSession(FillingSession):
             num_prefilled=written.num_read,
             num_reused=written.num_reused,
             num_project=num_project,
+            others=others,
         )
 
 

@@ -15,7 +15,14 @@ from remote_settings import RemoteSettings
 from tiny_diffusion_gemma import CODE, save_tiny_tokenizer
 from tokenizers import Tokenizer
 from toy_causal_fill import run_fill
-from vllm_canvas_double import Body, CanvasServer, CanvasWriter, Position, refusal_of
+from vllm_canvas_double import (
+    Body,
+    CanvasServer,
+    CanvasWriter,
+    Position,
+    canvas_event,
+    refusal_of,
+)
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError
@@ -23,7 +30,7 @@ from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, Prefetch, ProjectContext, Step
 from intarsia.engine.remote.dialects.generation import LikelyToken, NewToken, UnusableAnswer
-from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
+from intarsia.engine.remote.dialects.vllm_canvas import MAX_STEPS, VllmCanvas
 from intarsia.engine.remote.fill.canvas import CanvasAnswer
 from intarsia.engine.remote.fill.link import ask_at_once
 from intarsia.engine.remote.filler import RemoteFiller
@@ -41,8 +48,8 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def writer_of(folder: Path, hole: str = HOLE, *, errs: bool = True) -> CanvasWriter:
-    return CanvasWriter(folder, hole, canvas_length=CANVAS, errs=errs)
+def writer_of(folder: Path, hole: str = HOLE, **options: Any) -> CanvasWriter:
+    return CanvasWriter(folder, hole, canvas_length=CANVAS, **options)
 
 
 def server_of(folder: Path, **options: Any) -> CanvasServer:
@@ -104,6 +111,75 @@ def test_the_models_own_settings_name_more_ends(opened, folder: Path) -> None:
     with opened() as filler:
         session: Any = filler.open()
     assert session.text.special.end == {1, 5}
+
+
+def test_a_server_that_takes_no_narrow_canvas_is_named_with_the_flag(settings, folder):
+    canvases = server_of(folder, denoise=writer_of(folder, is_async=False))
+    with serving(canvases.respond) as server:
+        filler = settings.filler(server.url, tokenizer=folder)
+        with pytest.raises(RemoteError, match="64 tokens: start vLLM with --async-sch") as caught:
+            filler.open()
+    assert caught.value.code == "model"
+    assert canvases.asked == [], "nothing of the user's was sent"
+
+
+@pytest.mark.parametrize(
+    ("max_steps", "sent"), [(None, MAX_STEPS), (9, 9), (MAX_STEPS + 1, MAX_STEPS + 1)]
+)
+def test_the_number_of_steps_is_limited(opened, folder, max_steps, sent):
+    canvases = server_of(folder)
+    with opened(canvases) as filler:
+        fill(filler, max_steps=max_steps)
+    steps = [body["vllm_xargs"]["diffusion_max_steps"] for body in canvases.asked]
+    assert steps == [1, 1, 1, sent]
+
+
+SAMPLES = ((HOLE, 0.3), ("first", 0.6), (HOLE, 0.5), ("second", 0.2))
+
+
+@pytest.mark.parametrize(
+    ("num_candidates", "samples", "found"),
+    [
+        (1, SAMPLES, [HOLE]),
+        (3, SAMPLES, ["first", HOLE]),
+        (9, SAMPLES, ["first", HOLE, "second"]),  # the server draws four at most
+        (3, SAMPLES[:2], [HOLE]),  # it draws fewer than are asked for
+        (3, (), [HOLE]),
+    ],
+)
+def test_several_answers_are_samples_of_one_request(opened, folder, num_candidates, samples, found):
+    """The surest one first."""
+    canvases = server_of(folder, denoise=writer_of(folder, samples=samples))
+    length = len(writer_of(folder).hole)
+    with opened(canvases) as filler:
+        filled = fill(filler, num_candidates=num_candidates, max_tokens=length)
+    assert [filled.text, *(other.text for other in filled.others)] == found
+    for other in filled.others:
+        assert "".join(token.text for token in other.tokens) == other.text
+        assert other.finish_reason == "end_of_hole"
+    (body,) = canvases.asked
+    asked = body["vllm_xargs"].get("diffusion_samples", 1)
+    assert asked == (min(num_candidates, 4) if len(samples) == 4 else 1)
+
+
+def test_a_hole_of_several_canvases_has_one_answer(opened, folder: Path) -> None:
+    writer = writer_of(folder, ", ".join(f"x{i}" for i in range(100)), samples=SAMPLES)
+    canvases = server_of(folder, denoise=writer)
+    with opened(canvases) as filler:
+        assert fill(filler, suffix="", max_tokens=150, num_candidates=3).others == ()
+    assert not any("diffusion_samples" in body["vllm_xargs"] for body in canvases.asked)
+
+
+def test_a_sample_that_was_not_asked_for_is_unusable(opened, folder: Path) -> None:
+    def denoise(body: Body) -> bytes | str | Sequence[Position]:
+        found = writer_of(folder)(body)
+        return found if isinstance(found, str) else json.dumps(canvas_event(found, 1)).encode()
+
+    with (
+        opened(server_of(folder, denoise=denoise)) as filler,
+        pytest.raises(RemoteError, match="numbers an answer 1"),
+    ):
+        fill(filler)
 
 
 def test_nothing_that_its_sampler_refuses_is_sent(opened, folder: Path) -> None:
