@@ -176,10 +176,11 @@ Threshold: TypeAlias = Annotated[str, Meta(pattern=_PATTERN)] | Annotated[int, M
 """A level or a percentage. Editors with one type for each setting send a string."""
 
 ABOUT_THRESHOLD = (
-    "How probable it must be that you keep a suggestion, for it to be shown while you type: "
+    "How probable it must be that you keep a suggestion before it is shown while you type: "
     + ", ".join(f'"{level}" ({percent} %)' for level, percent in LEVELS.items())
-    + ", or a percentage from 0 (everything) to 100. Of a longer one, the part that is probable "
-    "enough is shown. When requested by a command, everything is shown."
+    + ", or a percentage from 0 (everything) to 100. If only the beginning of a "
+    "suggestion is probable enough, only that is shown. When requested by a command, everything is "
+    "shown."
 )
 
 IMPROBABLE = "improbable"

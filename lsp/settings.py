@@ -20,44 +20,44 @@ NextEdit: TypeAlias = Literal["off", "sure", "balanced", "bold"]
 InComments: TypeAlias = Literal["never", "documentation", "always"]
 UnderStrain: TypeAlias = Literal["same", "slower", "off"]
 _UNDER_STRAIN = {
-    "same": "As ever.",
-    "slower": "After four times the pause of debounceMs.",
+    "same": "As usual.",
+    "slower": "After a pause of four times debounceMs.",
     "off": "Only when requested by a command.",
 }
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "device": {
-        "auto": "The graphics card if there is one that torch can use, else the processor.",
-        "cpu": "The processor.",
-        "cuda": "An NVIDIA card.",
+        "auto": "The GPU if there is one that torch can use, else the CPU.",
+        "cpu": "The CPU.",
+        "cuda": "An NVIDIA GPU.",
         "mps": "An Apple GPU.",
     },
     "quantize": {
         "auto": "The first of 16 bits, fp8 and int4 that fits into the device's free memory.",
-        "none": "As the files have it.",
-        "fp8": "Eight bits, on NVIDIA cards of compute capability 9 or 10.",
+        "none": "As stored in the model's files.",
+        "fp8": "Eight bits, on NVIDIA GPUs of compute capability 9 or 10.",
         "int4": "Four bits.",
     },
     "decoding": {
-        "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
-        "autoregressive": "One token a pass, left to right, for comparison.",
+        "speculative": "Several tokens per pass, each verified: the model's greedy text, sooner.",
+        "autoregressive": "One token per pass, left to right, for comparison.",
     },
     "fillAhead": {
-        "always": "Also on battery.",
-        "onPower": "Only while the computer does not run on battery.",
+        "always": "Even on battery.",
+        "onPower": "Only while the computer is not on battery.",
         "off": "Never.",
     },
     "nextEdit": {
         "off": "Never.",
-        "sure": "Uses of what you renamed, and what two ways to write it agree on. Of the others, "
-        "100 % were right when measured (23 of 23).",
-        "balanced": "Also what is very likely due to your edit: 96 % were right (25 of 26).",
-        "bold": "Also what is probably due to your edit, deletions included: 88 % were right "
+        "sure": "Uses of what you renamed, and corrections that two ways of writing them agree "
+        "on. Of the latter, 100 % were right when measured (23 of 23).",
+        "balanced": "Also corrections very likely due to your edit: 96 % were right (25 of 26).",
+        "bold": "Also corrections probably due to your edit, deletions included: 88 % were right "
         "(35 of 40).",
     },
     "inComments": {
-        "never": "Not in comments and docstrings.",
-        "documentation": "Only in a docstring or documentation comment that has no word yet.",
+        "never": "Neither in comments nor in docstrings.",
+        "documentation": "Only in a docstring or documentation comment that has no words yet.",
         "always": "In all comments and docstrings.",
     },
     "onBattery": _UNDER_STRAIN,
@@ -99,29 +99,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     preload: Annotated[
         bool,
         Meta(
-            description="Start the engine and load the model along with the editor, so that the "
-            "first suggestion is a quick one. Needs about 1.5 GB of memory."
+            description="Start the engine and load the model when the editor starts, so that the "
+            "first suggestion comes quickly. Needs about 1.5 GB of memory."
         ),
     ] = True
     model: Annotated[
         _NotEmpty | None,
         PER_MACHINE,
         Meta(
-            description="The model: a name of the catalog, a GGUF file, a folder, or remote:NAME "
-            "for a server of yours. Empty: the engine's default."
+            description="The model: a name in the catalog, a GGUF file, a folder, or remote:NAME "
+            "for your own server. Empty: the engine's default."
         ),
     ] = None
     device: Annotated[
         Device,
         PER_MACHINE,
-        Meta(description="Where the model runs. Counts when the engine is started the next time."),
+        Meta(description="Where the model runs. Takes effect when the engine next starts."),
     ] = "auto"
     quantize: Annotated[
         Quantize,
         PER_MACHINE,
         Meta(
-            description="Number format of DiffusionGemma's large matrices. Counts when the engine "
-            "is started the next time."
+            description="Number format of DiffusionGemma's large matrices. Takes effect when the "
+            "engine next starts."
         ),
     ] = "auto"
     decoding: Annotated[Decoding, Meta(description="How a hole is filled.")] = "speculative"
@@ -145,30 +145,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         bool,
         PER_FOLDER,
         Meta(
-            description="Where a suggestion uses a name that the file does not import, add the "
-            "import that other files of the folder have for it. Needs `projectContext`."
+            description="When a suggestion uses a name that the file does not import, add the "
+            "import that other files of the folder use for it. Needs `projectContext`."
         ),
     ] = True
     fill_ahead: Annotated[
         FillAhead,
         Meta(
-            description="While a suggestion is shown, already ask for what may follow it: the text "
-            "after it, and the next line."
+            description="While a suggestion is shown, already request what may follow it: the "
+            "text after it, and the next line."
         ),
     ] = "onPower"
     next_edit: Annotated[
         NextEdit,
         PER_LANGUAGE,
         Meta(
-            description="After an edit, offer to change other lines of the file that no longer fit "
-            "it. They are looked for in idle time."
+            description="After an edit, offer to change other lines of the file that no longer "
+            "fit it. They are searched for in idle time."
         ),
     ] = "sure"
     warm_start: Annotated[
         bool,
         Meta(
-            description="Start from what earlier suggestions contained: the same text, sooner. "
-            "Off: each suggestion is written from scratch, to measure it."
+            description="Start from the text of earlier suggestions: the same result, sooner. "
+            "Off: each suggestion is written from scratch, for measurements."
         ),
     ] = True
     debounce_ms: Annotated[
@@ -180,29 +180,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int,
         _Milliseconds,
         Meta(
-            description="Time that an automatic suggestion may take, in milliseconds. The next key "
-            "ends it, unless its text begins with that key."
+            description="How long an automatic suggestion may take, in milliseconds. The next "
+            "key cancels it, unless its text begins with that key."
         ),
     ] = 10_000
     invoked_deadline_ms: Annotated[
         int,
         _Milliseconds,
-        Meta(description="Time that suggestions requested by a command may take, in milliseconds."),
+        Meta(description="How long suggestions requested by a command may take, in milliseconds."),
     ] = 20_000
     max_candidates: Annotated[
         int,
         _Candidates,
         Meta(
-            description="Number of suggestions to choose from when they are requested by a "
-            "command. An automatic request gets one."
+            description="How many suggestions to offer when they are requested by a command. An "
+            "automatic request gets one."
         ),
     ] = 3
     edit_candidates: Annotated[
         int,
         _Candidates,
         Meta(
-            description="Number of candidates that are compared when a selection is filled and the "
-            "model is unsure of the first. 1: only the first."
+            description="How many candidates to compare when a selection is filled and the model "
+            "is unsure of the first. 1: only the first."
         ),
     ] = 4
     max_prefix_tokens: Annotated[
@@ -218,25 +218,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         tuple[str, ...],
         PER_FOLDER,
         Meta(
-            description="Language identifiers without suggestions, for example `markdown`. They "
-            "also hold for the code in a Markdown file's fences."
+            description="Identifiers of languages that get no suggestions, for example "
+            "`markdown`. They also apply to code in the fences of a Markdown file."
         ),
     ] = ()
     languages: Annotated[
         dict[_NotEmpty, dict[_NotEmpty, Any]],
         PER_FOLDER,
         Meta(
-            description="Other values in single languages, of the settings per language: for "
-            'example {"python": {"inStrings": true}}.'
+            description="Values of the per-language settings for single languages, for example "
+            '{"python": {"inStrings": true}}.'
         ),
     ] = msgspec.field(default_factory=dict)
     in_comments: Annotated[
         InComments,
         PER_LANGUAGE,
         Meta(
-            description="Suggest in comments and docstrings while you type. For showThreshold, a "
-            "text there has to be surer than code to count as probable. When requested by a "
-            "command, always."
+            description="Suggest in comments and docstrings while you type. A text there must be "
+            "surer than code to pass showThreshold. When requested by a command, always."
         ),
     ] = "always"
     in_strings: Annotated[
@@ -244,8 +243,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_LANGUAGE,
         Meta(
             description="Suggest in string literals while you type. Code inside a string always "
-            "gets suggestions, and so do keys, names of modules, lists of words, and strings of "
-            "data and markup, such as JSON and HTML."
+            "gets suggestions, and so do keys, module names, lists of words, and strings in data "
+            "and markup formats such as JSON and HTML."
         ),
     ] = False
     over_menu: Annotated[
@@ -253,27 +252,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_LANGUAGE,
         Meta(
             description="Suggest while the editor's own menu of completions is open, as a "
-            "continuation of its selected item. Neovim does not tell that item: there, only if you "
-            "set this yourself."
+            "continuation of its selected item. Neovim does not report that item, so there this "
+            "is off unless you set it."
         ),
     ] = True
     on_battery: Annotated[
         UnderStrain,
-        Meta(description="Suggestions while you type, on a computer that runs on battery."),
+        Meta(description="Suggestions while you type, when the computer is on battery."),
     ] = "slower"
     when_busy: Annotated[
         UnderStrain,
         Meta(
-            description="Suggestions while you type, on a computer that is busy with other work: "
-            "with a load average above three for each core."
+            description="Suggestions while you type, when the computer is busy with other work: "
+            "a load average above three per core."
         ),
     ] = "slower"
     statistics: Annotated[
         bool,
         Meta(
-            description="Count on this machine how many suggestions were shown, accepted and kept, "
-            "by language, and why others were not shown. `intarsia status --stats` shows the "
-            "counts. They hold no text, no name and no path, and are never sent."
+            description="Count on this machine how many suggestions were shown, accepted and "
+            "kept, by language, and why others were not shown. `intarsia status --stats` shows "
+            "the counts. They contain no text, names or paths, and are never sent."
         ),
     ] = True
     exclude: Annotated[
@@ -285,24 +284,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         bool,
         PER_FOLDER,
         Meta(
-            description="Never read files that look like secrets (`.env`, keys, credentials). With "
-            "a model of a server, no folder switches it off."
+            description="Never read files that look like secrets (`.env`, keys, credentials). "
+            "With a remote model, no folder can switch this off."
         ),
     ] = True
     show_threshold: Annotated[Threshold, PER_LANGUAGE, Meta(description=ABOUT_THRESHOLD)] = "eager"
     drafts: Annotated[
         bool,
         Meta(
-            description="Show a suggestion while it settles: settled words as text, the rest as "
-            "dots."
+            description="Show a suggestion while it takes shape: settled words as text, the rest "
+            "as dots."
         ),
     ] = True
     sure_confidence: Annotated[
         float,
         Meta(ge=0, le=1),
         Meta(
-            description="The model is unsure of a token below this confidence; accepting the sure "
-            "part stops before it."
+            description="Below this confidence the model counts as unsure of a token; accepting "
+            "the sure part stops before it."
         ),
     ] = 0.7
     preview_edits: Annotated[
@@ -312,8 +311,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         tuple[_NotEmpty, ...],
         PER_FOLDER,
         Meta(
-            description="Your own marks of a hole, to fill all holes at once, besides the "
-            "languages' (`...`, `todo!()`, …)."
+            description="Your own marks for holes when all are filled at once, in addition to "
+            "each language's (`...`, `todo!()`, …)."
         ),
     ] = ()
     rewrite_noise: Annotated[

@@ -21,14 +21,14 @@ _MARKDOWN_HEAD = """\
 
 The server takes these settings from every editor: VS Code as `intarsia.debounceMs` and so on,
 other editors as the section `intarsia` of the server's configuration or as initialization options
-([editors.md](editors.md) has an example for each). A setting that cannot be used is reported in the
-log and keeps its default.
+([editors.md](editors.md) has an example for each). An invalid value is reported in the log, and
+ignored.
 
 **Several folders in one window.** A setting *per folder* may have another value in each opened
 folder, and holds for that folder's documents. All others hold for the whole window: no folder
 chooses the model. VS Code reads a folder's values from its `.vscode/settings.json`; those that name
-models, files to read or what is kept on disk only in a workspace that you trust. Other clients
-answer `workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) tells
+models, files to read or data kept on disk count only in a workspace that you trust. Other clients
+answer `workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) says
 which editors do.
 
 **Languages.** A setting *per language* may have another value in each language. VS Code takes it as

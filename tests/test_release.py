@@ -1,4 +1,4 @@
-"""What is published away from its repository has addresses that lead there; its workflows are sound."""
+"""What is published has addresses that lead to its repository; its workflows are sound."""
 
 import json
 import re
