@@ -42,6 +42,22 @@ class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     mean_entropy: float | None
     from_cache: bool
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The outcome and the figures in lines, as editors show them."""
+        why = "" if self.reason is None else f": {self.reason}"
+        outcome = "a suggestion was shown" if self.shown else f"nothing was shown{why}"
+        figures = (
+            (self.ms, "ms"),
+            (self.num_forwards, "forward passes"),
+            (self.tokens_read, "tokens read"),
+            (self.tokens_reused, "reused"),
+        )
+        known = [f"{value:.0f} {unit}" for value, unit in figures if value is not None]
+        if self.from_cache:
+            known.append("known before, not asked again")
+        return (f"Last: {outcome}", *([" · ".join(known)] if known else []))
+
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What fills ahead of the user have brought so far."""
@@ -82,6 +98,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
     progress: float | None
     last: LastRequest | None
+    told: tuple[str, ...] = ()  # the last request in words
     ahead: Ahead
     next_edits: NextEditCounts = msgspec.field(default=NextEditCounts(), name="nextEdits")
 
@@ -116,6 +133,7 @@ def status_of(facts: Facts) -> Status:
         message=message,
         progress=progress,
         last=facts.last,
+        told=() if facts.last is None else facts.last.told,
         ahead=facts.ahead,
         next_edits=facts.next_edits,
     )

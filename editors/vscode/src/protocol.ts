@@ -63,14 +63,8 @@ export interface AddedImports {
 export interface LastRequest {
   uri: string;
   shown: boolean;
-  reason: string | null;
   /** A text was hidden as improbable; a request by a key shows it. */
   unsure: boolean;
-  ms: number | null;
-  numForwards: number | null;
-  tokensRead: number | null;
-  tokensReused: number | null;
-  fromCache: boolean;
 }
 
 export interface Status {
@@ -79,6 +73,8 @@ export interface Status {
   message: string | null;
   progress: number | null;
   last: LastRequest | null;
+  /** The last request in words. */
+  told: string[];
 }
 
 /** A change of whole lines that an edit of the user has left to make. */

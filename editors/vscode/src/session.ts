@@ -15,7 +15,7 @@ import type { NextEdits } from "./nextEdits/nextEdits";
 import type { Pause } from "./pause";
 import { run } from "./run";
 import type { SessionState } from "./statusItem";
-import { offerSetUp } from "./setup/consent";
+import { offerSetUp, sayReady } from "./setup/consent";
 import { hasAnyEnvironment, readBundle } from "./setup/privateEnvironment";
 import { currentPath } from "./setup/programs";
 import { setUpServer } from "./setup/setUp";
@@ -29,6 +29,7 @@ export class Session implements Disposable {
   private readonly drafts = new DraftView();
   private readonly bundle;
   private schemes: readonly string[] = []; // of the documents that the client sends
+  private isNew = false; // set up in this window, and not ready since
   private turn: Promise<void> = Promise.resolve();
 
   constructor(
@@ -134,6 +135,7 @@ export class Session implements Disposable {
     if (program === null) {
       this.become({ kind: "missing" });
     } else {
+      this.isNew = true;
       await this.run(program);
     }
   }
@@ -169,7 +171,13 @@ export class Session implements Disposable {
       log: this.log,
       ghostText,
       nextEdits,
-      onStatus: (status) => this.become({ kind: "running", origin, status }),
+      onStatus: (status) => {
+        this.become({ kind: "running", origin, status });
+        if (this.isNew && status.state === "ready" && status.model !== null) {
+          this.isNew = false;
+          void sayReady();
+        }
+      },
       onEnded: (isStartedAgain) =>
         isStartedAgain
           ? this.become({ kind: "starting", origin })

@@ -1,7 +1,7 @@
 // The item in the status bar, and its words for each state. A click opens the menu.
 
 import { type Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
-import type { LastRequest, Status } from "./protocol";
+import type { Status } from "./protocol";
 
 /** What the session does. */
 export type SessionState =
@@ -82,7 +82,6 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
   }
   const model = status.model ?? NAME;
   const percent = status.progress === null ? "" : ` ${Math.round(status.progress * 100)} %`;
-  const last = status.last === null ? [] : lastLines(status.last);
   if (pausedMinutes > 0) {
     const long = pausedMinutes === Infinity ? "until a restart" : `for ${pausedMinutes} more min`;
     return calm(`$(debug-pause) ${NAME}`, `Paused ${long}.`, server);
@@ -102,37 +101,14 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
       return calm(
         status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${NAME}`,
         `Ready: ${model}`,
-        ...last,
+        ...status.told,
         server,
       );
     case "working":
-      return calm(`$(loading~spin) ${NAME}`, `Working: ${model}`, ...last, server);
+      return calm(`$(loading~spin) ${NAME}`, `Working: ${model}`, ...status.told, server);
     case "failed":
       return warning(`$(warning) ${NAME}`, status.message ?? "The engine has failed.", server);
   }
-}
-
-/** Return the last request's outcome and figures, in lines. */
-function lastLines(last: LastRequest): string[] {
-  return [whatWasShown(last), figures(last)].filter((line) => line !== "");
-}
-
-function whatWasShown(last: LastRequest): string {
-  return last.shown
-    ? "Last: a suggestion was shown."
-    : `Last: nothing was shown${last.reason === null ? "." : `: ${last.reason}`}`;
-}
-
-function figures(last: LastRequest): string {
-  const told = (value: number | null, unit: string) =>
-    value === null ? [] : [`${Math.round(value)} ${unit}`];
-  return [
-    ...told(last.ms, "ms"),
-    ...told(last.numForwards, "forward passes"),
-    ...told(last.tokensRead, "tokens read"),
-    ...told(last.tokensReused, "reused"),
-    ...(last.fromCache ? ["known before, not asked again"] : []),
-  ].join(" · ");
 }
 
 function calm(text: string, ...tooltip: string[]): StatusText {
@@ -149,8 +125,9 @@ export function whyText(state: SessionState, pausedMinutes: number): string {
     return statusText(state, pausedMinutes).tooltip[0] ?? "";
   }
   const { status } = state;
-  if (status.state === "failed" || status.state === "off" || status.last === null) {
+  const [outcome, figures = ""] = status.told;
+  if (status.state === "failed" || status.state === "off" || outcome === undefined) {
     return status.message ?? "There was no request yet.";
   }
-  return (status.last.shown ? lastLines(status.last) : [whatWasShown(status.last)]).join(" ");
+  return status.last?.shown === true ? `${outcome}. ${figures}` : outcome;
 }

@@ -46,7 +46,8 @@ def test_the_command_tells_model_and_last_answer(edit) -> None:
     nvim.play(("A<Space>", "1"))
     told = nvim.run("return vim.api.nvim_exec2('Intarsia status', { output = true }).output")
     assert "model: " in told
-    assert "in the engine" in told
+    assert "Last: a suggestion was shown\n" in told
+    assert " ms · 1 forward passes · " in told
 
 
 def test_why_gives_the_reason_of_a_file_that_is_left_out(edit) -> None:

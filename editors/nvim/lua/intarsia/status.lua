@@ -8,6 +8,7 @@ local M = {}
 ---@field message? string
 ---@field progress? number
 ---@field last? intarsia.LastRequest
+---@field told? string[] the last request in words
 
 ---@class intarsia.LastRequest the last answered request
 ---@field uri string
@@ -15,10 +16,6 @@ local M = {}
 ---@field reason? string why nothing was shown
 ---@field unsure boolean a text was hidden as improbable
 ---@field ms? number of the engine
----@field numForwards? number
----@field tokensRead? number
----@field tokensReused? number
----@field fromCache boolean
 
 local last ---@type intarsia.Status?
 
@@ -33,12 +30,13 @@ local function without_null(value)
   if type(value) ~= "table" then
     return value
   end
-  return vim.iter(value):fold({}, function(plain, name, part)
+  local plain = {}
+  for name, part in pairs(value) do
     if part ~= vim.NIL then
-      plain[name] = without_null(part)
+      plain[name] = without_null(part) -- false stays
     end
-    return plain
-  end)
+  end
+  return plain
 end
 
 ---@param status intarsia.Status
@@ -119,20 +117,11 @@ end
 ---@return string[]
 function M.lines()
   local status = M.info() or {}
-  local request = status.last or {}
-  local lines = { "intarsia: " .. in_a_few_words(M.info()) }
-  local function add(format, ...)
-    if (...) ~= nil then
-      table.insert(lines, format:format(...))
-    end
-  end
-  add("model: %s", status.model)
-  add("engine: %s", status.message)
-  add("last answer: %d ms in the engine", request.ms)
-  add("forward passes: %d", request.numForwards)
-  add("context: %d tokens read, %d reused", request.tokensRead, request.tokensReused or 0)
-  add("nothing was shown: %s", request.reason)
-  return lines
+  return vim.list_extend({
+    "intarsia: " .. in_a_few_words(M.info()),
+    "model: " .. (status.model or "not loaded yet"),
+    status.message and "engine: " .. status.message,
+  }, status.told or {})
 end
 
 return M

@@ -1,6 +1,7 @@
-// Asks the user before anything is downloaded: what, how much, from where and to where.
+// Asks the user before anything is downloaded: what, how much, from where and to where; and says when
+// it is ready.
 
-import { type ExtensionContext, window } from "vscode";
+import { commands, type ExtensionContext, window } from "vscode";
 
 const ASKED = "intarsia.askedForSetUp";
 
@@ -44,4 +45,12 @@ export async function mayFetch(folder: string, torch: TorchWheels): Promise<bool
   const yes = "Download and Set Up";
   const message = "Set up Intarsia's language server?";
   return (await window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
+}
+
+/** After the set-up, once the model is loaded: say what to do now. */
+export async function sayReady(): Promise<void> {
+  const message = "Intarsia is ready: type, and Tab accepts what it suggests.";
+  if ((await window.showInformationMessage(message, "Try It")) !== undefined) {
+    await commands.executeCommand("intarsia.openSample");
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LastRequest, Status } from "../protocol";
+import type { Status } from "../protocol";
 import { statusText, whyText } from "../statusItem";
 
 const ready: Status = {
@@ -9,50 +9,38 @@ const ready: Status = {
   message: null,
   progress: null,
   last: null,
+  told: [],
 };
-const last: LastRequest = {
-  uri: "file:///a.py",
-  shown: true,
-  reason: null,
-  unsure: false,
-  ms: 212.4,
-  numForwards: 9,
-  tokensRead: 14,
-  tokensReused: 950,
-  fromCache: false,
+const figures = "212 ms · 9 forward passes";
+const shown = {
+  last: { uri: "file:///a.py", shown: true, unsure: false },
+  told: ["Last: a suggestion was shown", figures],
 };
 const running = (status: Status | null) =>
   ({ kind: "running", origin: "the PATH", status }) as const;
 
 test("a ready server has its name, with its model and the last answer's figures on pointing", () => {
-  const { text, tooltip, isWarning } = statusText(running({ ...ready, last }), 0);
+  const { text, tooltip, isWarning } = statusText(running({ ...ready, ...shown }), 0);
   assert.match(text, /Intarsia$/);
   assert.match(tooltip.join("\n"), /small-model/);
   assert.ok(!isWarning);
-  assert.match(tooltip.join("\n"), /212 ms · 9 forward passes · 14 tokens read · 950 reused/);
+  assert.ok(tooltip.includes(figures));
 });
 
 test("the reason why nothing was shown is told", () => {
-  const none = { ...last, shown: false, reason: "the file looks like a secret" };
-  const state = running({ ...ready, last: none });
+  const told = ["Last: nothing was shown: the file looks like a secret", figures];
+  const state = running({ ...ready, last: { ...shown.last, shown: false }, told });
   assert.match(statusText(state, 0).tooltip.join("\n"), /the file looks like a secret/);
   assert.match(whyText(state, 0), /the file looks like a secret$/, "short enough for a toast");
 });
 
 test("a text that was hidden as improbable says which key shows it", () => {
-  const hidden = { ...last, shown: false, unsure: true };
+  const hidden = { ...shown.last, shown: false, unsure: true };
   assert.match(statusText(running({ ...ready, last: hidden }), 0).text, /unsure: Alt\+\\ shows it/);
   assert.doesNotMatch(
     statusText(running({ ...ready, state: "working", last: hidden }), 0).text,
     /unsure/,
   );
-});
-
-test("an answer from the cache says so, without figures of the engine", () => {
-  const known = { ...last, ms: null, numForwards: null, tokensRead: null, tokensReused: null };
-  const state = running({ ...ready, last: { ...known, fromCache: true } });
-  assert.match(whyText(state, 0), /known before/);
-  assert.doesNotMatch(whyText(state, 0), /null|NaN/);
 });
 
 test("loading shows how far it is, where that is known", () => {
@@ -74,7 +62,7 @@ test("a failure is a warning and says what to do", () => {
 
 test("a pause shows above what the server says, and for how long", () => {
   assert.match(statusText(running(ready), 7).tooltip[0] ?? "", /7 more min/);
-  assert.match(whyText(running({ ...ready, last }), 7), /7 more min/);
+  assert.match(whyText(running({ ...ready, ...shown }), 7), /7 more min/);
   assert.match(whyText(running(ready), Infinity), /until a restart/);
 });
 
