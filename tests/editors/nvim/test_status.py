@@ -44,11 +44,11 @@ def test_the_status_line_is_empty_where_the_server_is_not_attached(edit) -> None
 def test_the_command_tells_model_and_last_answer(edit) -> None:
     nvim = edit("one =\n")
     nvim.play(("A<Space>", "1"))
-    nvim.until("#(require('intarsia').info().told or {}) == 2")
+    nvim.until("(require('intarsia').info().told or {})[1] == 'Last: a suggestion was shown'")
     told = nvim.run("return vim.api.nvim_exec2('Intarsia status', { output = true }).output")
     assert "model: " in told
-    assert "Last: a suggestion was shown\n" in told
-    assert " ms · 1 forward passes" in told or "known before" in told
+    assert "Last: a suggestion was shown\n" in told  # and how it came
+    assert " ms · " in told or "known before" in told
 
 
 def test_why_gives_the_reason_of_a_file_that_is_left_out(edit) -> None:
