@@ -126,7 +126,7 @@ def command(
     language: Language | None,
     as_json: bool,
 ) -> ExitCode:
-    """Find what an edit of FILE (`-`: standard input) has left to change in it.
+    """Find lines of FILE (`-`: standard input) that an edit left out of date.
 
     The edit is the one difference between OLD and FILE, of a few lines. Lines and columns count
     from 1; the best edit comes first. No file is changed.

@@ -77,7 +77,7 @@ def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> 
     language = language_for_id(name)
     if language is PLAIN_TEXT and name.lower() != PLAIN_TEXT.id:
         known = ", ".join(row.id for row in all_languages())
-        raise click.BadParameter(f"{name!r} is unknown; known are {known} and {PLAIN_TEXT.id}")
+        raise click.BadParameter(f"{name!r} is unknown: use one of {known} or {PLAIN_TEXT.id}")
     return language
 
 

@@ -152,7 +152,7 @@ class TeamOptions:
         is_plain = self.tls_cert is None and not self.is_behind_proxy
         if is_plain and not is_loopback(self.host):
             raise TeamError(
-                f"others reach {self.host}, and can read plain HTTP on the way: give a TLS "
+                f"{self.host} is reachable by others, who can read plain HTTP: give a TLS "
                 "certificate, or say that a proxy terminates TLS"
             )
 

@@ -117,7 +117,7 @@ def refusal_of_hole(text: str, offset: int) -> NoSuggestion | None:
     length = line_end(text, offset) - line_start(text, offset)
     if length <= MAX_LINE_CHARS:
         return None
-    most = f"{MAX_LINE_CHARS:,} are the most"
+    most = f"at most {MAX_LINE_CHARS:,} can be read"
     return NoSuggestion(reason=f"the line is too long: {length:,} characters, and {most}")
 
 

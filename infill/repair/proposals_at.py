@@ -149,7 +149,7 @@ def find_proposals(text: str, start: int, end: int, language: Language) -> Found
     Takes up to some seconds of processor time.
     """
     if len(text) > MAX_CHARS:
-        return NoSuggestion(reason=f"the file is too long: {MAX_CHARS:,} characters are the most")
+        return NoSuggestion(reason=f"the file is longer than {MAX_CHARS:,} characters")
     syntax = parse_afresh(text, language)
     if syntax is None:
         return NoSuggestion(reason=f"this {language.id} file cannot be parsed")
