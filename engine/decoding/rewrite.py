@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, chosen, excluding, floats, largest, logsumexp
 from intarsia.engine.decoding.speculative import Verifier
 from intarsia.engine.decoding.tokens import (
     EndReason,
@@ -21,7 +23,7 @@ from intarsia.engine.decoding.tokens import (
     ScoredToken,
     score_tokens,
 )
-from intarsia.engine.diffusion.renewal import gumbel, least_sure
+from intarsia.engine.diffusion.noise import num_noised
 from intarsia.engine.fill_control import FillControl
 
 _MAX_ROWS = 64  # tokens scored in a pass; each has a row of logits as wide as the vocabulary
@@ -30,10 +32,10 @@ _MAX_ROWS = 64  # tokens scored in a pass; each has a row of logits as wide as t
 class BranchVerifier(Verifier, Protocol):
     """A causal backbone that scores several continuations in one pass."""
 
-    def next_logits(self) -> Tensor:
+    def next_logits(self) -> Array:
         """Return logits (vocab,) of the hole's first token."""
 
-    def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
+    def branch(self, branches: Sequence[Sequence[int]]) -> list[Array]:
         """Return logits (tokens, vocab) after each token of each branch, apart from each other."""
 
     def rewind(self) -> None:
@@ -68,13 +70,12 @@ class RewriteRequest:
     max_forwards: int | None = None
 
 
-@torch.inference_mode()
 def rewrite(
     verifier: BranchVerifier,
     request: RewriteRequest,
     policy: RewritePolicy,
     *,
-    generator: torch.Generator,  # on the CPU
+    generator: np.random.Generator,
     control: FillControl,
     on_round: OnRound | None,
 ) -> HoleTokens:
@@ -95,7 +96,7 @@ class _Rewriting:
         verifier: BranchVerifier,
         request: RewriteRequest,
         policy: RewritePolicy,
-        generator: torch.Generator,
+        generator: np.random.Generator,
         control: FillControl,
     ) -> None:
         self._verifier = verifier
@@ -138,7 +139,7 @@ class _Rewriting:
         self._verifier.rewind()
         self._next_logits = first_logits
         for position in least_sure(
-            torch.tensor([math.log(max(token.confidence, 1e-30)) for token in self._tokens]),
+            np.array([math.log(max(token.confidence, 1e-30)) for token in self._tokens]),
             self._policy.noise,
             temperature=self._policy.temperature,
             generator=self._generator,
@@ -195,49 +196,48 @@ class _Rewriting:
         candidates = [own_ids, *(ids for ids in written if ids != own_ids)]
         tail = [*ids_after, *(self._suffix_ids if is_last else ())]
         rows = [
-            torch.cat([self._next_logits[None], after])
+            _with_row_before(self._next_logits, after)
             for after in self._branch([[*ids, *tail] for ids in candidates])
         ]
         pairs = zip(candidates, rows, strict=True)
-        scores = torch.tensor(
+        scores = np.array(
             [self._score([*ids, *ids_after], row, is_last=is_last) for ids, row in pairs]
         )
         temperature = self._policy.temperature
         scores[0] += 0.0 if temperature else self._policy.margin
-        noise = temperature * gumbel(len(candidates), self._generator)
+        noise = temperature * self._generator.gumbel(size=len(candidates))
         best = int((scores + noise).argmax())
         return score_tokens(rows[best][: len(own_ids)], candidates[best])
 
     def _continue_beginnings(self, length: int) -> list[list[int]]:
         """Return the likeliest first tokens, each continued greedily to ``length``."""
         logits = self._without_ends(self._next_logits)
-        runs = [[token] for token in logits.topk(self._policy.num_beginnings).indices.tolist()]
+        runs = [[token] for token in largest(logits, self._policy.num_beginnings).tolist()]
         for _ in range(length - 1):
             for ids, after in zip(runs, self._branch(runs), strict=True):
                 ids.append(int(self._without_ends(after[-1]).argmax()))
         return runs
 
-    def _without_ends(self, logits: Tensor) -> Tensor:
+    def _without_ends(self, logits: Array) -> Array:
         """Exclude end tokens: a rewritten draft keeps its number of tokens."""
-        logits = logits.clone()
-        logits[self._end_ids] = -torch.inf
-        return logits
+        return excluding(self._end_ids, logits)
 
-    def _score(self, tokens: list[int], logits: Tensor, *, is_last: bool) -> float:
+    def _score(self, tokens: list[int], logits: Array, *, is_last: bool) -> float:
         """Return the log-probability of a candidate and the tokens after it.
 
         At the end of the hole this includes that the hole ends there: by an end token, or by
         running on into the suffix.
         """
-        log_p = torch.log_softmax(logits.float(), dim=-1)
+        logits = floats(logits)
+        log_p = logits - logsumexp(logits)[:, None]
         score = _log_probability(log_p, tokens)
         if not is_last:
             return score
-        log_end = torch.logsumexp(log_p[len(tokens), self._end_ids], dim=0).cpu()
+        log_end = float(logsumexp(log_p[len(tokens), self._end_ids]))
         if not self._suffix_ids:
-            return score + float(log_end)
-        running_on = torch.tensor(_log_probability(log_p[len(tokens) :], self._suffix_ids))
-        return score + float(torch.logaddexp(log_end, running_on))
+            return score + log_end
+        running_on = _log_probability(log_p[len(tokens) :], self._suffix_ids)
+        return score + float(np.logaddexp(log_end, running_on))
 
     def _ids(self, start: int, end: int) -> list[int]:
         return [token.id for token in self._tokens[start:end]]
@@ -249,17 +249,17 @@ class _Rewriting:
             end += 1
         return end
 
-    def _verify(self, ids: Sequence[int]) -> Tensor:
+    def _verify(self, ids: Sequence[int]) -> Array:
         """Return logits (1 + tokens, vocab) before and after each token."""
         self._begin_forward()
         causal = self._verifier.verify(ids)
-        return torch.cat([self._next_logits[None], causal])
+        return _with_row_before(self._next_logits, causal)
 
-    def _branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
+    def _branch(self, branches: Sequence[Sequence[int]]) -> list[Array]:
         self._begin_forward()
         return self._verifier.branch(branches)
 
-    def _hold(self, num_tokens: int, logits: Tensor) -> None:
+    def _hold(self, num_tokens: int, logits: Array) -> None:
         self._verifier.keep(num_tokens)
         self._next_logits = logits[num_tokens]
 
@@ -279,5 +279,25 @@ class _Rewriting:
         return replace(tokens, num_committed=self._position, finish_reason=reason)
 
 
-def _log_probability(log_p: Tensor, tokens: Sequence[int]) -> float:
-    return float(log_p[torch.arange(len(tokens)), list(tokens)].sum())
+def _with_row_before(row: Array, rows: Array) -> Array:
+    return array_namespace(rows).concat([row[None], rows])
+
+
+def _log_probability(log_p: Array, tokens: Sequence[int]) -> float:
+    return float(chosen(log_p[: len(tokens)], tokens).sum())
+
+
+def least_sure(
+    log_probabilities: npt.NDArray[np.float64],
+    noise: float,
+    *,
+    temperature: float,
+    generator: np.random.Generator,
+) -> set[int]:
+    """Return the least likely tokens' positions, after Gumbel noise of scale ``temperature``.
+
+    Log-probabilities plus Gumbel noise have a sample as their argmax.
+    """
+    ranks = log_probabilities + temperature * generator.gumbel(size=len(log_probabilities))
+    count = num_noised(len(log_probabilities), noise)
+    return set(ranks.argsort(kind="stable")[:count].tolist())

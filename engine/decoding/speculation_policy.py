@@ -4,9 +4,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
-
+from intarsia.engine.arrays import Array, excluding
 from intarsia.engine.decoding.tokens import EndRule, HoleRequest
 
 
@@ -59,11 +57,11 @@ AUTOREGRESSIVE = SpeculationPolicy(num_drafted=0, num_looked_up=0)
 
 
 def accept_draft(
-    causal: Tensor, before: Sequence[int], proposed: Sequence[int], end_rule: EndRule
+    causal: Array, before: Sequence[int], proposed: Sequence[int], end_rule: EndRule
 ) -> list[int]:
     """Return the proposed tokens that the backbone predicts too, and its own next token."""
     tokens: list[int] = []
-    for row, likeliest in enumerate(causal.argmax(dim=-1).tolist()):
+    for row, likeliest in enumerate(causal.argmax(-1).tolist()):
         is_early_end = likeliest in end_rule.ids and not end_rule.may_follow([*before, *tokens])
         tokens.append(_likeliest_except(end_rule.ids, causal[row]) if is_early_end else likeliest)
         if row >= len(proposed) or tokens[row] != proposed[row]:
@@ -71,9 +69,8 @@ def accept_draft(
     return tokens
 
 
-def _likeliest_except(ids: frozenset[int], logits: Tensor) -> int:
-    others = logits.index_fill(0, torch.tensor(list(ids), device=logits.device), -torch.inf)
-    return int(others.argmax())
+def _likeliest_except(ids: frozenset[int], logits: Array) -> int:
+    return int(excluding(ids, logits).argmax())
 
 
 _KEY_TOKENS = 2  # tokens that must agree

@@ -11,9 +11,7 @@ ids, no text.
 from collections.abc import Sequence
 from typing import Protocol
 
-import torch
-from torch import Tensor
-
+from intarsia.engine.arrays import Array
 from intarsia.engine.decoding.speculation_policy import (
     DraftSources,
     Proposal,
@@ -34,7 +32,7 @@ from intarsia.engine.fill_control import FillControl
 class Verifier(Protocol):
     """A causal backbone, and what drafts for it."""
 
-    def verify(self, tokens: Sequence[int]) -> Tensor:
+    def verify(self, tokens: Sequence[int]) -> Array:
         """Run tokens after those kept; return logits (tokens, vocab) of the token after each."""
 
     def keep(self, num_tokens: int) -> None:
@@ -47,7 +45,6 @@ class Verifier(Protocol):
         """
 
 
-@torch.inference_mode()
 def decode_speculatively(
     verifier: Verifier,
     hole: HoleRequest,

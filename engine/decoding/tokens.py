@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-import torch
-from torch import Tensor
+from array_api_compat import array_namespace
+
+from intarsia.engine.arrays import Array, chosen, floats
 
 EndReason: TypeAlias = Literal["end", "max_tokens", "max_steps", "deadline"]
 """Why a hole ends after its last token; "end" is an end token or a stop text."""
@@ -21,15 +22,18 @@ class ScoredToken:
     typed_log_p: float = 0.0  # log-probability of what is typed of it
 
 
-def score_tokens(logits: Tensor, ids: Sequence[int]) -> list[ScoredToken]:
+def score_tokens(logits: Array, ids: Sequence[int]) -> list[ScoredToken]:
     """Return each id with its probability and entropy under its row of logits (rows, vocab)."""
-    log_p = torch.log_softmax(logits.float(), dim=-1)
-    p = log_p.exp()
-    entropies = -(p * log_p).sum(dim=-1)
-    chosen = p.gather(-1, torch.tensor(ids, device=p.device)[:, None]).squeeze(-1)
+    logits = floats(logits)
+    xp = array_namespace(logits)
+    below = logits - xp.max(logits, axis=-1, keepdims=True)
+    weights = xp.exp(below)
+    total = xp.sum(weights, axis=-1)
+    confidences = chosen(weights, ids) / total
+    entropies = xp.log(total) - xp.sum(weights * below, axis=-1) / total
     return [
         ScoredToken(id=i, confidence=c, entropy=e)
-        for i, c, e in zip(ids, chosen.tolist(), entropies.tolist(), strict=True)
+        for i, c, e in zip(ids, confidences.tolist(), entropies.tolist(), strict=True)
     ]
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Generator, Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.noise import num_noised
 from intarsia.engine.diffusion.prediction import Prediction
 
 Renew: TypeAlias = Callable[[TokenCanvas, Prediction, Tensor, Generator], TokenCanvas]
@@ -34,27 +35,7 @@ class Renoise:
         )
 
 
-def num_noised(num_tokens: int, noise: float) -> int:
-    """Return the number of tokens in this share: at least one, so that a rewrite may change it."""
-    return min(num_tokens, max(1, round(noise * num_tokens)))
-
-
-def least_sure(
-    log_probabilities: Tensor, noise: float, *, temperature: float, generator: torch.Generator
-) -> set[int]:
-    """Return the least likely tokens' positions, after Gumbel noise of scale ``temperature``."""
-    ranks = log_probabilities + temperature * gumbel(len(log_probabilities), generator)
-    count = num_noised(len(log_probabilities), noise)
-    return set(ranks.argsort(stable=True)[:count].tolist())
-
-
 def any_of(num_tokens: int, noise: float, generator: torch.Generator) -> set[int]:
     """Return this share of the positions, drawn at random (for uniform-state diffusion)."""
     order = torch.randperm(num_tokens, generator=generator, device=generator.device)
     return set(order[: num_noised(num_tokens, noise)].tolist())
-
-
-def gumbel(length: int, generator: torch.Generator) -> Tensor:
-    """Return Gumbel noise (length,): log-probabilities plus it have a sample as their argmax."""
-    uniform = torch.rand(length, generator=generator, dtype=torch.float64)
-    return -(-uniform.clamp(1e-12, 1 - 1e-12).log()).log().float()

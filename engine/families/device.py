@@ -1,18 +1,10 @@
-"""Choose where a model runs and in which number format, by what the machine has, and time it."""
+"""Choose where torch runs a model and in which number format, by what the machine has."""
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
-import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
-from intarsia.engine.errors import ModelError, NoRoomError
-
-_CGROUP = Path("/sys/fs/cgroup")
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.memory import free_memory
 
 
 def choose_device(requested: Device) -> torch.device:
@@ -42,27 +34,7 @@ def free_bytes(device: torch.device) -> int:
     """Return the free memory of a device."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    return min(int(psutil.virtual_memory().available), _free_of_limit())
-
-
-def _free_of_limit() -> int:
-    """Return what is left of a container's memory limit (Linux), which free memory ignores."""
-    try:
-        limit = (_CGROUP / "memory.max").read_text().strip()
-        used = int((_CGROUP / "memory.current").read_text())
-        return sys.maxsize if limit == "max" else max(0, int(limit) - used)
-    except (OSError, ValueError):
-        return sys.maxsize  # no such limit here
-
-
-def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
-    """Raise NoRoomError before a load that would not fit into memory."""
-    free = free_bytes(device)
-    if num_bytes > free:
-        raise NoRoomError(
-            f"{name} needs {num_bytes / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free: "
-            "close something, or take a smaller model (`intarsia doctor` names them)"
-        )
+    return free_memory()
 
 
 def name_of(dtype: torch.dtype) -> str:
@@ -70,23 +42,7 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-class Stopwatch:
-    """Seconds of computing on a device, without the time between two laps."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self.seconds = 0.0
-
-    @contextmanager
-    def lap(self) -> Iterator[None]:
-        """Add the time of a block; a GPU's own queue has ended by then."""
-        started_at = time.perf_counter()
-        yield
-        _synchronize(self._device)
-        self.seconds += time.perf_counter() - started_at
-
-
-def _synchronize(device: torch.device) -> None:
+def synchronize(device: torch.device) -> None:
     """Wait until the queue of a GPU has ended; a CPU has none."""
     if device.type == "cpu":
         return

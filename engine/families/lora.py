@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
+from intarsia.engine.arrays import Array, floats
 from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.mapped import map_tensors
 
 SCALE = 2.0  # of B·A, in training too
 
@@ -18,40 +18,39 @@ SCALE = 2.0  # of B·A, in training too
 class LowRank:
     """One pair of matrices: y += up · (down · x)."""
 
-    down: Tensor  # (rank, in)
-    up: Tensor  # (out, rank), scaled but in files
+    down: Array  # (rank, in)
+    up: Array  # (out, rank), scaled but in files
 
     @property
     def rank(self) -> int:
-        return self.down.shape[0]
+        rank: int = self.down.shape[0]
+        return rank
 
 
-def misfit(down: Tensor, up: Tensor, num_in: int, num_out: int) -> str | None:
+def misfit(down: Array, up: Array, num_in: int, num_out: int) -> str | None:
     """Return what is wrong with the sizes of a pair, None if they are these."""
-    rank = down.shape[0] if down.dim() else 0
-    if (down.shape, up.shape) == ((rank, num_in), (num_out, rank)):
+    rank = down.shape[0] if down.ndim else 0
+    if (tuple(down.shape), tuple(up.shape)) == ((rank, num_in), (num_out, rank)):
         return None
     return f"is {tuple(up.shape)} by {tuple(down.shape)}, needed {num_in} in and {num_out} out"
 
 
-def read_tensors(path: Path, *, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
+def read_tensors(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     """Read a tuning file. Raises ModelError where it is missing or damaged."""
     try:
-        return {name: tensor.to(device, dtype) for name, tensor in load_file(path).items()}
-    except (OSError, SafetensorError) as error:
+        return {name: np.array(floats(read())) for name, read in map_tensors([path]).items()}
+    except (OSError, ModelError, ValueError) as error:
         raise ModelError(
             f"the tuning {path.name} cannot be read ({error}): fetch or train it again"
         ) from error
 
 
-def read_tuning(
-    path: Path, sizes: Mapping[str, tuple[int, int]], *, device: torch.device
-) -> dict[str, LowRank]:
+def read_tuning(path: Path, sizes: Mapping[str, tuple[int, int]]) -> dict[str, LowRank]:
     """Return a tuning's pairs, not scaled, of matrices of these sizes (in, out), by their names.
 
     Raises ModelError for a file that has others.
     """
-    tensors = read_tensors(path, dtype=torch.float32, device=device)
+    tensors = read_tensors(path)
     if "masks" in tensors:
         raise ModelError(f"{path} is a drafter: give a tuning")
     needed = {f"{half}.{name}" for name in sizes for half in "AB"}

@@ -4,7 +4,8 @@ import itertools
 import operator
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
@@ -46,6 +47,23 @@ def fill_timing(received_at: float, started_at: float, prefilled_at: float) -> T
         denoise=1000 * (ended_at - prefilled_at),
         total=1000 * (ended_at - received_at),
     )
+
+
+class Stopwatch:
+    """Seconds of computing, without the time between two laps."""
+
+    def __init__(self, synchronize: Callable[[], None]) -> None:
+        """``synchronize`` waits until a GPU has computed what was queued."""
+        self._synchronize = synchronize
+        self.seconds = 0.0
+
+    @contextmanager
+    def lap(self) -> Iterator[None]:
+        """Add the time of a block."""
+        started_at = time.perf_counter()
+        yield
+        self._synchronize()
+        self.seconds += time.perf_counter() - started_at
 
 
 _MIN_TOKENS = 64  # a shorter prefill says more about the cost of a pass than about its tokens

@@ -15,16 +15,17 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import name_of, require_memory
+from intarsia.engine.families.device import name_of
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import (
     NORMS,
     BackboneWeights,
     LayerWeights,
-    read_weights,
 )
+from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.interchange.output import new_folder, require_new, require_room
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
 from intarsia.engine.model_store.locate import ModelFolder
@@ -95,7 +96,7 @@ def require_memory_for(model: ModelFolder) -> int:
     """Return the bytes of the stored weights. Raises ModelError if they do not fit in memory."""
     stored = sum(path.stat().st_size for path in model.weights)
     if not (model.is_fused and not model.tunings):  # else the file is mapped, not copied
-        require_memory(stored, _CPU, model.name)
+        require_memory(stored, free_memory(), model.name)
     return stored
 
 
@@ -103,7 +104,9 @@ def read_tuned_weights(
     model: ModelFolder, shape: BackboneShape, dtype: torch.dtype
 ) -> BackboneWeights:
     """Return a causal model's weights with its tunings. Raises ModelError."""
-    weights = read_weights(model.weights, shape, is_fused=model.is_fused, dtype=dtype, device=_CPU)
+    weights = read_torch_weights(
+        model.weights, shape, is_fused=model.is_fused, dtype=dtype, device=_CPU
+    )
     for tuning in model.tunings:
         weights = tune(weights, shape, tuning)
     return weights

@@ -26,6 +26,7 @@ from intarsia.engine.interchange.peft_config import (
 )
 from intarsia.engine.interchange.tuning_file import (
     exact_tensors,
+    in_torch,
     scaled,
     stack_rows,
     sum_of,
@@ -56,10 +57,10 @@ def export_peft(
     """
     matrices = tunable_matrices(model)
     sizes = {name: (matrix.num_in, matrix.num_out) for name, matrix in matrices.items()}
-    read = [read_tuning(tuning, sizes, device=_CPU) for tuning in tunings]
+    read = [read_tuning(tuning, sizes) for tuning in tunings]
     pairs: dict[str, LowRank] = {}
     for name, matrix in matrices.items():
-        whole = sum_of([tuning[name] for tuning in read])
+        whole = sum_of([in_torch(tuning[name]) for tuning in read])
         rows = torch.split(whole.up, list(matrix.modules.values()))
         for module, up in zip(matrix.modules, rows, strict=True):
             pairs[module] = without_idle_ranks(LowRank(down=whole.down, up=up))
@@ -128,7 +129,6 @@ _PICKLE_NAME = "adapter_model.bin"
 _BEFORE = "base_model.model."  # of each path: PEFT's wrapper, and the model in it
 _DOWN, _UP = ".lora_A.weight", ".lora_B.weight"
 _DTYPES = ("F32", "F16", "BF16")
-_CPU = torch.device("cpu")
 
 
 def read_pairs(
@@ -151,7 +151,7 @@ def read_pairs(
         _require_fitting(entries, module, config.rank_of(module), sizes[module], path)
     _require_complete(modules, sizes, config, path)
     # Only now is it read: whatever is in the file, it is no larger than a LoRA of this model.
-    tensors = read_tensors(path, dtype=torch.float32, device=_CPU)
+    tensors = {name: torch.from_numpy(read) for name, read in read_tensors(path).items()}
     return {module: _pair(tensors, module, path) for module in modules}
 
 

@@ -47,6 +47,11 @@ def _gemma_matrices(path: Path) -> dict[str, JoinedMatrix]:
     }
 
 
+def in_torch(pair: LowRank) -> LowRank:
+    """Return a pair of NumPy arrays as torch tensors."""
+    return LowRank(down=torch.from_numpy(pair.down), up=torch.from_numpy(pair.up))
+
+
 def sum_of(pairs: Sequence[LowRank]) -> LowRank:
     """Return one pair that changes its matrix by the sum of these; the ranks add up."""
     return LowRank(

@@ -2,18 +2,15 @@
 
 from pathlib import Path
 
-import torch
-
 from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone, require_torch
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
@@ -26,12 +23,14 @@ def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Fill
     """Return the loaded model. Raises ModelError."""
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
-    device = choose_device(config.device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
-        # Imported here, as transformers takes seconds to import and the other family needs none.
+        require_torch(f"{folder.name} is a DiffusionGemma")
+        # Imported here, as torch takes seconds to import and the other family needs none.
+        from intarsia.engine.families.device import choose_device, choose_dtype
         from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 
+        device = choose_device(config.device)
         return load_diffusion_gemma(
             folder.path,
             device=device,
@@ -42,7 +41,7 @@ def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Fill
             quantize=config.quantize,
             on_progress=on_progress,
         )
-    return _load_masked_causal(folder, config, model, device, on_progress)
+    return _load_masked_causal(folder, config, model, on_progress)
 
 
 def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
@@ -67,14 +66,13 @@ def _load_masked_causal(
     folder: ModelFolder,
     config: EngineConfig,
     model: str,
-    device: torch.device,
     on_progress: Progress,
 ) -> MaskedCausalFiller:
     shape, tokenizer = _read_shape_and_tokenizer(folder)
     # The configured drafter belongs to the configured model, not to another that a request names.
     configured = config.drafter if model == config.model else None
     drafter = configured or folder.drafter
-    loaded = load_backbone(folder, shape, config.dtype, device, drafter=drafter)
+    loaded = load_backbone(folder, shape, config.dtype, config.device, drafter=drafter)
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
@@ -83,7 +81,7 @@ def _load_masked_causal(
         ModelInfo(
             name=folder.name,
             family="masked block diffusion on a causal backbone",
-            device=str(device),
+            device=loaded.device,
             dtype=loaded.format_name,
             notes=(*_notes(folder, drafter), *loaded.notes),
         ),

@@ -7,11 +7,9 @@ import time
 from statistics import median
 
 import psutil
-import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import choose_device
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
@@ -51,12 +49,10 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
     folder = locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is not a causal backbone: name one with `--model`")
-    device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
-    return load_backbone(folder, shape, dtype, device, drafter=folder.drafter).backbone
+    return load_backbone(folder, shape, dtype, drafter=folder.drafter).backbone
 
 
-@torch.inference_mode()
 def _time_all(backbone: CausalBackbone, repeats: int) -> dict[int, float]:
     """Alternate between the sizes, so that all meet the machine in the same state."""
     cache = _read_context(backbone)
@@ -71,12 +67,11 @@ def _read_context(backbone: CausalBackbone) -> KvCache:
     cache = backbone.new_cache()
     for start in range(0, NUM_CONTEXT, backbone.chunk_tokens):
         ids = list(range(start, min(start + backbone.chunk_tokens, NUM_CONTEXT)))
-        backbone.forward(frozen_rows(ids, start=start, device=backbone.device), cache)
+        backbone.forward(frozen_rows(ids, start=start), cache)
         cache.commit(ids)
     return cache
 
 
-@torch.inference_mode()
 def _time_read(backbone: CausalBackbone) -> float:
     """Return the milliseconds of reading the context."""
     started = time.perf_counter()
@@ -87,8 +82,8 @@ def _time_read(backbone: CausalBackbone) -> float:
 def _time_pass(backbone: CausalBackbone, cache: KvCache, num_rows: int) -> float:
     """Return the milliseconds of a pass over this many tokens."""
     started = time.perf_counter()
-    rows = frozen_rows([0] * num_rows, start=len(cache), device=backbone.device)
-    predicted = backbone.logits(backbone.forward(rows, cache)).argmax(dim=-1)
+    rows = frozen_rows([0] * num_rows, start=len(cache))
+    predicted = backbone.logits(backbone.forward(rows, cache)).argmax(-1)
     predicted.tolist()  # on a GPU, this waits for the work
     return (time.perf_counter() - started) * 1000
 

@@ -26,6 +26,7 @@ from intarsia.engine.families.masked_causal.backbone.rotary import (
     rotation,
 )
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import (
     LowRankLayer,
     rows_tuned_by,
@@ -34,7 +35,6 @@ from intarsia.engine.families.masked_causal.backbone.tuning import (
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     LayerWeights,
-    read_weights,
 )
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model
@@ -51,7 +51,12 @@ class BatchedBackbone:
         self.weights = weights
         self.device = weights.embed.device
         self.dtype = weights.embed.dtype
-        self.frequencies = inverse_frequencies(shape).to(self.device)
+        self._frequencies = torch.from_numpy(inverse_frequencies(shape)).to(self.device)
+
+    def turns(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return cosine and sine, each (…, rows, head_dim / 2), for positions (…, rows)."""
+        cosine, sine = rotation(positions, self._frequencies)
+        return cosine.to(self.dtype), sine.to(self.dtype)
 
     def forward_tuned(
         self,
@@ -63,7 +68,7 @@ class BatchedBackbone:
         (holes, length, hidden). Each layer's rows are appended to ``states``, in the same shape."""
         x = F.embedding(ids, self.weights.embed)
         positions = torch.arange(ids.shape[1], device=self.device)
-        turns = rotation(positions, self.frequencies, self.dtype)
+        turns = self.turns(positions)
         groups = self.shape.num_groups
         for layer, lora in zip(self.weights.layers, tuning, strict=True):
             q, k, v = self.qkv(x, layer, lora["qkv"] if lora else None, turns)
@@ -148,7 +153,7 @@ def load_backbone(
     shape, tokenizer = read_shape(folder.config), read_fim_tokenizer(folder.path)
     if tokenizer.marks.is_suffix_first:
         raise ModelError(f"{folder.name} cannot be trained: its prompts begin with the suffix")
-    weights = read_weights(
+    weights = read_torch_weights(
         folder.weights,
         shape,
         is_fused=folder.is_fused,

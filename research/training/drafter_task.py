@@ -16,7 +16,7 @@ from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.drafter import Drafter
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimIds
-from intarsia.engine.families.masked_causal.backbone.rotary import rotate, rotation
+from intarsia.engine.families.masked_causal.backbone.rotary import rotate
 from intarsia_research.training.batched_backbone import BatchedBackbone, UsedVocabulary, join_heads
 from intarsia_research.training.low_rank_task import load_tensors
 from intarsia_research.training.packed_holes import HoleIds, LaidOut, lay_out
@@ -235,8 +235,8 @@ class DrafterTask:
         holes = torch.arange(num_holes, device=own.device)[:, None]
         newest = F.embedding(blocks.ids[holes, blocks.starts], backbone.weights.embed)
         x = drafter.block(newest, last[holes, blocks.starts - 1], num_rows).flatten(1, 2)
-        text = rotation(torch.arange(length, device=own.device), backbone.frequencies, x.dtype)
-        turns = rotation(own.flatten(1)[:, None], backbone.frequencies, x.dtype)
+        text = backbone.turns(torch.arange(length, device=own.device))
+        turns = backbone.turns(own.flatten(1)[:, None])
         sees_text = (
             torch.arange(length, device=own.device)
             < blocks.starts.repeat_interleave(num_rows, 1)[..., None]

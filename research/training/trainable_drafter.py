@@ -66,7 +66,10 @@ class TrainableDrafter(nn.Module):
     def as_drafter(self, dtype: torch.dtype, device: torch.device) -> Drafter:
         """Return the engine's drafter in a number format; gradients flow back."""
         return drafter_of(
-            self.named_tensors(), self._taps, dtype=dtype, device=device, shape=self._shape
+            self.named_tensors(),
+            self._taps,
+            shape=self._shape,
+            convert=lambda numbers: numbers.to(device, dtype),
         )
 
     def save(self, path: Path, *, metadata: Mapping[str, str]) -> None:

@@ -74,8 +74,8 @@ def tune_model(model: Any, path: Path) -> None:
     if not all(isinstance(linear, nn.Linear) for twins in layers.values() for linear in twins):
         raise ModelError("a tuning cannot be added to quantised weights: take the bfloat16 model")
     sizes = {name: (it.in_features, it.out_features) for name, (it, *_) in layers.items()}
-    for name, pair in read_tuning(path, sizes, device=model.device).items():
-        change = SCALE * pair.up @ pair.down
+    for name, pair in read_tuning(path, sizes).items():
+        change = torch.from_numpy(SCALE * pair.up @ pair.down).to(model.device)
         for weight in {id(linear.weight): linear.weight for linear in layers[name]}.values():
             with torch.no_grad():
                 weight.copy_(weight.float() + change)

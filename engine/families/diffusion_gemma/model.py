@@ -8,6 +8,7 @@ authors of this file did not run the released 26B weights.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,14 +20,14 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.device import Stopwatch
+from intarsia.engine.families.device import synchronize
 from intarsia.engine.families.diffusion_gemma.kv_cache import (
     copied,
     new_cache,
     num_shared,
     repeated,
 )
-from intarsia.engine.families.protocol import Prefilled, ReadingSpeed
+from intarsia.engine.families.protocol import Prefilled, ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 
@@ -108,7 +109,7 @@ class DiffusionGemmaBackbone:
         elif num_reused < len(self._context):
             self._encoder_cache.crop(num_reused - len(self._context))
         self._context = list(context[:num_reused])
-        watch = Stopwatch(self.device)
+        watch = Stopwatch(partial(synchronize, self.device))
         for start in range(num_reused, len(context), _CHUNK):
             control.checkpoint()
             with watch.lap():

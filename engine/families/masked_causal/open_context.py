@@ -7,16 +7,14 @@ The hole's tokens follow the open context in the same KV cache. Forward passes o
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import torch
-from torch import Tensor
-
-from intarsia.engine.families.device import Stopwatch
+from intarsia.engine.arrays import Array, copied
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.protocol import (
     Prefilled,
     ReadingSpeed,
+    Stopwatch,
     common_prefix_length,
 )
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -132,7 +130,6 @@ class OpenContext:
         """Return a context with the longest beginning of these ids, and the length of that."""
         return self._earlier.find_held(ids)
 
-    @torch.inference_mode()
     def prefill(
         self,
         context: Sequence[int],
@@ -165,7 +162,7 @@ class OpenContext:
     ) -> None:
         """Read the last tokens of the context."""
         size, num_before = chunk_tokens or self.backbone.chunk_tokens, self._num_suspensions
-        start, watch = 0, Stopwatch(self.backbone.device)
+        start, watch = 0, Stopwatch(self.backbone.synchronize)
         while start < len(tokens):
             control.checkpoint()
             if self._num_suspensions > num_before:
@@ -176,35 +173,27 @@ class OpenContext:
             with watch.lap():
                 hidden = self.read(part, num_hidden=int(is_last))
             if is_last:
-                self.cache.keep_last_hidden(hidden[-1].clone())
+                self.cache.keep_last_hidden(copied(hidden[-1]))
         self.reading_speed.add(len(tokens), watch.seconds)
 
-    @torch.inference_mode()
-    def read(self, tokens: Sequence[int], *, num_hidden: int | None = None) -> Tensor:
+    def read(self, tokens: Sequence[int], *, num_hidden: int | None = None) -> Array:
         """Hold tokens; return the last ``num_hidden`` (None: all) rows (tokens, hidden)."""
-        rows = frozen_rows(
-            tokens,
-            start=len(self.cache),
-            device=self.backbone.device,
-            num_hidden=num_hidden,
-        )
+        rows = frozen_rows(tokens, start=len(self.cache), num_hidden=num_hidden)
         hidden = self.backbone.forward(rows, self.cache)
         self.cache.commit(list(tokens))
         return hidden
 
-    def end_of_context(self) -> Tensor:
+    def end_of_context(self) -> Array:
         """Return the hidden state (hidden,) of the context's last token."""
         hidden = self.cache.last_hidden(self.length)
         if hidden is None:
             raise RuntimeError("no context is open: call prefill first")
         return hidden
 
-    @torch.inference_mode()
-    def next_logits(self) -> Tensor:
+    def next_logits(self) -> Array:
         """Return logits (vocab,) of the token after the open context."""
         return self.backbone.logits(self.end_of_context()[None])[0]
 
-    @torch.inference_mode()
     def extend(self, token: int) -> int:
         """Add one token to the open context; return the forward passes made: 0 if it is held."""
         length = self.length
@@ -212,7 +201,7 @@ class OpenContext:
             self.length += 1
             return 0
         self.cache.crop(length)
-        self.cache.keep_last_hidden(self.read([token])[-1].clone())
+        self.cache.keep_last_hidden(copied(self.read([token])[-1]))
         self.length += 1
         return 1
 

@@ -1,10 +1,11 @@
 """The forward passes of both ways of decoding, over the hole that follows an open context."""
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from intarsia.engine.arrays import Array, copied
 from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -16,14 +17,14 @@ class SpeculativePasses:
     def __init__(self, context: OpenContext) -> None:
         self._context = context
         self._last_tokens: list[int] = []
-        self._last_hidden = torch.empty(0)  # (tokens, hidden)
+        self._last_hidden: Array = np.empty(0)  # (tokens, hidden)
 
-    def verify(self, tokens: Sequence[int]) -> Tensor:
+    def verify(self, tokens: Sequence[int]) -> Array:
         """Run tokens after those kept; return logits (tokens, vocab) of the token after each."""
         backbone, cache = self._context.backbone, self._context.cache
-        rows = frozen_rows(tokens, start=len(cache), device=backbone.device)
+        rows = frozen_rows(tokens, start=len(cache))
         hidden = backbone.forward(rows, cache)
-        self._last_tokens, self._last_hidden = list(tokens), hidden.clone()
+        self._last_tokens, self._last_hidden = list(tokens), copied(hidden)
         return backbone.logits(hidden)
 
     def draft(self, newest: int, num_tokens: int, min_chance: float) -> Proposal:
@@ -47,16 +48,17 @@ class SpeculativePasses:
 class RewritePasses(SpeculativePasses):
     """Passes after an open context (the ``BranchVerifier`` of ``decoding/rewrite.py``)."""
 
-    def next_logits(self) -> Tensor:
+    def next_logits(self) -> Array:
         """Return logits (vocab,) of the hole's first token."""
         return self._context.next_logits()
 
-    def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
+    def branch(self, branches: Sequence[Sequence[int]]) -> list[Array]:
         """Return logits (tokens, vocab) after each token of each branch; none is held."""
         backbone, cache = self._context.backbone, self._context.cache
-        rows = branch_rows(branches, start=len(cache), device=backbone.device)
+        rows = branch_rows(branches, start=len(cache))
         logits = backbone.logits(backbone.forward(rows, cache))
-        return list(torch.split(logits, [len(branch) for branch in branches]))
+        ends = list(accumulate(map(len, branches)))
+        return [logits[start:end] for start, end in pairwise([0, *ends])]
 
     def rewind(self) -> None:
         self._context.rewind()

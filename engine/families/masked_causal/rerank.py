@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import torch
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import chosen, floats, logsumexp
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -20,7 +21,6 @@ from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 
 
-@torch.inference_mode()
 def log_probability(
     context: OpenContext, tokens: Sequence[int], start: int, control: FillControl
 ) -> float:
@@ -34,10 +34,9 @@ def log_probability(
         control.checkpoint()
         hidden.append(context.read(tokens[first : first + chunk]))
     context.rewind()
-    logits = context.backbone.logits(torch.cat(hidden)[start : len(tokens)])
-    scored = torch.tensor(tokens[start:], device=logits.device)
-    log_p = torch.log_softmax(logits.float(), dim=-1)
-    return float(log_p.gather(-1, scored[:, None]).sum())
+    rows = array_namespace(*hidden).concat(hidden)[start : len(tokens)]
+    logits = floats(context.backbone.logits(rows))
+    return float((chosen(logits, tokens[start:]) - logsumexp(logits)).sum())
 
 
 _SURE = math.log(0.6)

@@ -8,8 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-import torch
-
+from intarsia.engine.arrays import floats
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
 from intarsia.engine.families.masked_causal.next_edit.scoring import log_p_after, log_probabilities
@@ -36,7 +35,6 @@ class TextScorer:
         self._reader = reader
         self._max_tokens = max_tokens  # of prefix, text and suffix
 
-    @torch.inference_mode()
     def score(self, request: ScoreTexts, control: FillControl) -> TextScores:
         """Return the gains. Raises Cancelled between two passes, ValueError for a bad request."""
         started_at = time.monotonic()
@@ -68,7 +66,7 @@ class TextScorer:
         This takes no forward pass: what precedes that token was read.
         """
         shared = sorted(set(parts))
-        logits = read.backbone.logits(read.rows([part - 1 for part in shared])).float()
+        logits = floats(read.backbone.logits(read.rows([part - 1 for part in shared])))
         rows = dict(zip(shared, logits, strict=True))
 
         def gain(number: int) -> float:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-import torch
+import numpy as np
 
+from intarsia.engine.arrays import Array, floats, largest, logsumexp
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
     AUTOREGRESSIVE,
@@ -143,7 +144,7 @@ class HoleWriter:
                 max_forwards=request.max_steps,
             ),
             RewritePolicy(noise=request.noise, temperature=temperature),
-            generator=torch.Generator().manual_seed(seed),
+            generator=np.random.default_rng(seed),
             control=task.control,
             on_round=on_round,
         )
@@ -189,13 +190,13 @@ class HoleWriter:
         return first, num_forwards
 
 
-def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:
+def _take(logits: Array, allowed: list[int], rank: int) -> ScoredToken:
     """Return the ``rank``-th next likely of the allowed tokens (none: all), scored among these."""
     if not allowed:
-        chosen = int(logits.topk(rank + 1).indices[-1])
+        chosen = int(largest(logits, rank + 1)[-1])
         return score_tokens(logits[None], [chosen])[0]
-    among = logits[torch.tensor(allowed, device=logits.device)]
-    chosen = int(among.topk(min(rank + 1, len(allowed))).indices[-1])
-    share = torch.logsumexp(among.float(), dim=-1) - torch.logsumexp(logits.float(), dim=-1)
+    among = logits[allowed]
+    chosen = int(largest(among, min(rank + 1, len(allowed)))[-1])
+    share = logsumexp(floats(among)) - logsumexp(floats(logits))
     scored = score_tokens(among[None], [chosen])[0]
     return replace(scored, id=allowed[chosen], typed_log_p=float(share))

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from intarsia.engine.arrays import to_bfloat16
 from intarsia.engine.cache.folder import (
     cache_folder,
     plain_disk_faults,
@@ -241,13 +242,9 @@ def _num_bytes(tensor: FusedTensor) -> int:
 
 
 def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[bytes]:
-    import torch  # what only looks for a model does without it
-
     first_row = 0
     for name in tensor.sources:
         for rows in source.rows(name):
             changed = change(tensor.name, first_row, rows)
             first_row += len(rows)
-            # torch rounds to the nearest, ties to even.
-            rounded = torch.from_numpy(changed.copy()).to(torch.bfloat16)
-            yield rounded.view(torch.int16).numpy().tobytes()
+            yield to_bfloat16(changed).tobytes()

@@ -9,7 +9,7 @@ import torch
 from toy_causal import CPU, toy_text
 
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.weights import read_weights
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia_research.training.batched_backbone import BatchedBackbone, UsedVocabulary
 from intarsia_research.training.packed_holes import HoleIds, PackedHoles, pack
@@ -28,7 +28,7 @@ _NAMES = ("alpha", "beta", "gamma", "delta")
 
 def toy_batched(folder: Path) -> BatchedBackbone:
     shape = read_shape(read_config(folder))
-    weights = read_weights(
+    weights = read_torch_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
     )
     return BatchedBackbone(shape, weights)

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 import torch.nn.functional as F
-from toy_causal import CPU, KINDS, save_toy, toy_causal_model, toy_context
+from toy_causal import KINDS, save_toy, toy_causal_model, toy_context
 from toy_training import toy_parts, toy_tuning_task, train_toy
 
 from intarsia.engine.errors import ModelError
@@ -56,7 +56,7 @@ def test_a_block_drafts_the_same_in_training_and_in_a_fill(kind, holes, tmp_path
     task, path = randomized(toy_drafter_task(folder, holes)), tmp_path / "drafter.safetensors"
     task.save(path, metadata={})
     backbone = task._backbone
-    drafter = read_drafter(path, backbone.shape, dtype=torch.float32, device=CPU)
+    drafter = read_drafter(path, backbone.shape, torch.tensor)
     blocks = task._draw([holes[0], holes[1]], random.Random(3))
     own = blocks.starts[..., None] + torch.arange(OPTIONS.num_rows)
     states: list[torch.Tensor] = []

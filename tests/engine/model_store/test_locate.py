@@ -18,8 +18,9 @@ from toy_wheels import toy_row, write_wheels
 from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
-from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
 from intarsia.engine.model_store import catalog
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
 from intarsia.engine.model_store.download import pull
@@ -237,7 +238,8 @@ def test_a_damaged_drafter_is_refused(toy_catalog: catalog.CatalogModel, tmp_pat
 
 def weights_of(folder: ModelFolder) -> BackboneWeights:
     shape, device = read_shape(folder.config), torch.device("cpu")
-    return read_weights(folder.weights, shape, is_fused=True, dtype=torch.bfloat16, device=device)
+    dtype = torch.bfloat16
+    return read_torch_weights(folder.weights, shape, is_fused=True, dtype=dtype, device=device)
 
 
 def test_a_bundled_tuning_is_added_when_the_model_is_converted(toy_catalog, tmp_path, monkeypatch):

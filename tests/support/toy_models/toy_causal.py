@@ -23,12 +23,16 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
+from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
+    Int8Backbone,
+    quantize_weights,
+)
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.load import Format, load_backbone
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import (
     TorchBackbone,
-    torch_weights,
+    read_torch_weights,
 )
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
@@ -143,24 +147,21 @@ def toy_backbone(
     folder: Path,
     drafter: Path | None = None,
     *,
-    matrices: Format = "plain",
+    matrices: Literal["plain", "int8"] = "plain",
     dtype: torch.dtype = torch.float32,
 ) -> CausalBackbone:
     """Return the folder's model as we run it, its rows in ``dtype``."""
     shape = read_shape(read_config(folder))
-    weights = read_weights(
-        [folder / "model.safetensors"], shape, is_fused=False, dtype=dtype, device=CPU
-    )
-    drafts = drafter and read_drafter(drafter, shape, dtype=dtype, device=CPU)
+    files = [folder / "model.safetensors"]
     if matrices == "int8":
-        from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
-            Int8Backbone,
-            quantize_weights,
-        )
-
-        int8 = quantize_weights(weights)
+        int8 = quantize_weights(read_weights(files, shape, is_fused=False))
+        drafts = drafter and read_drafter(drafter, shape)
         return Int8Backbone(shape, int8, num_threads=2, drafter=drafts)
-    return TorchBackbone(shape, torch_weights(weights, matrices), drafter=drafts)
+    weights = read_torch_weights(files, shape, is_fused=False, dtype=dtype, device=CPU)
+    drafts = drafter and read_drafter(
+        drafter, shape, lambda numbers: torch.tensor(numbers, dtype=dtype)
+    )
+    return TorchBackbone(shape, weights, drafter=drafts)
 
 
 def quiet(*_: object) -> None: ...
@@ -173,7 +174,7 @@ def located(model: str) -> ModelFolder:
 def loaded(model: str) -> CausalBackbone:
     """Return a model with its tunings in float32, loaded as the engine does."""
     folder = located(model)
-    return load_backbone(folder, read_shape(folder.config), "float32", CPU).backbone
+    return load_backbone(folder, read_shape(folder.config), "float32", "cpu").backbone
 
 
 def toy_text(folder: Path) -> FimTokenizer:

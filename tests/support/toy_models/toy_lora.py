@@ -6,7 +6,7 @@ from typing import Any
 import peft
 import torch
 from safetensors.torch import save_file
-from toy_causal import CPU, loaded
+from toy_causal import loaded
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -74,5 +74,5 @@ def plain_logits(folder: Path) -> torch.Tensor:
 def our_logits(model: str) -> torch.Tensor:
     """Return the logits of ``IDS`` of a model with its tunings, loaded as the engine does."""
     backbone = loaded(model)
-    rows = frozen_rows(IDS.tolist(), start=0, device=CPU)
+    rows = frozen_rows(IDS.tolist(), start=0)
     return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()

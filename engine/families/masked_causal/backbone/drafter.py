@@ -7,16 +7,16 @@ then corrects each token by the one before (arXiv 2507.11851). The block is caus
 beginning of it can be run. Only frequent tokens are drafted (FR-Spec, arXiv 2502.14856).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import torch
-import torch.nn.functional as F
-from safetensors import SafetensorError, safe_open
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, floats, largest, linear, rounded_like, silu, unit_norm
 from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
@@ -27,6 +27,8 @@ from intarsia.engine.families.masked_causal.backbone.rotary import (
 )
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import Embeddings, LayerWeights
+from intarsia.engine.model_store.checkpoint import read_safetensors_header
+from intarsia.engine.model_store.mapped import map_tensors
 
 LAYER_PARTS = ("attn_norm", "qkv", "o", "mlp_norm", "gate_up", "down")
 SCALE_SUFFIX = ".scale"
@@ -41,13 +43,13 @@ class SerialHead:
     may not fit together. Drafted one by one through this head they do, at little cost.
     """
 
-    down: Tensor  # (rank, 2 × hidden)
-    up: Tensor  # (hidden, rank)
+    down: Array  # (rank, 2 × hidden)
+    up: Array  # (hidden, rank)
 
-    def __call__(self, hidden: Tensor, own: Tensor) -> Tensor:
+    def __call__(self, hidden: Array, own: Array) -> Array:
         """Return corrected hidden states (…, hidden), given the embeddings of their own tokens."""
-        both = torch.cat([unit_norm(hidden), unit_norm(own)], dim=-1)
-        return hidden + F.linear(F.silu(F.linear(both, self.down)), self.up)
+        both = array_namespace(hidden).concat([unit_norm(hidden), unit_norm(own)], axis=-1)
+        return hidden + linear(silu(linear(both, self.down)), self.up)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -55,48 +57,52 @@ class Drafter:
     """All weights of a drafter."""
 
     taps: tuple[int, ...]  # it reads the backbone's rows after these layers, counted from 1
-    context: Tensor  # (layers · (key and value heads) · head_dim, taps · hidden)
-    anchor: Tensor  # (hidden, hidden): what the last hidden state adds to each row of a block
-    masks: Tensor  # (rows, hidden): what is added to the newest token, and the masks after it
+    context: Array  # (layers · (key and value heads) · head_dim, taps · hidden)
+    anchor: Array  # (hidden, hidden): what the last hidden state adds to each row of a block
+    masks: Array  # (rows, hidden): what is added to the newest token, and the masks after it
     layers: tuple[LayerWeights, ...]  # shaped as the backbone's, without biases
-    norm: Tensor  # (hidden,)
+    norm: Array  # (hidden,)
     head: SerialHead
-    vocabulary: Tensor  # (drafted,) long: the tokens that can be drafted
+    vocabulary: npt.NDArray[np.int64]  # (drafted,): the tokens that can be drafted
 
     @property
     def max_drafted(self) -> int:
         """Tokens of the longest draft: each row of a block drafts one."""
         return len(self.masks)
 
-    def read(self, states: Tensor) -> Tensor:
+    def read(self, states: Array) -> Array:
         """Return (…, layers · 2 · kv heads · head_dim) of the backbone's rows (…, taps, hidden)."""
-        return F.linear(unit_norm(states).flatten(-2), self.context)
+        return linear(joined_taps(states), self.context)
 
-    def block(self, newest: Tensor, last_hidden: Tensor, num_rows: int) -> Tensor:
+    def block(self, newest: Array, last_hidden: Array, num_rows: int) -> Array:
         """Return the inputs (…, num_rows, hidden) of a block after its newest token.
 
         ``newest`` (…, hidden) is the embedding of the newest token, ``last_hidden`` (…, hidden) the
         hidden state that predicted it.
         """
-        x = F.linear(unit_norm(last_hidden), self.anchor)[..., None, :] + self.masks[:num_rows]
-        return torch.cat([x[..., :1, :] + unit_norm(newest)[..., None, :], x[..., 1:, :]], dim=-2)
+        x = linear(unit_norm(last_hidden), self.anchor)[..., None, :] + self.masks[:num_rows]
+        first = x[..., :1, :] + unit_norm(newest)[..., None, :]
+        return array_namespace(x).concat([first, x[..., 1:, :]], axis=-2)
 
 
-def unit_norm(x: Tensor) -> Tensor:
-    """Return rows divided by their root mean square."""
-    return F.rms_norm(x, (x.shape[-1],))
+def joined_taps(states: Array) -> Array:
+    """Return rows (…, taps · hidden) of the backbone's rows (…, taps, hidden), each normalised."""
+    return unit_norm(states).reshape(*states.shape[:-2], -1)
 
 
 def read_drafter(
-    path: Path, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device
+    path: Path, shape: BackboneShape, convert: Callable[[Array], Array] = floats
 ) -> Drafter:
-    """Read a safetensors drafter. Raises ModelError if it is damaged or does not fit."""
+    """Read a safetensors drafter; its arrays are what ``convert`` makes of NumPy's.
+
+    Raises ModelError if it is damaged or does not fit.
+    """
     try:
-        with safe_open(path, framework="pt") as file:
-            taps = tuple(int(tap) for tap in (file.metadata() or {})["taps"].split(","))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return drafter_of(tensors, taps, dtype=dtype, device=device, shape=shape)
-    except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
+        metadata = read_safetensors_header(path).metadata
+        taps = tuple(int(tap) for tap in metadata["taps"].split(","))
+        tensors = {name: read() for name, read in map_tensors([path]).items()}
+        return drafter_of(tensors, taps, shape=shape, convert=convert)
+    except (OSError, ModelError, LookupError, TypeError, ValueError) as error:
         raise ModelError(
             f"the drafter {path.name} cannot be read, or is of another backbone ({error}): fetch "
             "or train it again"
@@ -104,25 +110,23 @@ def read_drafter(
 
 
 def drafter_of(
-    tensors: Mapping[str, Tensor],
+    tensors: Mapping[str, Array],
     taps: tuple[int, ...],
     *,
-    dtype: torch.dtype,
-    device: torch.device,
     shape: BackboneShape,
+    convert: Callable[[Array], Array] = floats,
 ) -> Drafter:
     """Return the drafter of a file's tensors. Raises KeyError, ValueError for others."""
 
-    def get(name: str, *size: int) -> Tensor:
+    def get(name: str, *size: int) -> Array:
         tensor = tensors[name]
         if tensor.shape != size:
             raise ValueError(f"{name} is {tuple(tensor.shape)}, needed {size}")
         scale = tensors.get(name + SCALE_SUFFIX)
-        if scale is not None:
-            tensor = tensor.float() * scale[:, None]
-        if not tensor.isfinite().all():
+        numbers = floats(tensor) if scale is None else floats(tensor) * floats(scale)[:, None]
+        if not array_namespace(numbers).isfinite(numbers).all():
             raise ValueError(f"{name} has numbers that are not finite")
-        return tensor.to(device, dtype)
+        return convert(numbers)
 
     num_layers = sum(name.endswith(".attn_norm") for name in tensors)
     hidden, heads = shape.hidden, shape.num_heads * shape.head_dim
@@ -145,9 +149,9 @@ def drafter_of(
         )
         for i in range(num_layers)
     )
-    vocabulary = tensors["vocabulary"].to(device, torch.long)
+    vocabulary = np.asarray(tensors["vocabulary"], np.int64)
     is_known = (vocabulary >= 0) & (vocabulary < shape.vocab_size)
-    if vocabulary.dim() != 1 or not len(vocabulary) or not is_known.all():
+    if vocabulary.ndim != 1 or not len(vocabulary) or not is_known.all():
         raise ValueError("its vocabulary is not the backbone's")
     return Drafter(
         taps=taps,
@@ -164,13 +168,13 @@ def drafter_of(
 class DraftProducts(Protocol):
     """The drafter's products, in the number format of its backbone."""
 
-    def read(self, states: Tensor) -> Tensor:
+    def read(self, states: Array) -> Array:
         """Return (rows, layers · 2 · kv heads · head_dim) of rows (rows, taps, hidden)."""
 
-    def run(self, x: Tensor, cache: KvCache) -> Tensor:
+    def run(self, x: Array, cache: KvCache) -> Array:
         """Run a causal block (rows, hidden) after the context; return hidden states."""
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Array) -> Array:
         """Return logits (rows, drafted) of hidden states (rows, hidden)."""
 
 
@@ -198,15 +202,20 @@ class Drafting:
         self._shape = shape
         self._products = products
         self._num_candidates = min(_NUM_CANDIDATES, len(drafter.vocabulary))
-        self._frequencies = inverse_frequencies(shape).to(drafter.norm.device)
+        self._frequencies = inverse_frequencies(shape)
 
-    def read(self, states: Tensor, positions: Tensor, cache: KvCache) -> None:
+    def read(self, states: Array, positions: npt.NDArray[np.int64], cache: KvCache) -> None:
         """Write keys and values of rows (rows, taps, hidden) at these positions (rows,)."""
         shape = self._shape
         read = self._products.read(states)
-        by_layer = read.view(len(read), self.num_layers, 2, shape.num_kv_heads, shape.head_dim)
-        keys, values = by_layer.permute(2, 1, 3, 0, 4)  # (layers, kv heads, rows, head_dim) each
-        cosine, sine = rotation(positions, self._frequencies, keys.dtype)
+        xp = array_namespace(read)
+        size = (len(read), self.num_layers, 2, shape.num_kv_heads, shape.head_dim)
+        # (layers, kv heads, rows, head_dim) each
+        keys, values = xp.permute_dims(read.reshape(size), (2, 1, 3, 0, 4))
+        cosine, sine = (
+            xp.asarray(each, dtype=keys.dtype, device=keys.device)
+            for each in rotation(positions, self._frequencies)
+        )
         cache.write_layers(shape.num_layers, rotate(keys, cosine, sine), values)
 
     def draft(
@@ -221,35 +230,38 @@ class Drafting:
         num_rows = min(num_tokens, self._drafter.max_drafted)
         if last_hidden is None or not num_rows:
             return NO_PROPOSAL
-        dtype = self._drafter.norm.dtype
-        own = self._embeddings.embed[newest].to(dtype)
-        x = self._drafter.block(own, last_hidden.to(dtype), num_rows)
-        hidden = self._products.run(x, cache).to(dtype)
-        candidates = self._products.logits(hidden).topk(self._num_candidates).indices
-        return self._sample(hidden, self._drafter.vocabulary[candidates], own, min_chance)
+        own = self._in_format(self._embeddings.embed[newest])
+        x = self._drafter.block(own, self._in_format(last_hidden), num_rows)
+        hidden = self._in_format(self._products.run(x, cache))
+        found = largest(self._products.logits(hidden), self._num_candidates).tolist()
+        return self._sample(hidden, self._drafter.vocabulary[found], own, min_chance)
+
+    def _in_format(self, x: Array) -> Array:
+        return rounded_like(floats(x), self._drafter.norm)
 
     def _sample(
-        self, hidden: Tensor, candidates: Tensor, own: Tensor, min_chance: float
+        self, hidden: Array, candidates: npt.NDArray[np.int64], own: Array, min_chance: float
     ) -> Proposal:
         """Return a token of each row, scored by the serial head given the token before.
 
         Only each row's likeliest tokens (rows, candidates) are scored again.
         """
         head, embeddings = self._drafter.head, self._embeddings
-        output = embeddings.output[candidates].to(hidden.dtype)
-        plain = torch.einsum("rch,rh->rc", output, hidden)
-        of_hidden, of_own = head.down.chunk(2, dim=-1)
-        inner = F.linear(unit_norm(hidden), of_hidden)
+        output = self._in_format(embeddings.output[candidates])
+        plain = (output @ hidden[..., None])[..., 0]
+        of_hidden, of_own = head.down[:, : len(own)], head.down[:, len(own) :]
+        inner = linear(unit_norm(hidden), of_hidden)
         drafted: list[int] = []
         confidences: list[float] = []
         chance = 1.0
         for row, ids in enumerate(candidates):
-            change = head.up @ F.silu(inner[row] + of_own @ unit_norm(own))
-            best, at = (plain[row] + output[row] @ change).float().softmax(-1).max(-1)
-            chance *= float(best)
+            change = head.up @ silu(inner[row] + of_own @ unit_norm(own))
+            logits = np.asarray(floats(plain[row] + output[row] @ change).tolist())
+            best = float(1 / np.exp(logits - logits.max()).sum())
+            chance *= best
             if chance < min_chance:
                 break
-            drafted.append(int(ids[at]))
-            confidences.append(float(best))
-            own = embeddings.embed[ids[at]].to(hidden.dtype)
+            drafted.append(int(ids[logits.argmax()]))
+            confidences.append(best)
+            own = self._in_format(embeddings.embed[drafted[-1]])
         return Proposal(ids=drafted, confidences=confidences)

@@ -4,17 +4,24 @@ Each row is multiplied by itself, so a row's result does not depend on the other
 speculative and autoregressive decoding give the same text to the bit.
 """
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import Tensor
+import psutil
 
+from intarsia.engine.arrays import Array, floats
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.engine.families.masked_causal.backbone.drafter import Drafter, Drafting, unit_norm
+from intarsia.engine.families.masked_causal.backbone.drafter import (
+    Drafter,
+    Drafting,
+    joined_taps,
+    read_drafter,
+)
 from intarsia.engine.families.masked_causal.backbone.interface import (
     CausalBackbone,
     LoadedBackbone,
@@ -24,11 +31,14 @@ from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
     Embeddings,
     LayerWeights,
+    read_weights,
 )
+from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled, why_not_kept
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
@@ -52,6 +62,7 @@ from intarsia.engine.kernels.operands import (
 )
 from intarsia.engine.kernels.vector_writer import dot_product, num_lanes
 from intarsia.engine.kernels.work_units import ThreadTeam
+from intarsia.engine.model_store.locate import ModelFolder
 
 _ROWS_AT_ONCE = 1024  # a whole number of panels
 
@@ -78,13 +89,6 @@ def why_unfit_for_int8(shape: BackboneShape) -> str | None:
     return None
 
 
-def int8_product(weight: Tensor, rows: Tensor) -> Callable[[], object]:
-    """Return a function that multiplies the rows with the matrix in int8."""
-    team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()
-    part = quantize_matrix(weight.float().numpy())
-    return lambda: multiply_rows(part, x, team)
-
-
 def quantize_weights(weights: BackboneWeights) -> Int8Weights:
     """Return the weights in int8, with one scale for each row of a matrix.
 
@@ -97,13 +101,13 @@ def quantize_weights(weights: BackboneWeights) -> Int8Weights:
     )
 
 
-def _stack_of(layers: Sequence[LayerWeights], norm: Tensor) -> LayerStack:
+def _stack_of(layers: Sequence[LayerWeights], norm: Array) -> LayerStack:
     return LayerStack(
         attn_norms=_stack([layer.attn_norm for layer in layers]),
         mlp_norms=_stack([layer.mlp_norm for layer in layers]),
         q_norms=_stack([layer.q_norm for layer in layers]),
         k_norms=_stack([layer.k_norm for layer in layers]),
-        last_norm=_floats(norm),
+        last_norm=np.array(floats(norm)),
         qkv=_part([layer.qkv for layer in layers], [layer.qkv_bias for layer in layers]),
         o=_part([layer.o for layer in layers]),
         gate_up=_part([layer.gate_up for layer in layers]),
@@ -111,7 +115,7 @@ def _stack_of(layers: Sequence[LayerWeights], norm: Tensor) -> LayerStack:
     )
 
 
-def _part(weights: Sequence[Tensor], biases: Sequence[Tensor | None] = ()) -> Int8Matrices:
+def _part(weights: Sequence[Array], biases: Sequence[Array | None] = ()) -> Int8Matrices:
     """Quantize one part of all layers."""
     num_out, num_in = weights[0].shape
     matrices = empty_matrices(len(weights), num_out, num_in)
@@ -123,25 +127,20 @@ def _part(weights: Sequence[Tensor], biases: Sequence[Tensor | None] = ()) -> In
             matrices,
             i,
             first,
-            _floats(weights[i][rows]),  # block by block: an embedding in float32 is half a GB
-            bias=None if bias is None else _floats(bias[rows]),
+            floats(weights[i][rows]),  # block by block: an embedding in float32 is half a GB
+            bias=None if bias is None else floats(bias[rows]),
         )
 
     blocks = [(i, first) for i in range(len(weights)) for first in range(0, num_out, _ROWS_AT_ONCE)]
-    with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+    with ThreadPoolExecutor(num_threads()) as threads:
         list(threads.map(write, blocks))
     return matrices
 
 
-def _stack(tensors: Sequence[Tensor | None]) -> Floats:
+def _stack(arrays: Sequence[Array | None]) -> Floats:
     """Return all layers' norms, (layers, 0) where the model has none."""
-    arrays = [_floats(tensor) for tensor in tensors if tensor is not None]
-    return np.stack(arrays) if arrays else np.empty((len(tensors), 0), np.float32)
-
-
-def _floats(tensor: Tensor) -> Floats:
-    array: Floats = tensor.detach().to(torch.float32).cpu().numpy().copy()
-    return array
+    present = [floats(array) for array in arrays if array is not None]
+    return np.stack(present) if present else np.empty((len(arrays), 0), np.float32)
 
 
 _CHUNK = 64  # tokens; with 126 a context is read 6 % faster, but a cancel waits for 0.2 s
@@ -188,86 +187,91 @@ class Int8Backbone(CausalBackbone):
     def new_cache(self) -> KvCache:
         return KvCache(
             self.shape,
-            dtype=torch.bfloat16,
-            device=self.device,
+            partial(np.empty, dtype=np.uint16),  # bfloat16
             key_lanes=num_lanes(),
             num_draft_layers=self.num_draft_layers,
         )
 
     def prepare(self) -> None:
         """Compile the kernels, or load those that an earlier start compiled."""
-        ids, visible = torch.zeros(1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool)
-        rows = Rows(ids=ids, positions=ids, visible=visible)
 
         def run() -> None:
             cache = self.new_cache()
-            self.logits(self.forward(rows, cache))
+            self.logits(self.forward(frozen_rows([0], start=0), cache))
             if self.drafting is not None:
                 cache.commit([0])
-                cache.keep_last_hidden(torch.zeros(self.shape.hidden))
+                cache.keep_last_hidden(np.zeros(self.shape.hidden, np.float32))
                 self.drafting.draft(0, cache, 1)
 
         run_compiled(run)
 
-    def forward(self, rows: Rows, cache: KvCache) -> Tensor:
-        x = F.embedding(rows.ids, self.embeddings.embed).float()
+    def forward(self, rows: Rows, cache: KvCache) -> Floats:
+        x = np.array(floats(self.embeddings.embed[rows.ids]))  # a pass computes in its place
         wanted = self.run_model(self._model, x, rows, cache, first_layer=0)
         if self.drafting is not None:
-            states = torch.from_numpy(wanted.taps).transpose(0, 1)
-            self.drafting.read(states, rows.positions, cache)
-        return torch.from_numpy(wanted.hidden)
+            self.drafting.read(wanted.taps.transpose(1, 0, 2), rows.positions, cache)
+        hidden: Floats = wanted.hidden
+        return hidden
 
     def run_model(
-        self, model: Model, x: Tensor, rows: Rows, cache: KvCache, *, first_layer: int
+        self, model: Model, x: Floats, rows: Rows, cache: KvCache, *, first_layer: int
     ) -> Buffers:
         """Run layers over rows (rows, hidden); theirs in the cache begin at ``first_layer``.
 
         ``hidden`` of the result has the rows that need hidden states, ``taps`` all.
         """
         cache.reserve(len(rows.ids))
-        cosine, sine = rotation(rows.positions, self._frequencies, torch.float32)
-        pass_rows = PassRows(
-            start=len(cache),
-            visible=rows.visible.numpy(),
-            cosine=cosine.numpy(),
-            sine=sine.numpy(),
-        )
+        cosine, sine = rotation(rows.positions, self._frequencies)
+        pass_rows = PassRows(start=len(cache), visible=rows.visible, cosine=cosine, sine=sine)
         whole = RowsAndBuffers(pass_rows, _buffers(model, x))
         wanted = _rows_from(whole, rows.first_hidden)
         self.team.run(
             run_layers,
             len(model.layers.attn_norms) * PHASES_PER_LAYER + 1,
             model,
-            KeysValues(_bits(cache.keys[first_layer:]), _bits(cache.values[first_layer:])),
+            KeysValues(cache.keys[first_layer:], cache.values[first_layer:]),
             whole,
             wanted,
         )
         return wanted.buffers._replace(taps=whole.buffers.taps)
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self.team)
-        return torch.from_numpy(products)
+    def logits(self, hidden: Floats) -> Floats:
+        return multiply_rows(self._weights.output, np.ascontiguousarray(hidden), self.team)
 
 
 def load_int8(
-    shape: BackboneShape,
-    weights: BackboneWeights,
-    embeddings: Embeddings,
-    *,
-    num_threads: int,
-    drafter: Drafter | None,
+    folder: ModelFolder, shape: BackboneShape, *, drafter: Path | None = None
 ) -> LoadedBackbone:
-    """Return a backbone with its matrices quantized; the embeddings stay as they are."""
-    quantized = replace(quantize_weights(weights), embeddings=embeddings)
-    reason = why_not_kept()
-    return LoadedBackbone(
-        backbone=Int8Backbone(shape, quantized, num_threads=num_threads, drafter=drafter),
-        format_name="int8",
-        notes=() if reason is None else (f"its code is compiled at each start: {reason}",),
+    """Read, tune and quantize a backbone. Raises ModelError."""
+    stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
+    is_copied = bool(folder.tunings) or not folder.is_fused
+    require_memory(stored // 2 + is_copied * stored, free_memory(), folder.name)
+    weights = read_weights(folder.weights, shape, is_fused=folder.is_fused)
+    for tuning in folder.tunings:
+        weights = tune(weights, shape, tuning)
+    # Mapped a second time, only the rows that are looked up come into memory.
+    embeddings = read_weights(folder.weights, shape, is_fused=folder.is_fused).embeddings
+    backbone = Int8Backbone(
+        shape,
+        replace(quantize_weights(weights), embeddings=embeddings),
+        num_threads=num_threads(),
+        drafter=None if drafter is None else read_drafter(drafter, shape),
     )
+    reason = why_not_kept()
+    notes = () if reason is None else (f"its code is compiled at each start: {reason}",)
+    return LoadedBackbone(backbone=backbone, device="cpu", format_name="int8", notes=notes)
 
 
-def _buffers(model: Model, x: Tensor) -> Buffers:
+def num_threads() -> int:
+    """Return how many threads compute a pass: one for each core that this process may use."""
+    configured = os.environ.get("OMP_NUM_THREADS", "")
+    if configured.isdigit() and int(configured):
+        return int(configured)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(psutil.cpu_count(logical=False) or 1, allowed or 1))
+
+
+def _buffers(model: Model, x: Floats) -> Buffers:
     shape, layers, (num_rows, hidden) = model.shape, model.layers, x.shape
 
     def products(part: Int8Matrices) -> Floats:
@@ -275,7 +279,7 @@ def _buffers(model: Model, x: Tensor) -> Buffers:
 
     parts = (layers.qkv, layers.o, layers.gate_up, layers.down)
     return Buffers(
-        residual=x.numpy(),
+        residual=x,
         added=products(layers.o),
         int8=empty_rows(num_rows, max(part.num_groups for part in parts)),
         qkv=products(layers.qkv),
@@ -292,26 +296,25 @@ class _DraftProducts:
     def __init__(self, backbone: Int8Backbone, drafter: Drafter, sizes: Shape) -> None:
         self._backbone = backbone
         self._first_layer = backbone.shape.num_layers
-        self._context = quantize_matrix(_floats(drafter.context))
-        self._output = quantize_matrix(_floats(backbone.embeddings.output[drafter.vocabulary]))
+        self._context = quantize_matrix(drafter.context)
+        self._output = quantize_matrix(floats(backbone.embeddings.output[drafter.vocabulary]))
         stack = _stack_of(drafter.layers, drafter.norm)
         sizes = sizes._replace(intermediate=drafter.layers[0].down.shape[1])
         self._model = Model(stack, sizes, np.empty(0, np.int64))
 
-    def read(self, states: Tensor) -> Tensor:
-        x = unit_norm(states).flatten(-2).numpy()
-        return torch.from_numpy(multiply_rows(self._context, x, self._backbone.team))
+    def read(self, states: Floats) -> Floats:
+        return multiply_rows(self._context, joined_taps(states), self._backbone.team)
 
-    def run(self, x: Tensor, cache: KvCache) -> Tensor:
-        rows = frozen_rows([0] * len(x), start=len(cache), device=x.device)
+    def run(self, x: Floats, cache: KvCache) -> Floats:
+        rows = frozen_rows([0] * len(x), start=len(cache))
         wanted = self._backbone.run_model(
-            self._model, x.float(), rows, cache, first_layer=self._first_layer
+            self._model, x, rows, cache, first_layer=self._first_layer
         )
-        return torch.from_numpy(wanted.hidden)
+        hidden: Floats = wanted.hidden
+        return hidden
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        x = hidden.contiguous().numpy()
-        return torch.from_numpy(multiply_rows(self._output, x, self._backbone.team))
+    def logits(self, hidden: Floats) -> Floats:
+        return multiply_rows(self._output, np.ascontiguousarray(hidden), self._backbone.team)
 
 
 def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
@@ -334,8 +337,3 @@ def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
             taps=buffers.taps[:, first:],
         ),
     )
-
-
-def _bits(tensor: Tensor) -> object:
-    """Return a bfloat16 tensor's memory as an array of uint16."""
-    return tensor.view(torch.uint16).numpy()

@@ -3,8 +3,10 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
+from intarsia.engine.arrays import Array
 from intarsia.engine.families.masked_causal.backbone.drafter import Drafting
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
@@ -15,9 +17,9 @@ from intarsia.engine.families.masked_causal.backbone.weights import Embeddings
 class Rows:
     """The query rows of one forward pass, which follow a context of cached keys and values."""
 
-    ids: Tensor  # (rows,) long
-    positions: Tensor  # (rows,) long
-    visible: Tensor  # (rows, context + rows) bool: what each row attends to
+    ids: npt.NDArray[np.int64]  # (rows,)
+    positions: npt.NDArray[np.int64]  # (rows,)
+    visible: npt.NDArray[np.bool_]  # (rows, context + rows): what each row attends to
     num_hidden: int | None = None  # how many of the last rows need hidden states; None: all
 
     @property
@@ -31,7 +33,6 @@ class CausalBackbone(ABC):
 
     def __init__(self, shape: BackboneShape, embeddings: Embeddings) -> None:
         self.shape = shape
-        self.device = embeddings.embed.device
         self.embeddings = embeddings
         self.drafting: Drafting | None = None
 
@@ -53,12 +54,15 @@ class CausalBackbone(ABC):
     def prepare(self) -> None:  # noqa: B027 - most kinds have nothing to do
         """Do the work that the first pass would otherwise wait for."""
 
+    def synchronize(self) -> None:  # noqa: B027 - a processor has no queue
+        """Wait until all passes have been computed."""
+
     @abstractmethod
     def new_cache(self) -> KvCache:
         """Return an empty context."""
 
     @abstractmethod
-    def forward(self, rows: Rows, cache: KvCache) -> Tensor:
+    def forward(self, rows: Rows, cache: KvCache) -> Array:
         """Run one pass; return hidden states (rows, hidden) of the rows where they are wanted.
 
         The rows' keys and values are written after the context, those of the drafter too;
@@ -66,15 +70,16 @@ class CausalBackbone(ABC):
         """
 
     @abstractmethod
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Array) -> Array:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LoadedBackbone:
-    """A backbone, the name of its number format, and what the status says of that."""
+    """A backbone, where it runs, the name of its number format, and notes for the status."""
 
     backbone: CausalBackbone
+    device: str
     format_name: str
     notes: tuple[str, ...] = ()
 

@@ -2,9 +2,11 @@
 
 import math
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, floats
 from intarsia.engine.families.masked_causal.backbone.shape import (
     BackboneShape,
     LinearRope,
@@ -12,37 +14,41 @@ from intarsia.engine.families.masked_causal.backbone.shape import (
 )
 
 
-def inverse_frequencies(shape: BackboneShape) -> Tensor:
+def inverse_frequencies(shape: BackboneShape) -> npt.NDArray[np.float32]:
     """Return the rotation per position of each pair of dimensions, (head_dim / 2,) float32."""
-    exponents = torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim
-    frequencies = 1.0 / shape.rope_theta**exponents
+    exponents = np.arange(0, shape.head_dim, 2, dtype=np.float32) / np.float32(shape.head_dim)
+    frequencies = np.float32(1) / np.float32(shape.rope_theta) ** exponents
     match shape.rope_scaling:
         case None:
             return frequencies
         case LinearRope(factor=factor):
-            return frequencies / factor
+            return frequencies / np.float32(factor)
         case scaling:
             return _stretch(frequencies, scaling)
 
 
-def rotation(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Return cosine and sine, each (…, rows, head_dim / 2), for positions (…, rows)."""
-    angles = positions[..., None].float() * frequencies
-    return angles.cos().to(dtype), angles.sin().to(dtype)
+def rotation(positions: Array, frequencies: Array) -> tuple[Array, Array]:
+    """Return cosine and sine, each (…, rows, head_dim / 2) float32, for positions (…, rows)."""
+    angles = floats(positions)[..., None] * frequencies
+    xp = array_namespace(angles)
+    return xp.cos(angles), xp.sin(angles)
 
 
-def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+def rotate(x: Array, cosine: Array, sine: Array) -> Array:
     """Return x (…, heads, rows, head_dim) rotated by the rows' positions."""
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
+    half = x.shape[-1] // 2
+    first, second = x[..., :half], x[..., half:]
+    turned = [first * cosine - second * sine, second * cosine + first * sine]
+    return array_namespace(x).concat(turned, axis=-1)
 
 
-def _stretch(frequencies: Tensor, scaling: RopeScaling) -> Tensor:
+def _stretch(frequencies: npt.NDArray[np.float32], scaling: RopeScaling) -> npt.NDArray[np.float32]:
     """Return Llama 3.1's frequencies: low ones are divided by a factor, high ones are kept."""
     wavelengths = 2 * math.pi / frequencies
     turns = scaling.original_max_positions / wavelengths
     smooth = (turns - scaling.low_freq_factor) / (
         scaling.high_freq_factor - scaling.low_freq_factor
     )
-    smooth = smooth.clamp(0, 1)  # 0: divide by the whole factor, 1: keep
-    return (1 - smooth) * frequencies / scaling.factor + smooth * frequencies
+    smooth = np.clip(smooth, 0, 1)  # 0: divide by the whole factor, 1: keep
+    stretched = (1 - smooth) * frequencies / scaling.factor + smooth * frequencies
+    return stretched.astype(np.float32, copy=False)

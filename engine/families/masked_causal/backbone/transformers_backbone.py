@@ -5,6 +5,7 @@ shared as with our own passes, because keys and values are in our KV cache. Ther
 so a hole is written one token a pass, and no format but that of the weights.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,8 @@ import torch
 import transformers
 from torch import Tensor
 
-from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import choose_dtype, name_of, require_memory
+from intarsia.engine.families.device import free_bytes, name_of, synchronize
 from intarsia.engine.families.masked_causal.backbone.interface import (
     CausalBackbone,
     LoadedBackbone,
@@ -23,6 +23,7 @@ from intarsia.engine.families.masked_causal.backbone.interface import (
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import Embeddings
+from intarsia.engine.families.memory import require_memory
 from intarsia.engine.families.pretrained import load_pretrained
 from intarsia.engine.model_store.locate import ModelFolder
 
@@ -39,6 +40,7 @@ class TransformersBackbone(CausalBackbone):
         )
         super().__init__(shape, embeddings)
         self.dtype: torch.dtype = model.dtype
+        self.device: torch.device = model.device
         self._model = model
 
     @property
@@ -46,21 +48,25 @@ class TransformersBackbone(CausalBackbone):
         return _CHUNK_TOKENS
 
     def new_cache(self) -> KvCache:
-        return KvCache(self.shape, dtype=self.dtype, device=self.device)
+        return KvCache(self.shape, partial(torch.empty, dtype=self.dtype, device=self.device))
 
     @torch.inference_mode()
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
         cache.reserve(len(rows.ids))
         output = self._model.model(
-            input_ids=rows.ids[None],
+            input_ids=torch.from_numpy(rows.ids).to(self.device)[None],
             attention_mask=self._masks(rows, cache),
-            position_ids=rows.positions[None],
+            position_ids=self._positions(rows)[None],
             past_key_values=_CacheOfOnePass(cache),
             use_cache=True,
         )
         hidden: Tensor = output.last_hidden_state[0, rows.first_hidden :]
         return hidden
 
+    def synchronize(self) -> None:
+        synchronize(self.device)
+
+    @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
         logits: Tensor = self._model.get_output_embeddings()(hidden)
         return logits / getattr(self._model.config, "logits_scaling", 1.0)  # Granite
@@ -69,17 +75,24 @@ class TransformersBackbone(CausalBackbone):
         """Return what is added to scores (1, 1, rows, context + rows), for each kind of layer."""
         config = self._model.config
         window = getattr(config, "sliding_window", None)
+        visible = torch.from_numpy(rows.visible).to(self.device)
         if hasattr(config, "layer_types"):
-            near = rows.visible if window is None else self._near(rows, cache, window)
-            masks = {"full_attention": rows.visible, "sliding_attention": near}
-            return {kind: self._additive(visible) for kind, visible in masks.items()}
-        return self._additive(rows.visible if window is None else self._near(rows, cache, window))
+            near = visible if window is None else self._near(visible, rows, cache, window)
+            masks = {"full_attention": visible, "sliding_attention": near}
+            return {kind: self._additive(mask) for kind, mask in masks.items()}
+        return self._additive(
+            visible if window is None else self._near(visible, rows, cache, window)
+        )
 
-    def _near(self, rows: Rows, cache: KvCache, window: int) -> Tensor:
+    def _near(self, visible: Tensor, rows: Rows, cache: KvCache, window: int) -> Tensor:
         """Return what each row attends to within the last ``window`` positions, its own included"""
         context = torch.arange(len(cache), device=self.device)
-        keys = torch.cat([context, rows.positions])
-        return rows.visible & (rows.positions[:, None] - keys < window)
+        positions = self._positions(rows)
+        keys = torch.cat([context, positions])
+        return visible & (positions[:, None] - keys < window)
+
+    def _positions(self, rows: Rows) -> Tensor:
+        return torch.from_numpy(rows.positions).to(self.device)
 
     def _additive(self, visible: Tensor) -> Tensor:
         bias = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
@@ -106,27 +119,27 @@ class _CacheOfOnePass:
 def load_transformers_backbone(
     folder: ModelFolder,
     shape: BackboneShape,
-    configured: Dtype,
+    dtype: torch.dtype,
     device: torch.device,
     *,
     drafter: Path | None,
 ) -> LoadedBackbone:
     """Raises ModelError for options that such a shape does not have."""
-    _require_plain(folder, configured, drafter)
-    dtype = choose_dtype(configured, device)
+    _require_plain(folder, drafter)
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
-    require_memory(2 * stored if dtype == torch.float32 else stored, device, folder.name)
+    num_bytes = 2 * stored if dtype == torch.float32 else stored
+    require_memory(num_bytes, free_bytes(device), folder.name)
     kind = transformers.AutoModelForCausalLM
     model = load_pretrained(kind, folder.path, dtype, attn_implementation="sdpa").to(device)
     name = f"{name_of(dtype)}, transformers {transformers.__version__}"
-    return LoadedBackbone(backbone=TransformersBackbone(shape, model), format_name=name)
+    return LoadedBackbone(
+        backbone=TransformersBackbone(shape, model), device=str(device), format_name=name
+    )
 
 
-def _require_plain(folder: ModelFolder, configured: Dtype, drafter: Path | None) -> None:
+def _require_plain(folder: ModelFolder, drafter: Path | None) -> None:
     reason = None
-    if configured == "int8":
-        reason = "int8 is for the shapes of Llama and Qwen: leave `--dtype` out"
-    elif folder.tunings:
+    if folder.tunings:
         reason = "a tuning is for the shapes of Llama and Qwen: merge it before with other tools"
     elif drafter is not None:
         reason = "a drafter is for the shapes of Llama and Qwen: leave `--drafter` out"

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import torch
-from torch import Tensor
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, floats, rounded_like
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE, LowRank, misfit, read_tensors
 from intarsia.engine.families.masked_causal.backbone.shape import (
@@ -26,7 +26,7 @@ NAMES_IN_FILE: Mapping[PartName, str] = {"qkv": "qkv", "o": "o", "gate_up": "gu"
 
 
 def low_rank_layers(
-    tensors: Mapping[str, Tensor], shape: BackboneShape, name: str
+    tensors: Mapping[str, Array], shape: BackboneShape, name: str
 ) -> tuple[LowRankLayer, ...]:
     """Return the pairs of all layers from tensors of the file ``name``. Raises ModelError."""
 
@@ -51,7 +51,7 @@ def low_rank_layers(
 
 def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:
     """Return the weights with a tuning's changes. Raises ModelError if it does not fit."""
-    tensors = read_tensors(path, dtype=torch.float32, device=weights.embed.device)
+    tensors = read_tensors(path)
     changes = low_rank_layers(tensors, shape, path.name)
     layers = map(_tuned, weights.layers, changes)
     return replace(weights, layers=tuple(layers))
@@ -59,7 +59,7 @@ def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> Backbone
 
 def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
     """Return what tunes a model's rows while it is converted. Raises ModelError for a misfit."""
-    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
+    tensors = read_tensors(path)
     changes = {
         f"layers.{i}.{part}": pair
         for i, layer in enumerate(low_rank_layers(tensors, read_shape(config), path.name))
@@ -71,14 +71,16 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
         if pair is None:
             return rows
         up = pair.up[first_row : first_row + len(rows)]
-        changed: Rows = torch.addmm(torch.from_numpy(rows.copy()), up, pair.down).numpy()
+        changed: Rows = rows + up @ pair.down
         return changed
 
     return change
 
 
 def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
-    def changed(weight: Tensor, pair: LowRank) -> Tensor:
-        return torch.addmm(weight.float(), pair.up, pair.down).to(weight.dtype)
+    def changed(weight: Array, pair: LowRank) -> Array:
+        xp = array_namespace(weight)
+        up, down = (xp.asarray(half, device=weight.device) for half in (pair.up, pair.down))
+        return rounded_like(floats(weight) + up @ down, weight)
 
     return replace(layer, **{name: changed(getattr(layer, name), change[name]) for name in change})

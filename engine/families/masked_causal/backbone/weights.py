@@ -1,19 +1,22 @@
 """Read a causal backbone's weights from safetensors: mapped in our layout, else fused."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import torch
-from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from array_api_compat import array_namespace
+from safetensors import SafetensorError
 
+from intarsia.engine.arrays import Array, floats
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.model_store.mapped import map_tensors
 
-GetTensor = Callable[[str], Tensor | None]
+Tensors: TypeAlias = Mapping[str, Callable[[], Array]]
+"""Names of tensors, each with what reads it."""
+
+_Get: TypeAlias = Callable[[str], Array | None]
 
 _HUGGING_FACE = ("model.embed_tokens.weight", "lm_head.weight", "model.norm.weight")
 
@@ -22,32 +25,32 @@ _HUGGING_FACE = ("model.embed_tokens.weight", "lm_head.weight", "model.norm.weig
 class LayerWeights:
     """The weights of one layer; a bias or norm that the model lacks is None."""
 
-    attn_norm: Tensor
-    qkv: Tensor
-    qkv_bias: Tensor | None
-    q_norm: Tensor | None
-    k_norm: Tensor | None
-    o: Tensor
-    mlp_norm: Tensor
-    gate_up: Tensor
-    down: Tensor
+    attn_norm: Array
+    qkv: Array
+    qkv_bias: Array | None
+    q_norm: Array | None
+    k_norm: Array | None
+    o: Array
+    mlp_norm: Array
+    gate_up: Array
+    down: Array
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Embeddings:
     """Both matrices, perhaps mapped from a file."""
 
-    embed: Tensor  # (vocab, hidden)
-    output: Tensor  # (vocab, hidden)
+    embed: Array  # (vocab, hidden)
+    output: Array  # (vocab, hidden)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class BackboneWeights:
     """All layers, the last norm and the embeddings; tied embeddings are one tensor."""
 
-    embed: Tensor  # (vocab, hidden)
-    output: Tensor  # (vocab, hidden)
-    norm: Tensor  # (hidden,)
+    embed: Array  # (vocab, hidden)
+    output: Array  # (vocab, hidden)
+    norm: Array  # (hidden,)
     layers: tuple[LayerWeights, ...]
 
     @property
@@ -60,17 +63,19 @@ def read_weights(
     shape: BackboneShape,
     *,
     is_fused: bool,
-    dtype: torch.dtype,
-    device: torch.device,
+    open_files: Callable[[Sequence[Path]], Tensors] = map_tensors,
 ) -> BackboneWeights:
-    """Read the weights. Raises ModelError if a tensor is missing or has the wrong shape."""
+    """Read the weights, mapped as NumPy arrays unless ``open_files`` gives others.
+
+    Raises ModelError if a tensor is missing or has the wrong shape.
+    """
     read_layer = _fused_layer if is_fused else _hugging_face_layer
     names = ("embed", "output", "norm") if is_fused else _HUGGING_FACE
     try:
-        tensors = _open_all(files)
+        tensors = open_files(files)
 
-        def get(name: str) -> Tensor | None:
-            return tensors[name]().to(device, dtype) if name in tensors else None
+        def get(name: str) -> Array | None:
+            return tensors[name]() if name in tensors else None
 
         embed, output = _require(get, names[0]), get(names[1])
         weights = BackboneWeights(
@@ -81,19 +86,10 @@ def read_weights(
                 LayerWeights(**read_layer(get, i, shape)) for i in range(shape.num_layers)
             ),
         )
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, ValueError) as error:
         raise ModelError(f"the weights cannot be read ({error}): fetch the model again") from error
     _check(weights, shape)
     return weights
-
-
-def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
-    """Map every file; a tensor is a view of the file until it is converted."""
-    tensors: dict[str, Callable[[], Tensor]] = {}
-    for path in files:
-        file: Any = safe_open(path, framework="pt")
-        tensors |= {name: partial(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
-    return tensors
 
 
 NORMS = {
@@ -107,28 +103,28 @@ NORMS = {
 _OPTIONAL = ("qkv_bias", "q_norm", "k_norm")
 
 
-def _require(get: GetTensor, name: str) -> Tensor:
+def _require(get: _Get, name: str) -> Array:
     tensor = get(name)
     if tensor is None:
         raise ModelError(f"the weights lack the tensor {name}: the folder is incomplete")
     return tensor
 
 
-def _part(get: GetTensor, part: str, name: str) -> Tensor | None:
+def _part(get: _Get, part: str, name: str) -> Array | None:
     return get(name) if part in _OPTIONAL else _require(get, name)
 
 
-def _fused_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[str, Any]:
+def _fused_layer(get: _Get, i: int, shape: BackboneShape) -> dict[str, Any]:
     names = [field.name for field in fields(LayerWeights)]
     return {name: _part(get, name, f"layers.{i}.{name}") for name in names}
 
 
-def _hugging_face_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[str, Any]:
+def _hugging_face_layer(get: _Get, i: int, shape: BackboneShape) -> dict[str, Any]:
     at, matrices = f"model.layers.{i}", shape.matrices()
     if get(bias := f"{at}.self_attn.o_proj.bias") is not None:
         raise ModelError(f"{bias} in the weights is not supported: use a plain Llama model")
     norms = {name: _part(get, name, f"{at}.{module}.weight") for name, module in NORMS.items()}
-    joined: dict[str, Tensor] = {
+    joined: dict[str, Array] = {
         name: _join([_require(get, f"{at}.{one}.weight") for one in matrix.modules], matrix.num_in)
         for name, matrix in matrices.items()
     }
@@ -136,18 +132,24 @@ def _hugging_face_layer(get: GetTensor, i: int, shape: BackboneShape) -> dict[st
     return {**norms, **joined, "qkv_bias": _join_biases(biases)}
 
 
-def _join(parts: list[Tensor], width: int) -> Tensor:
-    """Concatenate the rows of matrices that have the same input."""
+def _join(parts: list[Array], width: int) -> Array:
+    """Concatenate the rows of matrices that have the same input, in float32 if formats differ."""
     if len(parts) == 1:
         return parts[0]
     for part in parts:
-        _check_size("a matrix", part, (part.shape[0] if part.dim() else 0, width))
-    return torch.cat(parts)
+        _check_size("a matrix", part, (part.shape[0] if part.ndim else 0, width))
+    return _concat(parts)
 
 
-def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
-    biases = [part.flatten() for part in parts if part is not None]
-    return torch.cat(biases) if biases else None
+def _join_biases(parts: list[Array | None]) -> Array | None:
+    biases = [part.reshape(-1) for part in parts if part is not None]
+    return _concat(biases) if biases else None
+
+
+def _concat(parts: list[Array]) -> Array:
+    if len({part.dtype for part in parts}) > 1:
+        parts = [floats(part) for part in parts]
+    return array_namespace(*parts).concat(parts)
 
 
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
@@ -176,14 +178,14 @@ def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
             _check_size(f"layer {i} {part}", getattr(layer, part), (matrix.num_out, matrix.num_in))
 
 
-def _check_size(name: str, tensor: Tensor, size: tuple[int, ...]) -> None:
+def _check_size(name: str, tensor: Array, size: tuple[int, ...]) -> None:
     if tuple(tensor.shape) != size:
         raise ModelError(
             f"the weights do not fit config.json: {name} is {tuple(tensor.shape)}, needed {size}"
         )
 
 
-def _require_numbers(name: str, vector: Tensor) -> None:
+def _require_numbers(name: str, vector: Array) -> None:
     """Raise ModelError for a norm or bias that is not finite; matrices take too long to read."""
-    if not bool(torch.isfinite(vector).all()):
+    if not bool(array_namespace(vector).isfinite(floats(vector)).all()):
         raise ModelError(f"the weights are damaged ({name} is not finite): fetch the model again")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-import torch
-from torch import Tensor
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, floats, logsumexp
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
@@ -110,7 +110,6 @@ class Rewriter:
         self._backbone = backbone
         self._end_ids = end_ids
 
-    @torch.inference_mode()
     def write(
         self, cache: KvCache, prompt: Sequence[int], draft: Sequence[int], control: FillControl
     ) -> Rewritten:
@@ -136,29 +135,27 @@ class Rewriter:
                 ids.append(copied)
             at += len(accepted)
 
-    @torch.inference_mode()
-    def read(self, cache: KvCache, prompt: Sequence[int], control: FillControl) -> Tensor:
+    def read(self, cache: KvCache, prompt: Sequence[int], control: FillControl) -> Array:
         """Write a prompt into a cache; return its last row (1, hidden). Raises Cancelled."""
         hidden = list(read_on(self._backbone, cache, prompt, control))
         return hidden[-1][-1:]
 
-    @torch.inference_mode()
     def log_probability(
         self, cache: KvCache, prompt: Sequence[int], ids: Sequence[int], control: FillControl
     ) -> float:
         """Return how likely ids, then an end mark, follow the prompt, in nats. Raises Cancelled."""
-        read = self.read(cache, prompt, control)
-        rows = torch.cat([read, *read_on(self._backbone, cache, ids, control)])
+        parts = [self.read(cache, prompt, control), *read_on(self._backbone, cache, ids, control)]
+        rows = array_namespace(*parts).concat(parts)
         likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
-        logits = self._backbone.logits(rows[-1:]).float()[0]
-        end = logits[list(self._end_ids)].amax() - logits.logsumexp(-1)
+        logits = floats(self._backbone.logits(rows[-1:]))[0]
+        end = logits[list(self._end_ids)].max() - logsumexp(logits)
         return float(likely + end)
 
-    def _choose(self, hidden: Tensor) -> tuple[int, float]:
+    def _choose(self, hidden: Array) -> tuple[int, float]:
         """Return the likeliest token after a row (1, hidden), and its log-probability."""
-        logits = self._backbone.logits(hidden).float()[0]
+        logits = floats(self._backbone.logits(hidden))[0]
         token = int(logits.argmax())
-        return token, float(logits[token] - logits.logsumexp(-1))
+        return token, float(logits[token] - logsumexp(logits))
 
     def _verify(
         self, cache: KvCache, token: int, proposal: Sequence[int]
@@ -166,10 +163,10 @@ class Rewriter:
         """Return the proposed tokens that the model would write itself, and its next token."""
         ids = [token, *proposal]
         cache.reserve(len(ids))
-        rows = frozen_rows(ids, start=len(cache), device=self._backbone.device)
-        logits = self._backbone.logits(self._backbone.forward(rows, cache)).float()
+        rows = frozen_rows(ids, start=len(cache))
+        logits = floats(self._backbone.logits(self._backbone.forward(rows, cache)))
         likeliest = logits.argmax(-1).tolist()
-        log_p = (logits.amax(-1) - logits.logsumexp(-1)).tolist()
+        log_p = (array_namespace(logits).max(logits, axis=-1) - logsumexp(logits)).tolist()
         num = 0
         while num < len(proposal) and likeliest[num] == proposal[num]:
             num += 1

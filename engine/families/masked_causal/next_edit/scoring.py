@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array, chosen, floats, largest, logsumexp
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
@@ -84,7 +85,6 @@ _SHARE_SCORED = 0.2  # of the tokens: with fewer, places are missed
 _MIN_SCORED = 48
 
 
-@torch.inference_mode()
 def line_drops(
     window: EditedWindow, before: ReadWindow, after: ReadWindow, control: FillControl
 ) -> list[LineDrop]:
@@ -94,30 +94,30 @@ def line_drops(
         return []
     rows_before = before.rows([pair.before - 1 for pair in pairs])
     rows_after = after.rows([pair.after - 1 for pair in pairs])
-    moved = (rows_after.float() - rows_before.float()).norm(dim=1)
-    moved = moved / rows_before.float().norm(dim=1).clamp(min=1e-6)
+    first, second = floats(rows_before), floats(rows_after)
+    xp = array_namespace(first)
+    size = xp.linalg.vector_norm(first, axis=1)
+    moved = xp.linalg.vector_norm(second - first, axis=1) / xp.clip(size, min=1e-6)
     num_scored = min(len(pairs), max(_MIN_SCORED, int(_SHARE_SCORED * len(pairs))))
-    chosen = moved.topk(num_scored).indices.sort().values
-    targets = [after.ids[pairs[i].after] for i in chosen.tolist()]
-    lost = log_probabilities(before.backbone, rows_before[chosen], targets, control)
-    lost = lost - log_probabilities(after.backbone, rows_after[chosen], targets, control)
-    lines = [pairs[i].line for i in chosen.tolist()]
+    scored = sorted(largest(moved, num_scored).tolist())
+    targets = [after.ids[pairs[i].after] for i in scored]
+    lost = log_probabilities(before.backbone, rows_before[scored], targets, control)
+    lost = lost - log_probabilities(after.backbone, rows_after[scored], targets, control)
+    lines = [pairs[i].line for i in scored]
     return largest_drops(zip(lines, lost.tolist(), strict=True))
 
 
-@torch.inference_mode()
 def log_probabilities(
-    backbone: CausalBackbone, hidden: Tensor, targets: Sequence[int], control: FillControl
-) -> Tensor:
+    backbone: CausalBackbone, hidden: Array, targets: Sequence[int], control: FillControl
+) -> Array:
     """Return the log-probability (tokens,) of each target, predicted by its row of hidden states
     (tokens, hidden). Raises Cancelled between two chunks."""
     found = []
     for start in range(0, len(targets), SHORT_CHUNK):
         control.checkpoint()
-        logits = backbone.logits(hidden[start : start + SHORT_CHUNK]).float()
-        ids = torch.tensor(targets[start : start + SHORT_CHUNK], device=logits.device)
-        found.append(logits.gather(-1, ids[:, None])[:, 0] - logits.logsumexp(dim=-1))
-    return torch.cat(found) if found else hidden.new_zeros(0)
+        logits = floats(backbone.logits(hidden[start : start + SHORT_CHUNK]))
+        found.append(chosen(logits, targets[start : start + SHORT_CHUNK]) - logsumexp(logits))
+    return array_namespace(*found).concat(found) if found else np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,6 @@ class Replacement:
     scored_end: int
 
 
-@torch.inference_mode()
 def gain_of(
     replacement: Replacement,
     window: TokenizedWindow,
@@ -190,14 +189,13 @@ def gain_of(
     return float(likely_new - likely_old)
 
 
-def log_p_after(
-    read: ReadWindow, first: int, ids: Sequence[int], control: FillControl
-) -> torch.Tensor:
+def log_p_after(read: ReadWindow, first: int, ids: Sequence[int], control: FillControl) -> Array:
     """Return the log-probability () of ids that follow the first ``first`` tokens of a window.
 
-    Call it in inference mode. Raises Cancelled between two chunks.
+    Raises Cancelled between two chunks.
     """
-    hidden = torch.cat([read.rows([first - 1]), *read.read_instead(first, ids[:-1], control)])
+    rows = [read.rows([first - 1]), *read.read_instead(first, ids[:-1], control)]
+    hidden = array_namespace(*rows).concat(rows)
     return log_probabilities(read.backbone, hidden[: len(ids)], ids, control).sum()
 
 
@@ -223,7 +221,6 @@ def _num_shared(first: bytes, second: bytes) -> int:
     return num
 
 
-@torch.inference_mode()
 def is_filled_alike(
     replacement: Replacement,
     window: TokenizedWindow,
@@ -248,7 +245,8 @@ def is_filled_alike(
     marks = text.mark_ids()
     shown = text.encode(suffix.decode("utf-8", "replace"))[:_MAX_SUFFIX]
     ids = [marks.before_suffix, *shown, marks.before_middle, *middle]
-    hidden = torch.cat(read.read_instead(first, ids, control))
+    rows = read.read_instead(first, ids, control)
+    hidden = array_namespace(*rows).concat(rows)
     num_written = len(middle) - num_given
     likeliest = read.backbone.logits(hidden[-num_written - 1 :]).argmax(-1).tolist()
     if likeliest[:-1] != middle[num_given:]:

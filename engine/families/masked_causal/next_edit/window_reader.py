@@ -7,9 +7,10 @@ after an edit is the one before the next edit, so a round reads only what follow
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+from array_api_compat import array_namespace
 
+from intarsia.engine.arrays import Array
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -30,17 +31,17 @@ class ReadWindow:
     backbone: CausalBackbone
     ids: tuple[int, ...]
     cache: KvCache
-    hidden: Tensor
+    hidden: Array
     first: int
 
-    def rows(self, tokens: Sequence[int]) -> Tensor:
+    def rows(self, tokens: Sequence[int]) -> Array:
         """Return the hidden states of tokens, by their index in ``ids``."""
         return self.hidden[[token - self.first for token in tokens]]
 
-    def read_instead(self, first: int, ids: Sequence[int], control: FillControl) -> list[Tensor]:
+    def read_instead(self, first: int, ids: Sequence[int], control: FillControl) -> list[Array]:
         """Return the hidden states (tokens, hidden) of ids after the first ``first`` tokens.
 
-        Call it in inference mode. Raises Cancelled between two chunks.
+        Raises Cancelled between two chunks.
         """
         cache = self.backbone.new_cache()
         cache.copy_prefix(self.cache, first)
@@ -49,16 +50,16 @@ class ReadWindow:
 
 def read_on(
     backbone: CausalBackbone, cache: KvCache, ids: Sequence[int], control: FillControl
-) -> Iterator[Tensor]:
+) -> Iterator[Array]:
     """Write ids into a cache; yield the hidden states (tokens, hidden) of each chunk.
 
-    Call it in inference mode. Raises Cancelled between two chunks of ``SHORT_CHUNK`` tokens.
+    Raises Cancelled between two chunks of ``SHORT_CHUNK`` tokens.
     """
     cache.reserve(len(ids))
     for start in range(0, len(ids), SHORT_CHUNK):
         control.checkpoint()
         part = list(ids[start : start + SHORT_CHUNK])
-        rows = frozen_rows(part, start=len(cache), device=backbone.device)
+        rows = frozen_rows(part, start=len(cache))
         hidden = backbone.forward(rows, cache)
         cache.commit(part)
         yield hidden
@@ -74,7 +75,6 @@ class WindowReader:
         self.num_computed = 0
         self.num_reused = 0
 
-    @torch.inference_mode()
     def read(self, ids: Sequence[int], first: int, control: FillControl) -> ReadWindow:
         """Return the window of these ids, with hidden states from token ``first`` on.
 
@@ -89,7 +89,8 @@ class WindowReader:
                 parts.append(read[max(0, first - (len(cache) - len(read))) :])
         finally:  # what was read before a cancel need not be read again
             # without the empty part, which may be of another precision
-            hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
+            parts = [part for part in parts if len(part)] or parts[-1:]
+            hidden = array_namespace(*parts).concat(parts)
             read_ids = tuple(ids[: len(cache)])
             window = ReadWindow(
                 backbone=self._backbone, ids=read_ids, cache=cache, hidden=hidden, first=first
@@ -97,7 +98,7 @@ class WindowReader:
             self._hold(window)
         return window
 
-    def _beginning(self, ids: Sequence[int], first: int) -> tuple[KvCache, Tensor, int]:
+    def _beginning(self, ids: Sequence[int], first: int) -> tuple[KvCache, Array, int]:
         """Return a cache with the longest known beginning, its rows from ``first``, its length."""
         best, num_best = None, 0
         for window in self._held:
@@ -108,7 +109,7 @@ class WindowReader:
         other, num_other = self._find_held(ids[:first])
         cache = self._backbone.new_cache()
         cache.reserve(len(ids))
-        nothing = torch.empty(0, self._backbone.shape.hidden, device=self._backbone.device)
+        nothing: Array = np.empty((0, self._backbone.shape.hidden))
         if other is not None and num_other > num_best:
             if num_other < _MIN_COPIED:
                 return cache, nothing, 0

@@ -5,17 +5,9 @@ from pathlib import Path
 import pytest
 from toy_causal import save_drafter, toy_backbone, toy_filler, toy_text
 
-from intarsia.engine.families.masked_causal.backbone import load
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-
-
-@pytest.fixture(autouse=True)
-def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two loads of a toy must multiply in the same way, whatever else the machine does."""
-    if request.node.get_closest_marker("model") is None:
-        monkeypatch.setattr(load, "fastest", lambda formats, *_: formats[0])
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from toy_causal import (
-    CPU,
     loaded,
     quiet,
     save_drafter,
@@ -33,12 +32,12 @@ from toy_other_shapes import DEEPSEEK_CODER, OTHER_SHAPES, WINDOW, toy_other_mod
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
+from intarsia.engine.families.masked_causal.backbone import load
 from intarsia.engine.families.masked_causal.backbone.drafter import read_drafter
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone, can_pack
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
 from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
     TransformersBackbone,
 )
@@ -134,7 +133,7 @@ def test_a_drafter_of_another_model(toy: Path, tmp_path, config: dict[str, int])
     path = save_drafter(tmp_path / "d", toy)
     shape = read_shape(read_config(toy) | config)
     with pytest.raises(ModelError, match="the drafter d cannot be read, or is of another backbone"):
-        read_drafter(path, shape, dtype=torch.float32, device=CPU)
+        read_drafter(path, shape)
 
 
 @pytest.mark.parametrize(
@@ -167,13 +166,13 @@ def test_a_drafter_has_tokens_of_its_backbone_and_finite_numbers(number, toy, tm
 def test_matrices_in_int8_are_read_with_the_scales_of_their_rows(toy: Path, tmp_path: Path) -> None:
     shape = read_shape(read_config(toy))
     path = save_drafter(tmp_path / "d", toy)
-    plain = read_drafter(path, shape, dtype=torch.float32, device=CPU)
+    plain = read_drafter(path, shape)
     tensors = load_file(path)
     scale = tensors["anchor"].abs().amax(dim=1) / 127
     tensors["anchor"] = (tensors["anchor"] / scale[:, None]).round().to(torch.int8)
     save_file(tensors | {"anchor.scale": scale}, path, metadata={"taps": "1,2"})
-    stored = read_drafter(path, shape, dtype=torch.float32, device=CPU)
-    torch.testing.assert_close(stored.anchor, plain.anchor, atol=0.02, rtol=0)
+    stored = read_drafter(path, shape)
+    assert stored.anchor == pytest.approx(plain.anchor, abs=0.02)
 
 
 def test_a_damaged_or_missing_drafter(toy: Path, tmp_path: Path) -> None:
@@ -307,25 +306,10 @@ def test_norms_that_are_no_numbers_are_refused(folder: Path, name: str, value: f
 
 
 def test_why_int8_is_not_used_is_in_the_status(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(int8_backbone, "is_int8_supported", lambda: False)
+    monkeypatch.setattr(load, "is_int8_supported", lambda: False)
     config = EngineConfig(model=str(folder), device="cpu")
     notes = load_filler(config, str(folder), quiet).info.notes
     assert any(note.startswith("int8 is not used: ") for note in notes), notes
-
-
-@pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
-def test_matrices_are_packed_only_where_memory_allows(toy: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        load, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
-    )
-    size = (toy / "model.safetensors").stat().st_size * 2  # in float32
-    room = 2 * size + 2**30  # read, packed, and left free
-    for num_bytes, format_name in ((room, "float32, packed"), (room - 1, "float32")):
-        free = SimpleNamespace(available=num_bytes)
-        monkeypatch.setattr(psutil, "virtual_memory", lambda free=free: free)
-        filler = toy_filler(toy)
-        assert filler.info.dtype == format_name
-        assert run_fill(filler, toy_fill()).text
 
 
 def test_too_little_memory_is_refused_before_the_load(toy: Path, monkeypatch: pytest.MonkeyPatch):
@@ -384,11 +368,11 @@ def test_rows_of_any_mask_are_those_of_transformers(folders: dict[str, Path], na
     ids = list(range(40, 90))
     cache = backbone.new_cache()
     for part in (ids[:30], ids[:9]):  # the second is cut away again
-        backbone.forward(frozen_rows(part, start=len(cache), device=CPU), cache)
+        backbone.forward(frozen_rows(part, start=len(cache)), cache)
         cache.commit(part)
     cache.crop(30)
     branches = [ids[30:40], ids[40:50]]
-    rows = branch_rows(branches, start=30, device=CPU)
+    rows = branch_rows(branches, start=30)
     ours = backbone.logits(backbone.forward(rows, cache)).split(10)
     for branch, logits in zip(branches, ours, strict=True):
         theirs = model(torch.tensor([[*ids[:30], *branch]])).logits[0, 30:]

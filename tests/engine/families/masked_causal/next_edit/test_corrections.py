@@ -14,7 +14,6 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.backbone.torch_backbone import can_pack
 from intarsia.engine.families.masked_causal.next_edit import corrections, scoring
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     CorrectionWriter,
@@ -142,7 +141,7 @@ def one_by_one(backbone: CausalBackbone, text: FimTokenizer, num: int) -> tuple[
     ids, total = text.encode("original:\na = 1\nupdated:\n"), 0.0
     start = len(ids)
     for _ in range(num):
-        rows = frozen_rows(ids, start=0, device=backbone.device)
+        rows = frozen_rows(ids, start=0)
         logits = backbone.logits(backbone.forward(rows, backbone.new_cache()))[-1].log_softmax(-1)
         ids.append(int(logits.argmax()))
         total += float(logits.max())
@@ -181,7 +180,7 @@ def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(backbone, tex
     ends = frozenset(range(256, 280))
     prompt, ids = text.encode("original:\na = 1\nupdated:\n"), text.encode("a = 2\n" * 9)
     found = Rewriter(backbone, ends).log_probability(backbone.new_cache(), prompt, ids, NO_CONTROL)
-    rows = frozen_rows([*prompt, *ids], start=0, device=CPU)
+    rows = frozen_rows([*prompt, *ids], start=0)
     with torch.inference_mode():
         hidden = backbone.forward(rows, backbone.new_cache())
         likely = backbone.logits(hidden[len(prompt) - 1 :]).log_softmax(-1)
@@ -214,7 +213,7 @@ def window(text: FimTokenizer) -> EditedWindow:
 @torch.inference_mode()
 def log_p(backbone: CausalBackbone, ids: Sequence[int]) -> list[float]:
     """Return the log-probability of each token but the first, from one pass over all."""
-    rows = frozen_rows(list(ids), start=0, device=backbone.device)
+    rows = frozen_rows(list(ids), start=0)
     logits = backbone.logits(backbone.forward(rows, backbone.new_cache())).log_softmax(-1)
     return [float(logits[i - 1, token]) for i, token in enumerate(ids) if i]
 
@@ -277,12 +276,10 @@ def test_a_drop_is_the_largest_loss_of_a_token(backbone, window, share, monkeypa
         assert {it.line.number for it in found} == {n for n, drop in exact.items() if drop > 0}
 
 
-@pytest.mark.parametrize("matrices", ["plain", "packed"])
-def test_drops_are_found_in_a_model_that_computes_in_half_precision(toy, window, matrices):
+@pytest.mark.parametrize("form", [{"dtype": torch.bfloat16}, {"matrices": "int8"}])
+def test_drops_are_found_in_a_model_that_computes_in_half_precision(toy, window, form):
     """Its matrices take no rows of another precision."""
-    if matrices == "packed" and not can_pack(torch.bfloat16):
-        pytest.skip("this processor has no packed format")
-    backbone = toy_backbone(toy, dtype=torch.bfloat16, matrices=matrices)
+    backbone = toy_backbone(toy, **form)
     reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
     before = reader.read(window.before.ids, first, NO_CONTROL)
     after = reader.read(window.after.ids, first, NO_CONTROL)
