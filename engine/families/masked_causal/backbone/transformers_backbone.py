@@ -11,7 +11,9 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors import SafetensorError
 from torch import Tensor
+from transformers.utils.logging import disable_progress_bar
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import free_bytes, name_of, synchronize
@@ -24,7 +26,6 @@ from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import Embeddings
 from intarsia.engine.families.memory import require_memory
-from intarsia.engine.families.pretrained import load_pretrained
 from intarsia.engine.model_store.locate import ModelFolder
 
 _CHUNK_TOKENS = 256
@@ -129,8 +130,7 @@ def load_transformers_backbone(
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
     num_bytes = 2 * stored if dtype == torch.float32 else stored
     require_memory(num_bytes, free_bytes(device), folder.name)
-    kind = transformers.AutoModelForCausalLM
-    model = load_pretrained(kind, folder.path, dtype, attn_implementation="sdpa").to(device)
+    model = _load_pretrained(folder.path, dtype).to(device)
     name = f"{name_of(dtype)}, transformers {transformers.__version__}"
     return LoadedBackbone(
         backbone=TransformersBackbone(shape, model), device=str(device), format_name=name
@@ -145,3 +145,36 @@ def _require_plain(folder: ModelFolder, drafter: Path | None) -> None:
         reason = "a drafter is for the shapes of Llama and Qwen: leave `--drafter` out"
     if reason is not None:
         raise ModelError(f"{folder.name} is computed by transformers; {reason}")
+
+
+# Of a config that says nonsense: a library raises whatever the nonsense leads to.
+_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RuntimeError, SafetensorError),
+)
+
+
+def _load_pretrained(folder: Path, dtype: torch.dtype) -> Any:
+    """Load a folder by its class of transformers: safetensors only, no code of it, no network.
+
+    Raises ModelError.
+    """
+    disable_progress_bar()  # the engine's stderr is a log
+    try:
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            attn_implementation="sdpa",
+        )
+    except _FAULTS as fault:
+        reason = " ".join(str(fault).split())
+        raise ModelError(f"{folder} cannot be loaded by transformers: {reason}") from fault
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {len(missing)} tensors ({missing[0]} …): fetch the model again"
+        )
+    return model.eval()
