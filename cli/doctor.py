@@ -307,10 +307,11 @@ def check_model() -> Finding:
 def check_conversion() -> Finding:
     """Check that the converted default model is as it was when this user converted it."""
     model = _default_model()
-    folder = load("intarsia.engine.model_store.locate").catalog_folder(model, model.tuning)
+    folders = load("intarsia.engine.model_store.locate").catalog_folders(model)
     problem_of = load("intarsia.engine.model_store.gguf.convert").problem_of_conversion
-    if not folder.exists():
+    if not folders:
         return ok("conversion", "none yet; the first fill makes it")
+    folder = max(folders, key=lambda it: it.stat().st_mtime)
     if (problem := problem_of(folder)) is not None:
         return note("conversion", problem, "the engine converts the model again when it loads it")
     if (problem := problem_of(folder, is_whole=True)) is not None:

@@ -177,11 +177,9 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     return files
 
 
-def is_fused(files: tuple[Path, ...], fused_format: str) -> bool:
-    """Tell whether the weights are in our own layout."""
-    return (
-        len(files) == 1 and read_safetensors_header(files[0]).metadata.get("format") == fused_format
-    )
+def own_format(files: tuple[Path, ...]) -> str | None:
+    """Return the format that the header of a single file names."""
+    return read_safetensors_header(files[0]).metadata.get("format") if len(files) == 1 else None
 
 
 def require_tokenizer(folder: Path) -> None:

@@ -27,7 +27,7 @@ from intarsia.engine.model_store.catalog import (
 from intarsia.engine.model_store.checkpoint import (
     Family,
     family_of,
-    is_fused,
+    own_format,
     read_config,
     read_safetensors_header,
     require_tokenizer,
@@ -36,6 +36,7 @@ from intarsia.engine.model_store.checkpoint import (
 from intarsia.engine.model_store.download import fetch, fetch_hub_folder
 from intarsia.engine.model_store.gguf.convert import (
     ChangeRows,
+    Conversion,
     convert,
     converted_folder,
     problem_of_conversion,
@@ -58,16 +59,28 @@ class ModelFolder:
     drafter: Path | None  # bundled with a catalog model
     tuned_by: Path | None  # bundled with a catalog model; the weights have this tuning already
     tunings: tuple[Path, ...]  # to be added to the weights, one after the other
-    is_fused: bool  # one file in our own layout, see gguf/read.py
+    format: str | None  # of a file in a layout of our own
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether there is one file in our own layout, see gguf/read.py."""
+        return self.format == FUSED_FORMAT
 
 
-def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedBy) -> ModelFolder:
+def locate_model(
+    model: str,
+    on_progress: Progress,
+    *,
+    rows_tuned_by: RowsTunedBy,
+    conversion: Conversion | None = None,
+) -> ModelFolder:
     """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError.
 
     ``model+/path/to/tuning.safetensors`` adds a tuning of the user's own to the bundled one, if
     there is one; ``model+none`` omits the bundled one, and may be followed by ``+/path`` too.
     ``rows_tuned_by`` is given by the caller, as only the model's family knows its weights
-    (``families/masked_causal/backbone/tuning.py``).
+    (``families/masked_causal/backbone/tuning.py``). So is ``conversion``, to which a catalog model
+    is converted if it has no tuning of the user's own, which is added to bfloat16 numbers.
     """
     name, addition = split_tuning(model)
     if addition not in (None, NO_TUNING) and name.endswith(f"+{NO_TUNING}"):
@@ -75,7 +88,9 @@ def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedB
         return _with_own_tuning(plain, str(addition))
     if row := find_model(name):
         tuning = None if addition == NO_TUNING else row.tuning
-        folder = _catalog_model(row, tuning, on_progress, rows_tuned_by)
+        is_final = addition in (None, NO_TUNING)
+        to = conversion if is_final else None
+        folder = _catalog_model(row, tuning, on_progress, rows_tuned_by, to)
     else:
         folder = _other_model(name, on_progress)
     if addition is None:
@@ -92,31 +107,52 @@ def _with_own_tuning(folder: ModelFolder, path: str) -> ModelFolder:
 
 
 def _catalog_model(
-    row: CatalogModel, tuning: Path | None, on_progress: Progress, rows_tuned_by: RowsTunedBy
+    row: CatalogModel,
+    tuning: Path | None,
+    on_progress: Progress,
+    rows_tuned_by: RowsTunedBy,
+    conversion: Conversion | None,
 ) -> ModelFolder:
     for bundled in (row.drafter, tuning):
         if bundled is not None:
             read_safetensors_header(bundled)
-    path = _converted(row, tuning, on_progress, rows_tuned_by)
+    path = _converted(row, tuning, on_progress, rows_tuned_by, conversion)
     return replace(_inspect(path, name=row.name), drafter=row.drafter, tuned_by=tuning)
 
 
-def catalog_folder(row: CatalogModel, tuning: Path | None) -> Path:
+def catalog_folder(
+    row: CatalogModel, tuning: Path | None, conversion: Conversion | None = None
+) -> Path:
     """Return where the conversion of a catalog model is, whether or not it is there."""
-    key = row.sha256[:16]
-    return converted_folder(key if tuning is None else f"{key}-{sha256_of(tuning)[:16]}")
+    parts = [row.sha256[:16]]
+    if tuning is not None:
+        parts.append(sha256_of(tuning)[:16])
+    if conversion is not None:
+        parts.append(conversion.name)
+    return converted_folder("-".join(parts))
+
+
+def catalog_folders(row: CatalogModel) -> list[Path]:
+    """Return all conversions of a catalog model that are there."""
+    pattern = converted_folder(f"{row.sha256[:16]}*")
+    return sorted(pattern.parent.glob(pattern.name))
 
 
 def _converted(
-    row: CatalogModel, tuning: Path | None, on_progress: Progress, rows_tuned_by: RowsTunedBy
+    row: CatalogModel,
+    tuning: Path | None,
+    on_progress: Progress,
+    rows_tuned_by: RowsTunedBy,
+    conversion: Conversion | None,
 ) -> Path:
     """Return the conversion of a catalog model, with the tuning in its weights, made if missing."""
-    folder = catalog_folder(row, tuning)
+    folder = catalog_folder(row, tuning, conversion)
     with plain_disk_faults(folder.parent):
         require_own_folder(folder.parent)
     if problem_of_conversion(folder) is not None:
         change_for = None if tuning is None else partial(rows_tuned_by, tuning)
-        convert(fetch(row, on_progress), folder, on_progress, change_for=change_for)
+        gguf = fetch(row, on_progress)
+        convert(gguf, folder, on_progress, change_for=change_for, conversion=conversion)
     return folder
 
 
@@ -162,7 +198,7 @@ def _inspect(path: Path, *, name: str) -> ModelFolder:
         drafter=None,
         tuned_by=None,
         tunings=(),
-        is_fused=is_fused(weights, FUSED_FORMAT),
+        format=own_format(weights),
     )
 
 

@@ -1,6 +1,9 @@
-"""Map the tensors of safetensors files into memory as NumPy arrays."""
+"""Map the tensors of safetensors files into memory as NumPy arrays, and write such files."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ _FORMATS = {
     "F16": np.float16,
     "F32": np.float32,
     "F64": np.float64,
+    "U16": np.uint16,
     "I32": np.int32,
     "I8": np.int8,
     "U8": np.uint8,
@@ -41,3 +45,35 @@ def _view(content: Array, name: str, entry: Mapping[str, Any]) -> Array:
         raise ValueError(f"{name} has the unknown format {entry['dtype']}")
     begin, end = entry["data_offsets"]
     return content[begin:end].view(_FORMATS[entry["dtype"]]).reshape(entry["shape"])
+
+
+_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
+
+
+def header_of(
+    tensors: Iterable[tuple[str, str, tuple[int, ...]]], metadata: Mapping[str, str]
+) -> bytes:
+    """Return the header of a file with these tensors: name, format and shape of each, in order.
+
+    It is padded so that the numbers begin at an aligned byte.
+    """
+    entries: dict[str, object] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name, format_, shape in tensors:
+        begin, end = end, end + np.dtype(_FORMATS[format_]).itemsize * math.prod(shape)
+        entries[name] = {"dtype": format_, "shape": list(shape), "data_offsets": [begin, end]}
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+    """Write NumPy arrays to a file, which is on the disk afterwards. Raises OSError."""
+    names = {np.dtype(kind): name for name, kind in _FORMATS.items()}  # a uint16 is a U16
+    listed = ((name, names[array.dtype], array.shape) for name, array in tensors.items())
+    with path.open("wb") as file:
+        file.write(header_of(listed, metadata))
+        for array in tensors.values():
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        file.flush()
+        os.fsync(file.fileno())

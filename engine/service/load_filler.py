@@ -10,7 +10,11 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone, require_torch
+from intarsia.engine.families.masked_causal.backbone.load import (
+    conversion_for,
+    load_backbone,
+    require_torch,
+)
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
@@ -21,7 +25,7 @@ from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
     """Return the loaded model. Raises ModelError."""
-    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
+    folder = _locate(config, model, on_progress)
     _require_fitting(config, folder)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
@@ -46,10 +50,15 @@ def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Fill
 
 def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     """Raise ModelError if the model's files show, without the weights, that it cannot be loaded."""
-    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
+    folder = _locate(config, model, on_progress)
     _require_fitting(config, folder)
     if folder.family == "masked_causal":
         _read_shape_and_tokenizer(folder)
+
+
+def _locate(config: EngineConfig, model: str, on_progress: Progress) -> ModelFolder:
+    conversion = conversion_for(config.dtype, config.device)
+    return locate_model(model, on_progress, rows_tuned_by=rows_tuned_by, conversion=conversion)
 
 
 def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:

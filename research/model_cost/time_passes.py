@@ -12,7 +12,7 @@ from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.load import conversion_for, load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
@@ -46,7 +46,12 @@ def time_passes(model: str, dtype: Dtype, repeats: int) -> PassFigures:
 
 
 def _load(model: str, dtype: Dtype) -> CausalBackbone:
-    folder = locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
+    folder = locate_model(
+        model,
+        lambda stage, fraction: None,
+        rows_tuned_by=rows_tuned_by,
+        conversion=conversion_for(dtype, "auto"),
+    )
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is not a causal backbone: name one with `--model`")
     shape = read_shape(folder.config)

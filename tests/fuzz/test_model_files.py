@@ -28,8 +28,8 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import read_f
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.model_store.checkpoint import (
     family_of,
-    is_fused,
     is_run_by_transformers,
+    own_format,
     read_config,
     read_safetensors_header,
     require_tokenizer,
@@ -182,7 +182,7 @@ def test_a_model_folder_is_read_or_refused(other: tuple[str, bytes]) -> None:
     for name in ("model.safetensors", "up.safetensors"):
         tensor = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
         (FOLDER / name).write_bytes(with_header({"a": tensor}, 1))
-    assert not is_fused((FOLDER / "model.safetensors",), "fused")
+    assert own_format((FOLDER / "model.safetensors",)) != "fused"
     for read in (read_model_config, weight_files, read_tokenizer):
         try:
             read(FOLDER)

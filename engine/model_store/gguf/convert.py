@@ -10,8 +10,9 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.arrays import to_bfloat16
+from intarsia.engine.arrays import Array, to_bfloat16
 from intarsia.engine.cache.folder import (
     cache_folder,
     plain_disk_faults,
@@ -36,6 +37,7 @@ from intarsia.engine.model_store.gguf.read import (
     read_gguf_model,
 )
 from intarsia.engine.model_store.gguf.tensors import GgufFile
+from intarsia.engine.model_store.mapped import header_of
 
 _SEAL_NAME = "intarsia.seal"
 _SMALL = ("config.json", "tokenizer.json")
@@ -129,8 +131,15 @@ CONVERSION_VERSION = 1
 """Raised whenever the written content changes: models are then converted again, to new folders."""
 
 _FOLDER_MODE, _FILE_MODE = 0o755, 0o644  # whatever the umask: no one else writes there
-_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
 _BYTES_PER_NUMBER = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conversion:
+    """How a family writes weights in a format of its own; a model's usual file is in bfloat16."""
+
+    name: str  # of the format, in the folder's name
+    write: Callable[[GgufModel, ChangeRows, Path, Progress], None]
 
 
 def converted_folder(key: str) -> Path:
@@ -144,11 +153,13 @@ def convert(
     on_progress: Progress,
     *,
     change_for: Callable[[Mapping[str, Any]], ChangeRows] | None = None,
+    conversion: Conversion | None = None,
 ) -> None:
     """Write ``folder`` unless it is there, sealed. Raises ModelError for a wrong file or disk.
 
     ``change_for`` takes the config and returns how to change the rows before they are rounded.
     """
+    write_weights = _write_tensors if conversion is None else conversion.write
 
     def write(partial: Path) -> None:
         on_progress(f"reading {gguf.name}", None)
@@ -157,7 +168,7 @@ def convert(
         require_space(partial, sum(_num_bytes(tensor) for tensor in model.tensors))
         model.tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
         (partial / "config.json").write_text(json.dumps(model.config, indent=2), encoding="utf-8")
-        _write_tensors(model, change, partial / _WEIGHTS, on_progress)
+        write_weights(model, change, partial / _WEIGHTS, on_progress)
 
     make_conversion(folder, f"converts {gguf.name}", on_progress, write)
 
@@ -211,40 +222,26 @@ def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
 def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress: Progress) -> None:
     tensors = model.tensors
     with path.open("wb") as file:
-        file.write(_header(tensors))
+        listed = ((tensor.name, "BF16", tensor.shape) for tensor in tensors)
+        file.write(header_of(listed, {"format": FUSED_FORMAT}))
         for index, tensor in enumerate(tensors):
             on_progress("converting the model", index / len(tensors))
-            for chunk in _bf16_chunks(model.source, tensor, change):
-                file.write(chunk)
+            for rows in bfloat16_rows(model.source, tensor, change):
+                file.write(rows.tobytes())
         on_progress("converting the model", 1.0)
         file.flush()
         os.fsync(file.fileno())  # before the rename: a power cut must not leave an empty file
-
-
-def _header(tensors: Sequence[FusedTensor]) -> bytes:
-    """Return the safetensors header, padded so that the weights begin at an aligned byte."""
-    entries: dict[str, object] = {"__metadata__": {"format": FUSED_FORMAT}}
-    end = 0
-    for tensor in tensors:
-        begin, end = end, end + _num_bytes(tensor)
-        entries[tensor.name] = {
-            "dtype": "BF16",
-            "shape": list(tensor.shape),
-            "data_offsets": [begin, end],
-        }
-    text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
-    return len(text).to_bytes(8, "little") + text
 
 
 def _num_bytes(tensor: FusedTensor) -> int:
     return _BYTES_PER_NUMBER * math.prod(tensor.shape)
 
 
-def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[bytes]:
+def bfloat16_rows(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[Array]:
+    """Yield the changed rows of a tensor, as the bits of bfloat16 numbers."""
     first_row = 0
     for name in tensor.sources:
         for rows in source.rows(name):
             changed = change(tensor.name, first_row, rows)
             first_row += len(rows)
-            yield to_bfloat16(changed).tobytes()
+            yield to_bfloat16(changed)

@@ -11,7 +11,6 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
@@ -19,7 +18,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     read_fim_tokenizer,
 )
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.model_store.gguf.convert import converted_folder
+from intarsia.engine.model_store.locate import catalog_folders
 from intarsia.engine.remote.dialects.generation import IdsDialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.connections import Watch
@@ -89,12 +88,10 @@ def _encoded(remote: Remote, body: Mapping[str, Any], watch: Watch) -> list[int]
 
 
 def _default_folder() -> Path:
-    """Return a converted folder of the default model: with its tuning or without."""
+    """Return a converted folder of the default model: they all have its tokenizer."""
     row = find_model(DEFAULT_MODEL)
     assert row is not None
-    key = row.sha256[:16]
-    keys = [key] if row.tuning is None else [f"{key}-{sha256_of(row.tuning)[:16]}", key]
-    for folder in map(converted_folder, keys):
+    for folder in catalog_folders(row):
         if (folder / "tokenizer.json").is_file():
             return folder
     raise ModelError(

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -17,6 +18,12 @@ from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
+    is_int8_supported,
+    load_int8,
+)
+from intarsia.engine.families.masked_causal.backbone.int8_weights import int8_conversion
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
@@ -240,6 +247,29 @@ def weights_of(folder: ModelFolder) -> BackboneWeights:
     shape, device = read_shape(folder.config), torch.device("cpu")
     dtype = torch.bfloat16
     return read_torch_weights(folder.weights, shape, is_fused=True, dtype=dtype, device=device)
+
+
+def logits_of(folder: ModelFolder) -> np.ndarray:
+    backbone = load_int8(folder, read_shape(folder.config)).backbone
+    rows = frozen_rows([5, 6, 7], start=0)
+    return backbone.logits(backbone.forward(rows, backbone.new_cache()))
+
+
+@pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
+@pytest.mark.parametrize("is_tuned", [False, True])
+def test_a_conversion_to_int8_is_what_a_load_would_quantize(
+    is_tuned, toy_catalog, tmp_path, monkeypatch
+):
+    if is_tuned:
+        tuning = save_tuning(tmp_path / "tuning.safetensors", locate("toy", quiet).path)
+        monkeypatch.setattr(catalog, "CATALOG", (replace(toy_catalog, tuning_file=str(tuning)),))
+    fused, int8 = locate("toy", quiet), locate("toy", quiet, conversion=int8_conversion())
+    assert fused.path != int8.path
+    assert np.array_equal(logits_of(int8), logits_of(fused))
+    with pytest.raises(ModelError, match="cannot be read"):
+        load_int8(int8, read_shape(int8.config | {"intermediate_size": 7}))
+    own = save_tuning(tmp_path / "own" / "t.safetensors", fused.path)
+    assert locate(f"toy+{own}", quiet, conversion=int8_conversion()).path == fused.path
 
 
 def test_a_bundled_tuning_is_added_when_the_model_is_converted(toy_catalog, tmp_path, monkeypatch):

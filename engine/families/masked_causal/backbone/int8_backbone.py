@@ -4,15 +4,11 @@ Each row is multiplied by itself, so a row's result does not depend on the other
 speculative and autoregressive decoding give the same text to the bit.
 """
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import psutil
 
 from intarsia.engine.arrays import Array, floats
 from intarsia.engine.cache.folder import cache_folder
@@ -21,6 +17,14 @@ from intarsia.engine.families.masked_causal.backbone.drafter import (
     Drafting,
     joined_taps,
     read_drafter,
+)
+from intarsia.engine.families.masked_causal.backbone.int8_weights import (
+    INT8_FORMAT,
+    Int8Weights,
+    num_threads,
+    quantize_output,
+    quantize_stack,
+    read_int8,
 )
 from intarsia.engine.families.masked_causal.backbone.interface import (
     CausalBackbone,
@@ -34,14 +38,11 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import (
     BackboneWeights,
-    Embeddings,
-    LayerWeights,
     read_weights,
 )
 from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled, why_not_kept
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
-from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_support import (
     can_multiply_int8,
     empty_rows,
@@ -54,7 +55,6 @@ from intarsia.engine.kernels.operands import (
     Floats,
     Int8Matrices,
     KeysValues,
-    LayerStack,
     Model,
     PassRows,
     RowsAndBuffers,
@@ -63,17 +63,6 @@ from intarsia.engine.kernels.operands import (
 from intarsia.engine.kernels.vector_writer import dot_product, num_lanes
 from intarsia.engine.kernels.work_units import ThreadTeam
 from intarsia.engine.model_store.locate import ModelFolder
-
-_ROWS_AT_ONCE = 1024  # a whole number of panels
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Int8Weights:
-    """All layers, the output matrix, and the embeddings, which stay as they are."""
-
-    embeddings: Embeddings
-    output: Int8Matrices
-    layers: LayerStack
 
 
 def is_int8_supported() -> bool:
@@ -87,60 +76,6 @@ def why_unfit_for_int8(shape: BackboneShape) -> str | None:
     if shape.head_dim % num_lanes():
         return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
     return None
-
-
-def quantize_weights(weights: BackboneWeights) -> Int8Weights:
-    """Return the weights in int8, with one scale for each row of a matrix.
-
-    Only the embeddings still refer to the given weights, so that a mapped file can be released.
-    """
-    return Int8Weights(
-        embeddings=weights.embeddings,
-        output=_part([weights.output]),
-        layers=_stack_of(weights.layers, weights.norm),
-    )
-
-
-def _stack_of(layers: Sequence[LayerWeights], norm: Array) -> LayerStack:
-    return LayerStack(
-        attn_norms=_stack([layer.attn_norm for layer in layers]),
-        mlp_norms=_stack([layer.mlp_norm for layer in layers]),
-        q_norms=_stack([layer.q_norm for layer in layers]),
-        k_norms=_stack([layer.k_norm for layer in layers]),
-        last_norm=np.array(floats(norm)),
-        qkv=_part([layer.qkv for layer in layers], [layer.qkv_bias for layer in layers]),
-        o=_part([layer.o for layer in layers]),
-        gate_up=_part([layer.gate_up for layer in layers]),
-        down=_part([layer.down for layer in layers]),
-    )
-
-
-def _part(weights: Sequence[Array], biases: Sequence[Array | None] = ()) -> Int8Matrices:
-    """Quantize one part of all layers."""
-    num_out, num_in = weights[0].shape
-    matrices = empty_matrices(len(weights), num_out, num_in)
-
-    def write(block: tuple[int, int]) -> None:
-        i, first = block
-        rows, bias = slice(first, first + _ROWS_AT_ONCE), biases[i] if biases else None
-        write_rows(
-            matrices,
-            i,
-            first,
-            floats(weights[i][rows]),  # block by block: an embedding in float32 is half a GB
-            bias=None if bias is None else floats(bias[rows]),
-        )
-
-    blocks = [(i, first) for i in range(len(weights)) for first in range(0, num_out, _ROWS_AT_ONCE)]
-    with ThreadPoolExecutor(num_threads()) as threads:
-        list(threads.map(write, blocks))
-    return matrices
-
-
-def _stack(arrays: Sequence[Array | None]) -> Floats:
-    """Return all layers' norms, (layers, 0) where the model has none."""
-    present = [floats(array) for array in arrays if array is not None]
-    return np.stack(present) if present else np.empty((len(arrays), 0), np.float32)
 
 
 _CHUNK = 64  # tokens; with 126 a context is read 6 % faster, but a cancel waits for 0.2 s
@@ -242,18 +177,21 @@ class Int8Backbone(CausalBackbone):
 def load_int8(
     folder: ModelFolder, shape: BackboneShape, *, drafter: Path | None = None
 ) -> LoadedBackbone:
-    """Read, tune and quantize a backbone. Raises ModelError."""
+    """Read a backbone; tune and quantize it, unless that was done at its conversion.
+
+    Raises ModelError.
+    """
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
-    is_copied = bool(folder.tunings) or not folder.is_fused
-    require_memory(stored // 2 + is_copied * stored, free_memory(), folder.name)
-    weights = read_weights(folder.weights, shape, is_fused=folder.is_fused)
-    for tuning in folder.tunings:
-        weights = tune(weights, shape, tuning)
-    # Mapped a second time, only the rows that are looked up come into memory.
-    embeddings = read_weights(folder.weights, shape, is_fused=folder.is_fused).embeddings
+    if folder.format == INT8_FORMAT:
+        require_memory(stored, free_memory(), folder.name)
+        weights = read_int8(folder.weights[0], shape)
+    else:
+        is_copied = bool(folder.tunings) or not folder.is_fused
+        require_memory(stored // 2 + is_copied * stored, free_memory(), folder.name)
+        weights = _quantized(folder, shape)
     backbone = Int8Backbone(
         shape,
-        replace(quantize_weights(weights), embeddings=embeddings),
+        weights,
         num_threads=num_threads(),
         drafter=None if drafter is None else read_drafter(drafter, shape),
     )
@@ -262,13 +200,29 @@ def load_int8(
     return LoadedBackbone(backbone=backbone, device="cpu", format_name="int8", notes=notes)
 
 
-def num_threads() -> int:
-    """Return how many threads compute a pass: one for each core that this process may use."""
-    configured = os.environ.get("OMP_NUM_THREADS", "")
-    if configured.isdigit() and int(configured):
-        return int(configured)
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(psutil.cpu_count(logical=False) or 1, allowed or 1))
+def _quantized(folder: ModelFolder, shape: BackboneShape) -> Int8Weights:
+    weights = read_weights(folder.weights, shape, is_fused=folder.is_fused)
+    for tuning in folder.tunings:
+        weights = tune(weights, shape, tuning)
+    # Mapped a second time, only the rows that are looked up come into memory.
+    embeddings = read_weights(folder.weights, shape, is_fused=folder.is_fused).embeddings
+    return replace(quantize_weights(weights), embeddings=embeddings)
+
+
+def quantize_weights(weights: BackboneWeights) -> Int8Weights:
+    """Return the weights in int8; only the embeddings still refer to the given ones."""
+    return Int8Weights(
+        embeddings=weights.embeddings,
+        output=quantize_output(partial(_tensor_of, weights)),
+        layers=quantize_stack(partial(_tensor_of, weights), len(weights.layers)),
+    )
+
+
+def _tensor_of(weights: BackboneWeights | Drafter, name: str) -> Array | None:
+    """Return a tensor by its name in our own layout, such as ``layers.3.qkv``."""
+    *layer, part = name.split(".")
+    found: Array | None = getattr(weights.layers[int(layer[1])] if layer else weights, part)
+    return found
 
 
 def _buffers(model: Model, x: Floats) -> Buffers:
@@ -298,7 +252,7 @@ class _DraftProducts:
         self._first_layer = backbone.shape.num_layers
         self._context = quantize_matrix(drafter.context)
         self._output = quantize_matrix(floats(backbone.embeddings.output[drafter.vocabulary]))
-        stack = _stack_of(drafter.layers, drafter.norm)
+        stack = quantize_stack(partial(_tensor_of, drafter), len(drafter.layers))
         sizes = sizes._replace(intermediate=drafter.layers[0].down.shape[1])
         self._model = Model(stack, sizes, np.empty(0, np.int64))
 

@@ -20,9 +20,11 @@ from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
     load_int8,
     why_unfit_for_int8,
 )
+from intarsia.engine.families.masked_causal.backbone.int8_weights import int8_conversion
 from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
+from intarsia.engine.model_store.gguf.convert import Conversion
 from intarsia.engine.model_store.locate import ModelFolder
 
 
@@ -68,20 +70,28 @@ def may_have_gpu() -> bool:
     return any(map(os.path.exists, ("/dev/nvidia0", "/dev/kfd", "/dev/dxg")))
 
 
+def conversion_for(dtype: Dtype, device: Device) -> Conversion | None:
+    """Return what catalog models are converted to for these settings, None for bfloat16."""
+    return int8_conversion() if _why_not_int8_here(dtype, device) is None else None
+
+
 def _why_not_int8(
     folder: ModelFolder, shape: BackboneShape, dtype: Dtype, device: Device
 ) -> str | None:
     """Return why a backbone is not run by our kernels, None if it is."""
-    if dtype not in ("auto", "int8"):
-        return f"`--dtype` is {dtype}"
     if is_run_by_transformers(folder.config):
         return "int8 is for the shapes of Llama and Qwen"
+    return _why_not_int8_here(dtype, device) or why_unfit_for_int8(shape)
+
+
+def _why_not_int8_here(dtype: Dtype, device: Device) -> str | None:
+    """Return why these settings and this processor do not allow int8, None if they do."""
+    if dtype not in ("auto", "int8"):
+        return f"`--dtype` is {dtype}"
     is_free = device == "auto" and dtype == "auto"
     found = _torch().device_for(device) if is_free and may_have_gpu() else device
     if found not in ("auto", "cpu"):
         return f"it is for the CPU, not for {found}"
-    if (reason := why_unfit_for_int8(shape)) is not None:
-        return reason
     try:
         is_supported = is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch needs none
