@@ -109,6 +109,7 @@ def test_experts_take_as_many_bits_as_they_should(kind: LowBit, bits: float) -> 
     assert num_bytes == pytest.approx(4 * 32 * 32 * bits / 8)
 
 
+@pytest.mark.usefixtures("cache")  # it keeps what it quantises
 def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None:
     folder = save_tiny_checkpoint(tmp_path)
     config = EngineConfig(model=str(folder), device="cpu", dtype="bfloat16", quantize="int4")
