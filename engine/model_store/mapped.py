@@ -1,9 +1,7 @@
 """Map the tensors of safetensors files into memory as NumPy arrays, and write such files."""
 
-import json
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import numpy as np
 
 from intarsia.engine.arrays import Array
 from intarsia.engine.model_store.checkpoint import read_safetensors_header
+from intarsia.engine.model_store.gguf.convert import header_of
 
 _FORMATS = {
     "BF16": np.uint16,  # bits: NumPy has no bfloat16
@@ -47,30 +46,12 @@ def _view(content: Array, name: str, entry: Mapping[str, Any]) -> Array:
     return content[begin:end].view(_FORMATS[entry["dtype"]]).reshape(entry["shape"])
 
 
-_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
-
-
-def header_of(
-    tensors: Iterable[tuple[str, str, tuple[int, ...]]], metadata: Mapping[str, str]
-) -> bytes:
-    """Return the header of a file with these tensors: name, format and shape of each, in order.
-
-    It is padded so that the numbers begin at an aligned byte.
-    """
-    entries: dict[str, object] = {"__metadata__": dict(metadata)}
-    end = 0
-    for name, format_, shape in tensors:
-        begin, end = end, end + np.dtype(_FORMATS[format_]).itemsize * math.prod(shape)
-        entries[name] = {"dtype": format_, "shape": list(shape), "data_offsets": [begin, end]}
-    text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
-    return len(text).to_bytes(8, "little") + text
-
-
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """Write NumPy arrays to a file, which is on the disk afterwards. Raises OSError."""
     names = {np.dtype(kind): name for name, kind in _FORMATS.items()}  # a uint16 is a U16
-    listed = ((name, names[array.dtype], array.shape) for name, array in tensors.items())
+    listed = (
+        (name, names[array.dtype], array.shape, array.nbytes) for name, array in tensors.items()
+    )
     with path.open("wb") as file:
         file.write(header_of(listed, metadata))
         for array in tensors.values():

@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,6 @@ from intarsia.engine.model_store.gguf.read import (
     read_gguf_model,
 )
 from intarsia.engine.model_store.gguf.tensors import GgufFile
-from intarsia.engine.model_store.mapped import header_of
 
 _SEAL_NAME = "intarsia.seal"
 _SMALL = ("config.json", "tokenizer.json")
@@ -131,6 +130,7 @@ CONVERSION_VERSION = 1
 """Raised whenever the written content changes: models are then converted again, to new folders."""
 
 _FOLDER_MODE, _FILE_MODE = 0o755, 0o644  # whatever the umask: no one else writes there
+_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
 _BYTES_PER_NUMBER = 2
 
 
@@ -222,7 +222,7 @@ def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
 def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress: Progress) -> None:
     tensors = model.tensors
     with path.open("wb") as file:
-        listed = ((tensor.name, "BF16", tensor.shape) for tensor in tensors)
+        listed = ((it.name, "BF16", it.shape, _num_bytes(it)) for it in tensors)
         file.write(header_of(listed, {"format": FUSED_FORMAT}))
         for index, tensor in enumerate(tensors):
             on_progress("converting the model", index / len(tensors))
@@ -231,6 +231,23 @@ def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress
         on_progress("converting the model", 1.0)
         file.flush()
         os.fsync(file.fileno())  # before the rename: a power cut must not leave an empty file
+
+
+def header_of(
+    tensors: Iterable[tuple[str, str, tuple[int, ...], int]], metadata: Mapping[str, str]
+) -> bytes:
+    """Return a safetensors header for tensors in order: name, format, shape and bytes of each.
+
+    It is padded so that the numbers begin at an aligned byte.
+    """
+    entries: dict[str, object] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name, format_, shape, num_bytes in tensors:
+        begin, end = end, end + num_bytes
+        entries[name] = {"dtype": format_, "shape": list(shape), "data_offsets": [begin, end]}
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text
 
 
 def _num_bytes(tensor: FusedTensor) -> int:

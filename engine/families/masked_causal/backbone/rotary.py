@@ -30,8 +30,11 @@ def inverse_frequencies(shape: BackboneShape) -> npt.NDArray[np.float32]:
 def rotation(positions: Array, frequencies: Array) -> tuple[Array, Array]:
     """Return cosine and sine, each (…, rows, head_dim / 2) float32, for positions (…, rows)."""
     angles = floats(positions)[..., None] * frequencies
-    xp = array_namespace(angles)
-    return xp.cos(angles), xp.sin(angles)
+    if not isinstance(angles, np.ndarray):
+        return angles.cos(), angles.sin()
+    # NumPy's functions of float32 round otherwise on each processor; a last bit changes texts.
+    exact = angles.astype(np.float64)
+    return np.cos(exact).astype(np.float32), np.sin(exact).astype(np.float32)
 
 
 def rotate(x: Array, cosine: Array, sine: Array) -> Array:
