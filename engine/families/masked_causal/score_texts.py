@@ -6,7 +6,6 @@ other one is read from where the two part, up to some tokens after they meet aga
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from intarsia.engine.arrays import floats
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -17,14 +16,10 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     WindowReader,
 )
 from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.engine.families.text_change import MAX_TEXTS, Change, change_of
 from intarsia.engine.families.validate_request import require_range
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import ScoreTexts, TextScores
-
-MAX_TEXTS = 256
-
-_NUM_AFTER = 24
-"""Tokens that are scored after a text meets the present one again: about two lines."""
 
 
 class TextScorer:
@@ -47,7 +42,7 @@ class TextScorer:
         parts = [common_prefix_length(present, ids) for ids in others]
         read = self._reader.read(present, min(parts) - 1, control)
         order = self._likeliest_first(read, others, parts)[: request.max_scored]
-        changes = {number: _change(read.ids, others[number], parts[number]) for number in order}
+        changes = {number: change_of(read.ids, others[number]) for number in order}
         gains: list[float | None] = [None] * len(others)
         for number, gain in zip(order, self._gains(read, changes.values(), control), strict=True):
             gains[number] = gain
@@ -78,7 +73,7 @@ class TextScorer:
         return sorted(range(len(others)), key=lambda number: -gain(number))
 
     def _gains(
-        self, read: ReadWindow, changes: Collection["_Change"], control: FillControl
+        self, read: ReadWindow, changes: Collection[Change], control: FillControl
     ) -> Iterator[float]:
         """Yield by how many nats each change makes the ids that were read likelier."""
         first = min(change.start for change in changes)
@@ -89,23 +84,3 @@ class TextScorer:
             likely = present[change.start - first : change.end - first].sum()
             new = log_p_after(read, change.start, change.new, control)
             yield float(new - likely)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Change:
-    """The ids from ``start`` to ``end`` of the present text become ``new``."""
-
-    start: int
-    end: int
-    new: Sequence[int]
-
-
-def _change(present: Sequence[int], ids: Sequence[int], start: int) -> _Change:
-    """Return the change to ids that part from the present ones at ``start``.
-
-    It ends some tokens after both meet again: those make a text unlikely that only begins well.
-    """
-    most = min(len(present), len(ids)) - start
-    num_equal = common_prefix_length(present[::-1][:most], ids[::-1][:most])
-    num_left = max(0, num_equal - _NUM_AFTER)
-    return _Change(start=start, end=len(present) - num_left, new=ids[start : len(ids) - num_left])
