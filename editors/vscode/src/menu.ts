@@ -37,7 +37,7 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
     pause,
     choice("circle-slash", "Turn off or on", "toggle"),
     ...toggle,
-    choice("hand", "Only when asked, or also by itself", "toggleAutomatic"),
+    choice("keyboard", "Only when asked, or also by itself", "toggleAutomatic"),
     choice("question", "Why was nothing shown?", "showWhy"),
     choice("eye", "Show what the model sees", "showContext"),
     setting("wand", "Next edits: how sure they must be", "@id:intarsia.nextEdit"),
