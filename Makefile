@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
@@ -16,8 +17,8 @@ RELEASE_READY := $(RELEASE)/.ready
 .PHONY: help demo test test-all test-slow test-research setup lint figures walk types types-research pull \
   llama-cpp extension-check foreign-clients lock audit sbom bench eval soak clean
 
-# Sample files are filled.
-demo: setup
+# Sample files are filled. Installs no more than a user does.
+demo: $(INSTALLED)
 	$(BIN)/intarsia demo
 
 # Each target with the comment above it.
@@ -44,19 +45,25 @@ test-research: types-research pull
 # An environment with all packages, in .venv.
 setup: $(READY)
 
-# All packages but torch are pinned by hash. Where there is no NVIDIA card, torch's CPU wheels are
-# taken if their index answers; elsewhere, and on a Mac, the plain ones.
-$(READY): pyproject.toml research/pyproject.toml requirements.hashed.lock
+# All packages but torch are pinned by hash.
+$(INSTALLED): pyproject.toml requirements.hashed.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "intarsia needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "python cannot make a venv: on Debian, apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements.hashed.lock
+	$(BIN)/python -m pip install -q --no-deps -e .
+	@touch $(INSTALLED)
+
+# Where there is no NVIDIA card, torch's CPU wheels are taken if their index answers; elsewhere, and
+# on a Mac, the plain ones.
+$(READY): $(INSTALLED) research/pyproject.toml requirements-dev.hashed.lock
+	$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements-dev.hashed.lock
 	@if [ "$$(uname)" = Linux ] && ! nvidia-smi -L >/dev/null 2>&1 && \
 	    $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(CPU_WHEELS)/torch/", timeout=5)' 2>/dev/null; \
 	  then set -x; $(BIN)/python -m pip install -q --index-url $(CPU_WHEELS) $(TORCH); \
 	  else set -x; $(BIN)/python -m pip install -q $(TORCH); fi
-	$(BIN)/python -m pip install -q --no-deps -e . -e ./research
+	$(BIN)/python -m pip install -q --no-deps -e ./research
 	@touch $(READY)
 
 # The VS Code extension's own checks, where there is npm to run them.
@@ -110,20 +117,21 @@ types-research: types
 
 # Steps of a release: hashes of the locked versions, known vulnerabilities, lists of what is in it.
 lock: $(RELEASE_READY)
-	@sed -n '/^#/p' requirements.hashed.lock > $(RELEASE)/locked
-	$(RELEASE)/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-deps \
-	  --no-header --no-annotate requirements.lock >> $(RELEASE)/locked
-	@cp $(RELEASE)/locked requirements.hashed.lock
+	@for name in requirements requirements-dev; do \
+	  sed -n '/^#/p' $$name.hashed.lock > $(RELEASE)/locked && \
+	  $(RELEASE)/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-deps \
+	    --no-header --no-annotate $$name.lock >> $(RELEASE)/locked && \
+	  cp $(RELEASE)/locked $$name.hashed.lock || exit 1; done
 
 # Torch, which has no hash, is in both. Strict: a version that the service does not know is an error,
 # as it would be passed over otherwise.
 audit: $(RELEASE_READY)
-	@{ cat requirements.lock; echo $(TORCH); } > $(RELEASE)/audited
+	@{ cat requirements.lock requirements-dev.lock; echo $(TORCH); } > $(RELEASE)/audited
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --no-deps -r $(RELEASE)/audited
 	cd editors/vscode && npm audit
 
 sbom: $(RELEASE_READY)
-	@{ cat requirements.hashed.lock; echo $(TORCH); } > $(RELEASE)/contained
+	@cp requirements.hashed.lock $(RELEASE)/contained
 	$(RELEASE)/bin/cyclonedx-py requirements $(RELEASE)/contained --pyproject pyproject.toml \
 	  -o build/server.cdx.json
 	cd editors/vscode && npm sbom --package-lock-only --sbom-type application --sbom-format cyclonedx \

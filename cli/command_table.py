@@ -144,6 +144,12 @@ def load(module: str) -> Any:
     gc.disable()  # imported objects stay: collecting among them takes a quarter of the start
     try:
         return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "transformers"):
+            raise
+        raise CliError(
+            "this needs torch, which is not installed: pip install 'intarsia[torch]'", ExitCode.MODEL
+        ) from error
     finally:
         gc.enable()
 

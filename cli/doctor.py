@@ -80,6 +80,9 @@ from intarsia.engine.families.diffusion_gemma.choose_form import about_released
 print(about_released())
 """
 _TORCH_TIMEOUT_S = 120
+_WHAT_TORCH_IS_FOR = (
+    "GPUs, DiffusionGemma and models of other shapes need it: pip install 'intarsia[torch]'"
+)
 
 
 def check_python() -> Finding:
@@ -104,9 +107,9 @@ def check_packages() -> Finding:
 
 
 def check_torch() -> Finding:
-    """Check that torch starts, and where it computes."""
+    """Check that torch starts, and where it computes. Without a GPU none is needed."""
     if not _is_installed("torch"):
-        return missing("torch", "not installed", "install intarsia again")
+        return ok("torch", f"not installed; {_WHAT_TORCH_IS_FOR}")
     probe = probe_torch()
     if probe.error:
         return missing(
@@ -211,6 +214,8 @@ def check_gemma() -> Finding:
         status = None
     if status is not None and status.family == "diffusion_gemma":
         return ok("gemma", f"{status.model}: {'; '.join(status.notes)}")
+    if not _is_installed("torch"):
+        return ok("gemma", "needs torch, which is not installed")
     said = probe_torch(_GEMMA_PROBE).said
     return ok("gemma", said or "torch does not start")
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,18 @@ def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: py
     finding = doctor.check_torch()
     assert finding.state == "missing"
     assert "libgomp" in finding.found
+
+
+def test_without_torch_nothing_is_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "version", lambda name: _not_installed(name))
+    for check in (doctor.check_torch, check_gemma):
+        finding = check()
+        assert finding.state == "ok"
+        assert "torch" in finding.found
+
+
+def _not_installed(name: str) -> str:
+    raise PackageNotFoundError(name)
 
 
 def test_where_diffusiongemma_would_run_is_told_with_the_reason(monkeypatch: pytest.MonkeyPatch):
