@@ -148,7 +148,8 @@ def load(module: str) -> Any:
         if error.name not in ("torch", "transformers"):
             raise
         raise CliError(
-            "this needs torch, which is not installed: pip install 'intarsia[torch]'", ExitCode.MODEL
+            "this needs torch, which is not installed: pip install 'intarsia[torch]'",
+            ExitCode.MODEL,
         ) from error
     finally:
         gc.enable()

@@ -110,7 +110,7 @@ def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: py
 
 
 def test_without_torch_nothing_is_missing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(doctor, "version", lambda name: _not_installed(name))
+    monkeypatch.setattr(doctor, "version", _not_installed)
     for check in (doctor.check_torch, check_gemma):
         finding = check()
         assert finding.state == "ok"

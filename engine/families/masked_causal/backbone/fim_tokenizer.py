@@ -61,8 +61,8 @@ def byte_level_bytes(token: str | None) -> bytes:
     if token is None:
         return b""
     try:
-        return bytes(_BYTES_OF_CHARACTERS[character] for character in token)
-    except KeyError:
+        return token.translate(_BYTES_OF_CHARACTERS).encode("latin-1")
+    except UnicodeEncodeError:
         return token.encode()
 
 
@@ -80,12 +80,14 @@ def _is_lossless(tokenizer: Tokenizer, bytes_of: BytesOf) -> bool:
     return b"".join(bytes_of(tokenizer.id_to_token(i)) for i in ids) == _SAMPLE.encode()
 
 
-def _bytes_of_characters() -> dict[str, int]:
-    """Return the table from printable characters to bytes of byte-level BPE (GPT-2)."""
+def _bytes_of_characters() -> dict[int, int]:
+    """Return the table from printable characters to bytes of byte-level BPE (GPT-2).
+
+    Characters below 256 that stand for no byte become one that is none.
+    """
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    table = {chr(b): b for b in plain}
     others = [b for b in range(256) if b not in plain]
-    return table | {chr(256 + n): b for n, b in enumerate(others)}
+    return {b: b for b in plain} | {b: 0xFFFF for b in others} | dict(enumerate(others, 256))
 
 
 _BYTES_OF_CHARACTERS = _bytes_of_characters()

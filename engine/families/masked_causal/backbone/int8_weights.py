@@ -149,12 +149,15 @@ def read_int8(path: Path, shape: BackboneShape) -> Int8Weights:
     """Read such a file. Raises ModelError where it does not fit the shape."""
     try:
         tensors = map_tensors([path])
-        sizes = {
+        sizes: dict[str, tuple[int, int, int]] = {
             part: (shape.num_layers, it.num_out, it.num_in) for part, it in shape.matrices().items()
         }
         layers: dict[str, Any] = {name: np.array(tensors[name]()) for name in _NORMS}
-        layers |= {part: _read_matrices(tensors, part, size) for part, size in sizes.items()}
-        output = _read_matrices(tensors, "output", (1, shape.vocab_size, shape.hidden))
+        sizes["output"] = (1, shape.vocab_size, shape.hidden)
+        with ThreadPoolExecutor(num_threads()) as threads:
+            read = threads.map(partial(_read_matrices, tensors), sizes, sizes.values())
+            layers |= zip(sizes, read, strict=True)
+        output = layers.pop("output")
         tensors = map_tensors([path])  # anew: only rows that are looked up come into memory
         embed = tensors["embed"]()
         return Int8Weights(
