@@ -38,10 +38,7 @@ try {
   const sha256 = createHash("sha256")
     .update(readFileSync(join("server", wheel)))
     .digest("hex");
-  const [, torch] = /^TORCH := (torch==\S+)$/m.exec(
-    readFileSync(join(repository, "Makefile"), "utf8"),
-  );
-  writeFileSync("server/bundle.json", JSON.stringify({ version, wheel, sha256, torch }));
+  writeFileSync("server/bundle.json", JSON.stringify({ version, wheel, sha256 }));
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }

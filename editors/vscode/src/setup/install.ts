@@ -1,4 +1,4 @@
-// Makes the private environment: installs uv, torch and the server, checks that it runs, marks it.
+// Makes the private environment: installs uv and the server, checks that it runs, marks it.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,16 +8,12 @@ import { uvSettingsFromPip } from "./pipSettings";
 import { type Bundle, environmentFolder, markComplete, pythonOf } from "./privateEnvironment";
 import { findPython, findUv, lastLine, SetupCancelled, SetupError } from "./programs";
 
-const CPU_WHEELS = "https://download.pytorch.org/whl/cpu/torch/";
-
 export interface Installation {
   run: Run;
   bundle: Bundle;
   storage: string;
   path: string;
   env: NodeJS.ProcessEnv;
-  /** Take torch's CPU wheels from their own index, if it answers. */
-  usesCpuIndex: boolean;
   signal: AbortSignal;
   report: (message: string) => void;
   log: (line: string) => void;
@@ -43,10 +39,9 @@ async function populate(folder: string, options: Installation): Promise<void> {
   options.report("looking for Python and uv");
   const runOptions = { cwd: storage, env: options.env, signal };
   const python = await findPython(run, runOptions);
-  const [uv, fromPip, hasCpuIndex] = await Promise.all([
+  const [uv, fromPip] = await Promise.all([
     findUv(run, python, storage, options.path, runOptions),
     python === null ? {} : uvSettingsFromPip(run, python, storage, options.env),
-    options.usesCpuIndex && python !== null && answers(CPU_WHEELS, run, python, options.env),
   ]);
   const env = { ...options.env, ...fromPip, UV_NO_PROGRESS: "1" };
 
@@ -77,7 +72,6 @@ async function populate(folder: string, options: Installation): Promise<void> {
   // Try the tested versions first; uv checks their hashes. A mirror may lack them; the supported
   // ranges work as well.
   const tested = [...pip, "--constraints", bundle.constraints];
-  const cpu = hasCpuIndex ? ["--torch-backend", "cpu"] : [];
 
   await runUv("making the environment", [
     "venv",
@@ -87,7 +81,6 @@ async function populate(folder: string, options: Installation): Promise<void> {
     python ?? ">=3.11",
     folder,
   ]);
-  await runUv("downloading torch", [...tested, ...cpu, bundle.torch], [...pip, bundle.torch]);
   await runUv("downloading packages", [...tested, bundle.wheel], [...pip, bundle.wheel]);
 
   options.report("checking that it starts");
@@ -95,17 +88,6 @@ async function populate(folder: string, options: Installation): Promise<void> {
   if ((await versionOfProgram(run, command, args)) !== bundle.version) {
     throw new SetupError("the installed server does not run: see the log");
   }
-}
-
-/** Whether an address answers within seconds, through the user's proxies. */
-async function answers(
-  address: string,
-  run: Run,
-  python: string,
-  env: NodeJS.ProcessEnv,
-): Promise<boolean> {
-  const program = `import urllib.request as u; u.urlopen("${address}", timeout=5)`;
-  return (await run(python, ["-P", "-c", program], { env, timeoutMs: 10_000 })).code === 0;
 }
 
 /** Remove environments of other versions; one that is in use may stay. */

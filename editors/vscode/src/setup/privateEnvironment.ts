@@ -16,12 +16,10 @@ export interface Bundle {
   sha256: string;
   /** Absolute path of the versions that the server is tested with, each with its files' hashes. */
   constraints: string;
-  /** Requirement of torch, for example `torch==2.13.0`. */
-  torch: string;
 }
 
 /** `server/bundle.json`; it names files without their folder. */
-type Manifest = Pick<Bundle, "version" | "wheel" | "sha256" | "torch">;
+type Manifest = Pick<Bundle, "version" | "wheel" | "sha256">;
 
 export function readBundle(extensionFolder: string): Bundle {
   const folder = join(extensionFolder, "server");

@@ -3,7 +3,7 @@
 import { type LogOutputChannel, ProgressLocation, window } from "vscode";
 import { fail } from "../messages";
 import { run } from "../run";
-import { mayFetch, type TorchWheels } from "./consent";
+import { mayFetch } from "./consent";
 import { install } from "./install";
 import type { Bundle } from "./privateEnvironment";
 import { SetupCancelled, SetupError } from "./programs";
@@ -20,8 +20,7 @@ export interface SetUp {
 /** Make the private environment. Errors are shown to the user. */
 export async function setUpServer(options: SetUp): Promise<void> {
   const env = { ...process.env, PATH: options.path };
-  const torch = await torchWheels(env);
-  if (!(await mayFetch(options.storage, torch))) {
+  if (!(await mayFetch(options.storage))) {
     return;
   }
   const progressOptions = {
@@ -41,7 +40,6 @@ export async function setUpServer(options: SetUp): Promise<void> {
         ...options,
         run,
         env,
-        usesCpuIndex: torch === "small, from its own index",
         signal: controller.signal,
         report,
         log: (line) => options.log.info(line),
@@ -65,13 +63,4 @@ function showError(error: unknown, log: LogOutputChannel): void {
       log.show();
     }
   });
-}
-
-/** Only on Linux do torch's default wheels contain the code for NVIDIA cards: most of their size. */
-async function torchWheels(env: NodeJS.ProcessEnv): Promise<TorchWheels> {
-  if (process.platform !== "linux") {
-    return "small";
-  }
-  const hasCard = (await run("nvidia-smi", ["-L"], { env, timeoutMs: 10_000 })).code === 0;
-  return hasCard ? "for NVIDIA cards" : "small, from its own index";
 }

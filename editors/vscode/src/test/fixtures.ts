@@ -10,7 +10,6 @@ export const BUNDLE = {
   wheel: "/bundle/intarsia.whl",
   sha256: "ab".repeat(32),
   constraints: "/bundle/requirements.hashed.lock",
-  torch: "torch==2.13.0",
 };
 
 const made: string[] = [];
