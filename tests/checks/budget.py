@@ -15,20 +15,22 @@ DATA = ("builtin_files", "samples")  # files to measure with and to show, not to
 
 
 def part_of(path: Path) -> str | None:
-    """Return the part that a Python file counts for, None for data and for recorded pictures."""
+    """Return the part that a file of code counts for, None for data and for recorded pictures."""
+    if path.parts[0] == "editors":
+        return "editors" if path.suffix in (".ts", ".lua") else None
     if path.suffix != ".py" or set(DATA) & set(path.parts):
         return None
     if "tests" in path.parts or path.name == "conftest.py":
         return "tests"
     top = path.parts[0]
-    return {"research": "research", "docs": None, "editors": None}.get(top, "product")
+    return {"research": "research", "docs": None}.get(top, "product")
 
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the lines and files of each part, of what git tracks or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    found = {"product": (0, 0), "research": (0, 0), "tests": (0, 0)}
+    found = {"product": (0, 0), "research": (0, 0), "tests": (0, 0), "editors": (0, 0)}
     for path in {Path(name) for name in listed.split("\0") if name}:
         part = part_of(path)
         if part and (ROOT / path).is_file():
