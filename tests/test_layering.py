@@ -34,11 +34,15 @@ HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
 def imports(path: Path) -> Iterator[str]:
     """Yield every imported name, those inside functions and for type checkers too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from imported_by(node)
+
+
+def imported_by(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        assert node.level == 0, f"relative import of {node.module}"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def imports_in(*folders: str) -> Iterator[tuple[str, str]]:
@@ -161,6 +165,29 @@ def late_imports(path: Path) -> Iterator[int]:
         if isinstance(statement, ast.Import | ast.ImportFrom)
     }
     yield from sorted(inside)
+
+
+def imports_at_top(path: Path) -> set[str]:
+    """Return the names that a module imports as soon as it is imported itself."""
+    late = set(late_imports(path))
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    early = (node for node in nodes if getattr(node, "lineno", 0) not in late)
+    return {name for node in early for name in imported_by(node)}
+
+
+def test_what_a_plain_install_runs_imports_no_torch() -> None:
+    """Commands, server and engine, up to what is imported late; export and import need torch."""
+    at_top = {path: imports_at_top(path) for path in import_graph()}
+    roots = {ROOT / name for name in ("cli", "lsp", "engine/service")}
+    found = {path for path in at_top if not roots.isdisjoint(path.parents)}
+    new = found = found - {ROOT / "cli/interchange.py"}
+    while new:
+        files = {module_file(it) for at in new for it in at_top[at] if is_within(it, "intarsia")}
+        new = {path for path in files if path is not None} - found
+        found = found | new
+    assert len(found) > 200
+    names = {(path, name.partition(".")[0]) for path in found for name in at_top[path]}
+    assert not [(at, name) for at, name in names if name in ("torch", "transformers", "scipy")]
 
 
 def test_imports_stand_at_the_top_but_for_a_few_heavy_ones() -> None:

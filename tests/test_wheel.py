@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from email import message_from_string
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from checkout import PARTS, ROOT, modules
@@ -57,6 +59,16 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
     run(*pip, "install", "-q", "--no-deps", "--no-index", wheel, cwd=folder)
     return python
+
+
+def test_the_wheel_asks_for_torch_only_as_an_extra(wheel: Path) -> None:
+    with ZipFile(wheel) as packed:
+        name = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+        needed = message_from_string(packed.read(name).decode()).get_all("Requires-Dist", [])
+    assert [it for it in needed if it.startswith("numpy")]
+    heavy = [it for it in needed if it.startswith(("torch", "transformers", "scipy"))]
+    assert len(heavy) == 2
+    assert all(it.endswith('; extra == "torch"') for it in heavy)
 
 
 def test_every_module_of_the_wheel_can_be_found(python: Path) -> None:
