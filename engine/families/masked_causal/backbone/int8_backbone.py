@@ -168,7 +168,7 @@ class Int8Backbone(CausalBackbone):
             whole,
             wanted,
         )
-        return wanted.buffers._replace(taps=whole.buffers.taps)
+        return wanted.buffers
 
     def logits(self, hidden: Floats) -> Floats:
         return multiply_rows(self._weights.output, np.ascontiguousarray(hidden), self.team)
@@ -288,6 +288,6 @@ def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
             mixed=buffers.mixed[first:],
             gate_up=buffers.gate_up[first:],
             hidden=buffers.hidden[first:],
-            taps=buffers.taps[:, first:],
+            taps=buffers.taps,  # of all rows: a part of them would be another type to compile for
         ),
     )
