@@ -10,7 +10,7 @@ from gguf import GGUFReader, dequantize
 
 from intarsia.engine.errors import ModelError
 
-_CHUNK_ELEMENTS = 4 * 1024 * 1024
+_CHUNK_ELEMENTS = 256 * 1024  # what a cache holds
 _MAX_VALUES = 5_000_000
 """In the metadata: a large vocabulary with its merges has a million."""
 
@@ -21,6 +21,15 @@ class _BoundedReader(GGUFReader):  # type: ignore[misc]
     def __init__(self, path: Path) -> None:
         self._num_values = 0
         super().__init__(path)
+
+    @property
+    def data(self) -> npt.NDArray[np.uint8]:
+        """The mapped file, as a plain array: slices of a ``memmap`` take ten times as long."""
+        return self._data
+
+    @data.setter
+    def data(self, mapped: npt.NDArray[np.uint8]) -> None:
+        self._data = np.asarray(mapped)
 
     def _get(
         self, offset: int, dtype: npt.DTypeLike, count: int = 1, override_order: Any = None

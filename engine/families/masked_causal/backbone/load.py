@@ -71,8 +71,15 @@ def may_have_gpu() -> bool:
 
 
 def conversion_for(dtype: Dtype, device: Device) -> Conversion | None:
-    """Return what catalog models are converted to for these settings, None for bfloat16."""
-    return int8_conversion() if _why_not_int8_here(dtype, device) is None else None
+    """Return what catalog models are converted to for these settings, None for bfloat16.
+
+    Raises ModelError where that needs torch and it is not installed, before a file is written.
+    """
+    reason = _why_not_int8_here(dtype, device)
+    if reason is None:
+        return int8_conversion()
+    require_torch(f"int8 is not used here ({reason})")
+    return None
 
 
 def _why_not_int8(

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,11 @@ def test_a_processor_computes_in_int8_without_torch(dtype, device, toy):
     ],
 )
 def test_what_needs_torch_says_how_to_install_it(options, reason, toy):
-    with pytest.raises(ModelError, match="torch is not installed: pip install") as refused:
-        load_toy(toy, **options)
-    assert reason in str(refused.value)
+    settings = {"dtype": "auto", "device": "auto"} | options
+    for act in (partial(load_toy, toy), load.conversion_for):  # before a file is converted, too
+        with pytest.raises(ModelError, match="torch is not installed: pip install") as refused:
+            act(**settings)
+        assert reason in str(refused.value)
 
 
 def test_a_named_number_format_is_computed_by_torch(toy):
@@ -103,6 +106,7 @@ def test_torch_is_asked_for_a_gpu_only_where_there_is_a_driver(
 def test_a_fill_imports_no_torch(toy: Path, drafter: Path):
     program = """
 import sys
+from functools import partial
 from pathlib import Path
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.fill_control import NO_CONTROL
