@@ -60,7 +60,7 @@ def _lines() -> Iterator[str]:
     machine = f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"
     yield f"Python {platform.python_version()}, {machine}"
     for needed in requires("intarsia") or ():
-        if "extra ==" not in needed:
+        if 'extra == "test"' not in needed:  # torch is of use if it is there
             name = re.split(r"[^\w.-]", needed, maxsplit=1)[0]
             with suppress(PackageNotFoundError):  # the doctor tells what is missing
                 yield f"{name} {version(name)}"
