@@ -103,10 +103,10 @@ def test_torch_is_asked_for_a_gpu_only_where_there_is_a_driver(
 
 
 @in_int8
-def test_a_fill_imports_no_torch(toy: Path, drafter: Path):
+def test_a_fill_imports_no_torch_and_leaves_the_cores_to_the_passes(toy: Path, drafter: Path):
     program = """
+import os
 import sys
-from functools import partial
 from pathlib import Path
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.fill_control import NO_CONTROL
@@ -117,7 +117,9 @@ filler = load_filler(EngineConfig(model=folder, drafter=Path(drafter)), folder, 
 fill = Fill(id=1, prefix="def f(", suffix="):", max_tokens=9, num_candidates=3)
 print(filler.fill(fill, NO_CONTROL).num_forwards > 0)
 print(sorted({"torch", "transformers"} & sys.modules.keys()))
+print(os.environ["OPENBLAS_NUM_THREADS"])
 """
     command = [sys.executable, "-c", program, str(toy), str(drafter)]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))
-    assert done.stdout.splitlines()[-2:] == ["True", "[]"], done.stderr
+    environment = {name: it for name, it in os.environ.items() if "THREADS" not in name}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines()[-3:] == ["True", "[]", "1"], done.stderr
