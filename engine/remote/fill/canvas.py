@@ -190,7 +190,7 @@ class CanvasRun:
     ) -> None:
         """Have canvas after canvas denoised until the text has an end.
 
-        A hole of one canvas may have several answers, of which the surest comes first.
+        A hole of one canvas may have several answers, the surest first.
         """
         task, written = self._task, self._written
         prompt, noise = list(task.context), _noise(task)

@@ -158,7 +158,7 @@ def read_int8(path: Path, shape: BackboneShape) -> Int8Weights:
             read = threads.map(partial(_read_matrices, tensors), sizes, sizes.values())
             layers |= zip(sizes, read, strict=True)
         output = layers.pop("output")
-        tensors = map_tensors([path])  # anew: only rows that are looked up come into memory
+        tensors = map_tensors([path])  # again: it maps only what is looked up
         embed = tensors["embed"]()
         return Int8Weights(
             embeddings=Embeddings(
