@@ -11,7 +11,7 @@ from pathlib import Path
 
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.builtin import builtin_cases
-from intarsia_research.evaluation.sets.humaneval import read_humaneval
+from intarsia_research.evaluation.sets.problem_file import read_problems
 
 HUMANEVAL = (
     Path(__file__)
@@ -27,7 +27,7 @@ _MOST_PER_PROBLEM = 5  # their contexts are short
 def all_cases(humaneval: Path = HUMANEVAL) -> list[Case]:
     """Return every case of both sets. Raise EvaluationFault where one cannot be read."""
     builtin = builtin_cases(languages=None, kinds=None, limit=None, seed=SEED)
-    return [*builtin, *read_humaneval(humaneval, limit=None, seed=SEED)]
+    return [*builtin, *read_problems(humaneval, limit=None, seed=SEED)]
 
 
 def sample(cases: Sequence[Case]) -> list[Case]:

@@ -144,11 +144,11 @@ def _summary(manifest: Manifest) -> str:
 def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
     """Yield whole problems with their tests, and the built-in holes with the text around them."""
     from intarsia_research.evaluation.sets.builtin import builtin_cases
-    from intarsia_research.evaluation.sets.humaneval import read_humaneval
+    from intarsia_research.evaluation.sets.problem_file import read_problems
 
     for file in files:
         problems: dict[str, Case] = {}
-        for case in read_humaneval(file, limit=None, seed=0):
+        for case in read_problems(file, limit=None, seed=0):
             problems.setdefault(case.group, case)
         for problem in problems.values():
             yield f"{problem.filled(problem.truth)}\n{problem.test or ''}"

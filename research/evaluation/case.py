@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from intarsia.workspace.context.place import RecentEdit
 
@@ -16,6 +16,13 @@ CaseKind: TypeAlias = Literal[
     "arguments",  # all between the brackets of a call
     "random_span",  # from anywhere to anywhere
 ]
+
+
+class ProgramRun(NamedTuple):
+    """What a program reads from standard input, and the outputs that are accepted for it."""
+
+    input: str
+    accepted: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,9 +44,15 @@ class Case:
     truth: str
     suffix: str
     test: str | None = None  # Python that, after a correct file, runs without an error
+    runs: Sequence["ProgramRun"] = ()  # the file is a whole program, and this is what it must print
     root: Path | None = None
     name: str | None = None  # of another file of the project; the truth begins with it
     recent_edits: Sequence[RecentEdit] = ()  # of the user, in other files, newest first
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether a filled file can be run to see whether it is right."""
+        return self.test is not None or bool(self.runs)
 
     @property
     def is_range(self) -> bool:

@@ -23,7 +23,7 @@ def run_tests(
 
     A failure counts as not passed.
     """
-    tested = {(case.set, case.id): case for case in cases if case.test is not None}
+    tested = {(case.set, case.id): case for case in cases if case.is_tested}
     programs = {
         row_program: None
         for row in rows
@@ -35,7 +35,45 @@ def run_tests(
 
 def _program(row: Row, tested: dict[tuple[str, str], Case]) -> str | None:
     case = tested.get((row.set, row.case))
-    return None if case is None else f"{case.filled(row.text)}\n{case.test}"
+    return None if case is None else program_to_run(case, row.text)
+
+
+def program_to_run(case: Case, text: str) -> str:
+    """Return a Python program that reaches its end only if the case's file is right with the text.
+
+    A case with ``runs`` is run once for each of them, with its input and its output in files behind
+    the descriptors 0 and 1, so that it may read and print in any way.
+    """
+    if not case.runs:
+        return f"{case.filled(text)}\n{case.test}"
+    runs = [(run.input, [_as_compared(output) for output in run.accepted]) for run in case.runs]
+    return f"SOURCE = {case.filled(text)!r}\nRUNS = {runs!r}\n{_RUN_ALL}"
+
+
+def _as_compared(output: str) -> str:
+    """Remove the blanks at the ends of lines and the empty lines at the end."""
+    return "\n".join(line.rstrip() for line in output.splitlines()).rstrip()
+
+
+_RUN_ALL = """
+import os, sys
+
+code = compile(SOURCE, "solution.py", "exec")
+for number, (given, accepted) in enumerate(RUNS):
+    with open(f"in{number}", "w") as file:
+        file.write(given)
+    os.dup2(os.open(f"in{number}", os.O_RDONLY), 0)
+    os.dup2(os.open(f"out{number}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)
+    try:
+        exec(code, {"__name__": "__main__"})
+    except SystemExit:
+        pass
+    sys.stdout.flush()
+    with open(f"out{number}", errors="replace") as file:
+        printed = "\\n".join(line.rstrip() for line in file.read().splitlines()).rstrip()
+    assert printed in accepted
+"""
 
 
 def _passed(

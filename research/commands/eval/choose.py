@@ -18,8 +18,8 @@ from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.builtin import builtin_cases
 from intarsia_research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia_research.evaluation.sets.cut_case import language_ids
-from intarsia_research.evaluation.sets.humaneval import read_humaneval
 from intarsia_research.evaluation.sets.package_cases import PACKAGE_SETS, package_cases
+from intarsia_research.evaluation.sets.problem_file import read_problems
 from intarsia_research.evaluation.sets.project_packages import PackageSource
 from intarsia_research.evaluation.sets.repository import repository_cases
 from intarsia_research.evaluation.system import System
@@ -86,7 +86,7 @@ def choose_sandbox(cases: Sequence[Case], *, is_executed: bool | None) -> Sandbo
     Without isolation, tests run only with ``is_executed``. Raise EvaluationFault if tests were
     asked for and cannot be run.
     """
-    if is_executed is False or all(case.test is None for case in cases):
+    if is_executed is False or not any(case.is_tested for case in cases):
         return None
     try:
         sandbox = find_sandbox()
@@ -149,7 +149,7 @@ def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
             seed=request.seed,
         )
     languages = language_ids(request.languages)
-    cases = read_humaneval(_humaneval_file(name, request.humaneval), limit=None, seed=request.seed)
+    cases = read_problems(_problem_file(name, request.humaneval), limit=None, seed=request.seed)
     chosen = [
         case
         for case in cases
@@ -184,7 +184,7 @@ def _commit_cases(clone: str, request: EvalRequest) -> list[Case]:
     )
 
 
-def _humaneval_file(name: str, folder: Path | None) -> Path:
+def _problem_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():

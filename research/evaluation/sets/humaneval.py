@@ -1,29 +1,13 @@
 """Problems of the HumanEval Infilling benchmark (Bavarian et al. 2022, arXiv 2207.14255).
 
-Reads one of its files into cases with tests. A problem has several holes.
+A line of its files becomes a case with a test. A problem has several holes.
 """
 
-import gzip
-import random
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
-from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
-
-
-def read_humaneval(file: Path, *, limit: int | None, seed: int) -> list[Case]:
-    """Return the shuffled cases, at most ``limit``. Raise EvaluationFault if there are none."""
-    cases = {case.id: case for case in _cases(file)}
-    if not cases:
-        raise EvaluationFault(f"{file} has no problems: give a file of the benchmark")
-    shuffled = list(cases.values())
-    random.Random(seed).shuffle(shuffled)
-    return shuffled[:limit]
 
 
 class _Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,31 +34,12 @@ _SETS = {
 }
 
 
-def _cases(file: Path) -> Iterator[Case]:
-    decoder = msgspec.json.Decoder(_Problem)
-    for number, line in enumerate(_read(file).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield _case(decoder.decode(line))
-        except (msgspec.DecodeError, ValueError) as error:
-            raise EvaluationFault(
-                f"line {number} of {file} is not a problem ({error}): give a file of the benchmark"
-            ) from error
+def humaneval_case(line: bytes) -> Case:
+    """Return the case of a line of JSON.
 
-
-def _read(file: Path) -> bytes:
-    try:
-        data = file.read_bytes()
-        return gzip.decompress(data) if file.suffix == ".gz" else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvaluationFault(
-            f"cannot read {file}: {error}; check the path and the file"
-        ) from error
-
-
-def _case(problem: _Problem) -> Case:
-    """Return the case of a problem. Raise ValueError if its set is unknown."""
+    Raise msgspec.DecodeError if it is none, and ValueError if its set is unknown.
+    """
+    problem = msgspec.json.decode(line, type=_Problem)
     kind_of_hole, _, rest = problem.task_id.partition("/")
     group, _, hole = rest.rpartition("/")
     if kind_of_hole not in _SETS or not group or not hole:

@@ -10,7 +10,8 @@ import pytest
 from checkout import HUMANEVAL
 
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.sets.humaneval import read_humaneval
+from intarsia_research.evaluation.run_tests import program_to_run
+from intarsia_research.evaluation.sets.problem_file import read_problems
 
 SINGLE_LINE = HUMANEVAL / "HumanEval-SingleLineInfilling.jsonl.gz"
 RANDOM_SPAN = HUMANEVAL / "HumanEval-RandomSpanInfillingLight.jsonl.gz"
@@ -24,7 +25,7 @@ PROBLEM = {
 }
 
 
-def write(path: Path, *problems: dict[str, str]) -> Path:
+def write(path: Path, *problems: dict) -> Path:
     path.write_text("\n".join(map(json.dumps, problems)))
     return path
 
@@ -37,7 +38,7 @@ def write(path: Path, *problems: dict[str, str]) -> Path:
     ],
 )
 def test_every_problem_joins_to_a_program(file: Path, name: str, kind: str, number: int):
-    cases = read_humaneval(file, limit=None, seed=7)
+    cases = read_problems(file, limit=None, seed=7)
     assert len({case.id for case in cases}) == len(cases) == number
     assert len({case.group for case in cases}) <= 164
     for case in cases:
@@ -52,27 +53,28 @@ def test_every_problem_joins_to_a_program(file: Path, name: str, kind: str, numb
 
 @pytest.mark.parametrize("file", [SINGLE_LINE, RANDOM_SPAN])
 def test_the_truth_passes_and_nothing_does_not(file: Path):
-    for case in read_humaneval(file, limit=3, seed=7):
+    for case in read_problems(file, limit=3, seed=7):
         assert runs(case.filled(case.truth) + (case.test or ""))
         assert not runs(case.filled("") + (case.test or ""))
 
 
-def runs(program: str) -> bool:
+def runs(program: str, folder: Path | None = None) -> bool:
     words = [sys.executable, "-I", "-c", program]
-    return subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 0
+    done = subprocess.run(words, capture_output=True, check=False, timeout=60, cwd=folder)
+    return done.returncode == 0
 
 
 def test_the_shuffle_is_seeded():
-    first = read_humaneval(SINGLE_LINE, limit=5, seed=7)
-    assert first == read_humaneval(SINGLE_LINE, limit=5, seed=7)
-    assert first != read_humaneval(SINGLE_LINE, limit=5, seed=8)
-    assert first == read_humaneval(SINGLE_LINE, limit=6, seed=7)[:5]
+    first = read_problems(SINGLE_LINE, limit=5, seed=7)
+    assert first == read_problems(SINGLE_LINE, limit=5, seed=7)
+    assert first != read_problems(SINGLE_LINE, limit=5, seed=8)
+    assert first == read_problems(SINGLE_LINE, limit=6, seed=7)[:5]
 
 
 @pytest.mark.parametrize("ending", ["", "\n"])
 def test_the_line_end_belongs_to_what_follows(tmp_path: Path, ending: str):
     line = {**PROBLEM, "canonical_solution": PROBLEM["canonical_solution"] + ending}
-    (case,) = read_humaneval(write(tmp_path / "one.jsonl", line), limit=None, seed=7)
+    (case,) = read_problems(write(tmp_path / "one.jsonl", line), limit=None, seed=7)
     assert (case.truth, case.suffix) == ("    return a + b", "\n")
     assert case.group == "HumanEval/0"
     assert runs(case.filled(case.truth) + (case.test or ""))
@@ -95,7 +97,7 @@ def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, name: str, data: byt
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(EvaluationFault, match=said) as caught:
-        read_humaneval(path, limit=None, seed=7)
+        read_problems(path, limit=None, seed=7)
     assert "\n" not in str(caught.value)
 
 
@@ -111,4 +113,61 @@ def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, name: str, data: byt
 def test_a_problem_of_no_known_set_is_told(tmp_path: Path, change: dict[str, str], said: str):
     path = write(tmp_path / "other.jsonl", PROBLEM, {**PROBLEM, **change})
     with pytest.raises(EvaluationFault, match=f"line 2 of .*{said}"):
-        read_humaneval(path, limit=None, seed=7)
+        read_problems(path, limit=None, seed=7)
+
+
+TASK = {
+    "id": "block_completion_000001",
+    "kind": "block",
+    "language": "python",
+    "prefix": "n, k = map(int, input().split())\r\nif n > k:\r\n    ",
+    "suffix": "\r\nelse:\r\n    print('no')\r\n",
+    "truth": "print('yes')\r\n    print(n - k)",
+    "tests": [
+        {"input": "5 3", "output": ["YES\n2", "yes \n2\n"]},
+        {"input": "1 1", "output": ["no"]},
+    ],
+}
+
+
+def test_a_task_of_safim_is_judged_by_all_its_runs(tmp_path: Path):
+    (case,) = read_problems(write(tmp_path / "one.jsonl", TASK), limit=None, seed=7)
+    assert (case.set, case.is_range, "\r" in case.filled(case.truth)) == (
+        "safim-block",
+        True,
+        False,
+    )
+    assert runs(program_to_run(case, case.truth), tmp_path)
+    assert not runs(program_to_run(case, "print('yes')\n    print(k - n)"), tmp_path)
+    assert not runs(program_to_run(case, "print(broken"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print(input())",
+        "import sys\nsys.stdout.write(sys.stdin.readline())\nsys.exit(3)",
+        "print(open(0).read())",
+        "import os\nos.write(1, os.read(0, 99))",
+        "import sys\nprint(sys.stdin.buffer.read().decode())\ndef f(): return f\nassert f() is f",
+    ],
+)
+def test_a_program_may_read_and_print_in_any_way(tmp_path: Path, program: str):
+    task = {**TASK, "prefix": "", "truth": program, "suffix": "\n"}
+    tests = [{"input": text, "output": [text]} for text in ("a longer line", "short")]
+    (case,) = read_problems(write(tmp_path / "1.jsonl", {**task, "tests": tests}), limit=1, seed=7)
+    assert runs(program_to_run(case, program), tmp_path)
+    assert not runs(program_to_run(case, f"print('more')\n{program}"), tmp_path)
+
+
+def test_a_call_in_a_foreign_repository_has_no_program_to_run(tmp_path: Path):
+    task = {**TASK, "kind": "api", "language": "cpp", "tests": []}
+    (case,) = read_problems(write(tmp_path / "one.jsonl", task), limit=None, seed=7)
+    assert (case.set, case.path, case.is_tested) == ("safim-api", "solution.cpp", False)
+
+
+@pytest.mark.parametrize("change", [{"language": "cobol"}, {"kind": "other"}, {"tests": 1}])
+def test_a_task_of_no_known_kind_is_told(tmp_path: Path, change: dict[str, object]):
+    path = write(tmp_path / "other.jsonl", TASK, {**TASK, **change})
+    with pytest.raises(EvaluationFault, match="line 2 of"):
+        read_problems(path, limit=None, seed=7)
