@@ -35,11 +35,11 @@ def test_a_pause_asks_nothing_until_it_is_ended(windows, real_engine_runtime):
 
 def test_it_is_turned_off_and_on_and_to_answers_on_request_only(windows: Windows) -> None:
     window = windows.open(SUM)
-    window.command("Intarsia: Turn Off or On")
+    window.command("Intarsia: Toggle Suggestions")
     window.expect_status_tells("Turned off in the settings")
-    window.command("Intarsia: Turn Off or On")
+    window.command("Intarsia: Toggle Suggestions")
     window.expect_ready()
-    window.command("Intarsia: Suggest by Itself, or Only When Asked")
+    window.command("Intarsia: Toggle Automatic Suggestions")
     expect(window.page.get_by_text("Intarsia suggests only when asked")).to_be_visible()
     window.press("Control+1")
     window.type(" ")
@@ -48,7 +48,7 @@ def test_it_is_turned_off_and_on_and_to_answers_on_request_only(windows: Windows
     window.expect_ghost_text("left + right")
     window.press("Alt+End")  # accepts the line
     window.expect_saved(SUM.replace("║", " left + right"))
-    window.command("Intarsia: Suggest by Itself, or Only When Asked")
+    window.command("Intarsia: Toggle Automatic Suggestions")
     expect(window.page.get_by_text("Intarsia suggests by itself again")).to_be_visible()
 
 
