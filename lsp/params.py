@@ -76,6 +76,7 @@ class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     text_document: DocumentId
     range: Range | None = None
     noise: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    instruction: str = ""
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     apply: bool = True
 
@@ -88,6 +89,8 @@ class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     def __post_init__(self) -> None:
         if self.range is None and self.kind != "fillAll":
             raise ValueError(f"a {self.kind} needs a range")
+        if bool(self.instruction.strip()) != (self.kind == "instruct"):
+            raise ValueError("an instruct needs an instruction, and no other edit has one")
 
 
 def edit_arguments(

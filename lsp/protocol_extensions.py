@@ -14,7 +14,7 @@ IMPORTS_COMMAND = "intarsia.addImports"
 NEXT_EDIT_COMMAND = "intarsia.nextEdit"
 RENAME_COMMAND = "intarsia.renameInFiles"
 
-EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair"]
+EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair", "instruct"]
 
 _KIND = "refactor.rewrite.intarsia"
 EDIT_KINDS: Mapping[EditKind, str] = {
@@ -23,7 +23,7 @@ EDIT_KINDS: Mapping[EditKind, str] = {
     "rewrite": f"{_KIND}.rewrite",
     "repair": "quickfix.intarsia.repair",
 }
-"""The kinds of code actions that offer an inline edit."""
+"""The kinds of code actions that offer an inline edit. LSP cannot ask for an instruction."""
 
 NEXT_EDIT_KIND = "quickfix.intarsia.nextEdit"
 

@@ -31,6 +31,7 @@ from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
+from intarsia.infill.filling.instruct import instruct_selection
 from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.filling.outcome import FilledPlace, Place
 from intarsia.infill.holes.find_holes import find_holes, is_stub
@@ -244,6 +245,9 @@ async def _fillings(
             context, text, holes, num_sweeps=num_sweeps, on_progress=on_progress
         ):
             yield filling
+    elif where.rewrite is not None and where.instruction is not None:
+        selection = selection_at(text, where.rewrite)
+        yield await instruct_selection(context, text, selection, where.instruction)
     elif where.rewrite is not None:
         noise = DEFAULT_NOISE if where.noise is None else where.noise
         yield await rewrite_selection(context, text, selection_at(text, where.rewrite), noise)

@@ -46,6 +46,8 @@ def show_filling(
         console.print(draw_change(filling.text, filling.change, language), soft_wrap=True)
     if isinstance(filling.outcome, FillResult):
         console.print(_cost(filling.outcome.filled), soft_wrap=True)
+        if caution := filling.outcome.filled.caution:
+            console.print(Text(displayable(caution), style="yellow"), soft_wrap=True)
 
 
 def _cost(filled: Filled) -> Text:
@@ -147,6 +149,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     num_prefilled: int | None = None
     num_reused: int | None = None
     num_project: int | None = None  # tokens from other files
+    caution: str | None = None  # what was measured of a model that often edits wrongly
     probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 
@@ -171,6 +174,7 @@ def report_filling(file: str, text: str, filling: FilledPlace, language: Languag
                 num_prefilled=filled.num_prefilled,
                 num_reused=filled.num_reused,
                 num_project=filled.num_project,
+                caution=filled.caution or None,
                 probability=None
                 if isinstance(found, NoSuggestion) or not isinstance(filling.place, Cursor)
                 else probability_of(

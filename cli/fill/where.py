@@ -19,7 +19,7 @@ DEFAULT_NOISE = Settings().rewrite_noise
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Where:
-    """Where to fill: exactly one of these is given, but ``marks``, ``once`` and ``noise``."""
+    """Where to fill: exactly one of the places is given."""
 
     at: Position | None
     ranges: Sequence[Range]
@@ -28,6 +28,7 @@ class Where:
     once: bool
     rewrite: Range | None
     noise: float | None
+    instruction: str | None
     repair: Position | None
 
 
@@ -42,6 +43,8 @@ def read_where(options: dict[str, Any]) -> Where:
         raise click.UsageError("--mark and --once go with --all-holes")
     if where.noise is not None and where.rewrite is None:
         raise click.UsageError("--noise goes with --rewrite")
+    if where.instruction is not None and (where.rewrite is None or where.noise is not None):
+        raise click.UsageError("--instruction goes with --rewrite, and without --noise")
     return where
 
 
@@ -136,6 +139,11 @@ place_options = with_options(
         "--noise",
         type=click.FloatRange(min=0, min_open=True, max=1),
         help=f"With --rewrite: the share of the range that may change.  [default: {DEFAULT_NOISE}]",
+    ),
+    click.option(
+        "--instruction",
+        metavar="TEXT",
+        help="With --rewrite: edit the range as this says, such as 'make it async'.",
     ),
     click.option(
         "--repair",

@@ -121,6 +121,30 @@ def _last_match(row: bytes, key: bytes) -> int | None:
     return None if at < 0 else at
 
 
+_MAX_KEY_TOKENS = 8
+_KEPT_CHANCE = 0.95
+"""Assumed probability that a revision keeps the next token of a text that it has just followed."""
+
+
+class RevisedText:
+    """An earlier version of the hole, which the hole follows again after each change."""
+
+    def __init__(self, context: Sequence[int], revised: Sequence[int]) -> None:
+        self._before = list(context[-_KEY_TOKENS:])  # so that the beginning has a key too
+        self._row = _as_bytes([*self._before, *revised]) if revised else b""
+
+    def continue_from(self, written: Sequence[int], num_tokens: int) -> Proposal:
+        """Return up to ``num_tokens`` ids after the longest end of the hole that is in the text."""
+        own = [*self._before, *written]
+        for length in range(min(_MAX_KEY_TOKENS, len(own)), _KEY_TOKENS - 1, -1):
+            at = _last_match(self._row, _as_bytes(own[-length:]))
+            if at is not None:
+                start = at + length * _ID_BYTES
+                ids = list(array("I", self._row[start : start + num_tokens * _ID_BYTES]))
+                return Proposal(ids=ids, confidences=[_KEPT_CHANCE] * len(ids))
+        return NO_PROPOSAL
+
+
 _LOOKUP_CHANCE = 0.5
 """Assumed probability that a looked-up token is accepted."""
 
@@ -130,12 +154,14 @@ class DraftSources:
     """Where proposals come from, besides the drafter.
 
     ``context`` is the prompt. ``draft`` probably follows the hole's first tokens. ``others`` are
-    further rows of ids that the hole may repeat.
+    further rows of ids that the hole may repeat. ``revised`` is an earlier version of the whole
+    hole, most of which probably stays.
     """
 
     context: Sequence[int] = ()
     draft: Proposal = NO_PROPOSAL
     others: Sequence[Sequence[int]] = ()
+    revised: Sequence[int] = ()
 
 
 class Proposer:
@@ -143,6 +169,7 @@ class Proposer:
 
     def __init__(self, sources: DraftSources, hole: HoleRequest, policy: SpeculationPolicy) -> None:
         self._lookup = PromptLookup(sources.context, sources.others)
+        self._revised = RevisedText(sources.context, sources.revised)
         self._draft = sources.draft
         self._hole = hole
         self._policy = policy
@@ -163,6 +190,9 @@ class Proposer:
         answer = self.next_of_draft(written)
         if answer.ids and not _is_surer(own, answer):
             return answer
+        kept = self._revised.continue_from(written, self._policy.num_from_answer)
+        if kept.ids and not _is_surer(own, kept):
+            return self._cut(kept, written, self._policy.num_from_answer)
         first = own.ids[0] if own.ids else None
         ids = self._lookup.continue_from(written, self._policy.num_looked_up, first)
         if list(own.ids[: len(ids)]) == ids[: len(own.ids)] and len(ids) > len(own.ids):

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 15
+PROTOCOL_VERSION = 16
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -98,6 +98,13 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
     chunks: tuple[ContextChunk, ...]
 
 
+class ChatTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A question to a model that follows instructions, as plain text: the engine adds its marks."""
+
+    system: str
+    user: str
+
+
 ProjectUse: TypeAlias = Literal["if_cached", "always"]
 """When a fill uses its project context.
 
@@ -133,6 +140,10 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     number of tokens. Another ``seed`` or ``alternative`` masks and samples others; ``decoding`` is
     ignored. An empty draft, or one that the masked family masks whole, is an ordinary fill.
 
+    With ``chat`` there is no hole: the answer to this turn is written, and begins with ``given``.
+    Texts before and after it are not read, and ``draft`` is only what the answer may repeat. A
+    model that does not follow instructions answers ``bad_request``.
+
     ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
     is for measuring.
 
@@ -151,6 +162,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     given: str = ""
     draft: str = ""
     noise: float = 1.0
+    chat: ChatTurn | None = None
     stop: tuple[str, ...] = ()
     max_open: int | None = None
     min_indent: int = 0
@@ -343,6 +355,7 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     # Probability that the hole ends after ``tokens``; None: it did not end there, or not known.
     end_confidence: float | None = None
     others: tuple[Candidate, ...] = ()  # best first
+    caution: str = ""  # after ``chat``: what was measured of a model that is often wrong
 
 
 class NextEdit(msgspec.Struct, frozen=True, kw_only=True):

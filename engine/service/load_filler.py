@@ -6,6 +6,7 @@ from intarsia.engine.cache.own_file import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.chat_form import following_of
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
@@ -95,6 +96,7 @@ def _load_masked_causal(
             notes=(*_notes(folder, drafter), *loaded.notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
+        following=following_of(folder.name),
     )
 
 

@@ -102,14 +102,17 @@ async def run_plan(
             bool(answer.others) or answer.finish_reason == "deadline"
         )
         attempts.take(answer, is_final=is_final)
+    return result_of(attempts, plan.hole)
+
+
+def result_of(attempts: Attempts[Suggestion], hole: Hole) -> FillResult | NoSuggestion:
+    """Return what ended attempts give for a hole."""
     if attempts.filled is None or attempts.cost is None:
         assert attempts.failure is not None, "without an answer there is a reason"
         return attempts.failure
     suggestion = attempts.passed[0] if attempts.passed else attempts.rejection
     assert suggestion is not None, "an answer passes or is rejected"
-    return FillResult(
-        hole=plan.hole, suggestion=suggestion, filled=attempts.filled, cost=attempts.cost
-    )
+    return FillResult(hole=hole, suggestion=suggestion, filled=attempts.filled, cost=attempts.cost)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

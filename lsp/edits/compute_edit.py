@@ -10,8 +10,9 @@ from functools import lru_cache, partial
 
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
+from intarsia.infill.filling.instruct import instruct_selection
 from intarsia.infill.filling.options import FillContext
-from intarsia.infill.filling.outcome import FilledPlace, Selection
+from intarsia.infill.filling.outcome import FilledPlace, FillResult, Selection
 from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
@@ -39,6 +40,7 @@ class ComputedEdit:
     imports: tuple[Replacement, ...] = ()  # that the replacements need
     num_holes: int = 0
     reason: str | None = None
+    caution: str | None = None  # about the model, the first time
 
 
 async def compute_edit(
@@ -69,7 +71,17 @@ async def compute_edit(
         imports=imports,
         num_holes=len(filled_places),
         reason="; ".join(dict.fromkeys(reasons)) or None,
+        caution=_new_caution(session, filled_places),
     )
+
+
+def _new_caution(session: Session, filled_places: Sequence[FilledPlace]) -> str | None:
+    """Return what the engine says against its model's edits, if that was not told before."""
+    outcomes = (it.outcome for it in filled_places)
+    found = {it.filled.caution for it in outcomes if isinstance(it, FillResult)} - {""}
+    new = found - session.told_cautions
+    session.told_cautions |= new
+    return "; ".join(sorted(new)) or None
 
 
 async def _imports(
@@ -152,6 +164,9 @@ async def _fill(
         case "rewrite":
             noise = arguments.noise or settings.rewrite_noise
             return [await rewrite_selection(context, document.text, selection, noise)]
+        case "instruct":
+            instruction = arguments.instruction
+            return [await instruct_selection(context, document.text, selection, instruction)]
         case "fillAll":
             holes = await read_text(document.text, partial(holes_of, settings, document))
             selected = holes_within(holes, selection.start, selection.end)

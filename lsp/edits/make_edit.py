@@ -29,25 +29,31 @@ _TITLES = {
     "fill": "filling the selection",
     "fillAll": "filling all holes",
     "rewrite": "rewriting the selection",
+    "instruct": "editing the selection",
     "repair": "looking for a repair",
 }
 _LABELS = {
     "fill": "Fill the selection",
     "fillAll": "Fill all holes",
     "rewrite": "Rewrite the selection",
+    "instruct": "Edit the selection by an instruction",
     "repair": "Repair the error",
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EditResult:
-    """``edit`` is None where nothing changes. ``reason`` tells why some holes are not filled."""
+    """``edit`` is None where nothing changes. ``reason`` tells why some holes are not filled.
+
+    ``caution`` tells, once in a session, what was measured of a model that is often wrong.
+    """
 
     label: str
     edit: types.WorkspaceEdit | None
     num_holes: int
     num_filled: int
     reason: str | None
+    caution: str | None = None
 
 
 async def make_edit(
@@ -68,14 +74,20 @@ async def make_edit(
         num_holes=computed.num_holes,
         num_filled=len(computed.replacements),
         reason=computed.reason,
+        caution=computed.caution,
     )
 
 
 def show_reason(ls: IntarsiaServer, result: EditResult, reason: str) -> None:
     """Show the user why some holes, or all, were not filled."""
     done = f"{result.num_filled} of {result.num_holes} filled: " if result.num_filled else ""
-    message = f"intarsia: {done}{reason}"
-    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
+    show_message(ls, done + reason)
+
+
+def show_message(ls: IntarsiaServer, message: str) -> None:
+    """Show the user a message of ours."""
+    params = types.ShowMessageParams(types.MessageType.Info, f"intarsia: {message}")
+    ls.window_show_message(params)
 
 
 def _workspace_edit(

@@ -14,7 +14,7 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.edits.make_edit import make_edit, show_message, show_reason
 from intarsia.lsp.edits.workspace_edit import (
     CANNOT_APPLY,
     apply_edit,
@@ -51,12 +51,15 @@ async def execute_edit(ls: IntarsiaServer, params: types.ExecuteCommandParams) -
     reason = not_applied or result.reason
     if arguments.apply and reason is not None:
         show_reason(ls, result, reason)
+    if arguments.apply and result.caution is not None:
+        show_message(ls, result.caution)
     return {
         "applied": arguments.apply and result.edit is not None and not_applied is None,
         "edit": result.edit,
         "holes": result.num_holes,
         "filled": result.num_filled,
         "reason": reason,
+        "caution": result.caution,
     }
 
 

@@ -18,6 +18,9 @@ class LaboratoryCommands(CommandTable):
         "eval": CommandRow(
             "intarsia_research.commands.eval.command", "Measure fills of holes with known text."
         ),
+        "instruct": CommandRow(
+            "intarsia_research.commands.instruct", "Measure edits by instruction."
+        ),
         "bench": CommandRow(
             "intarsia_research.commands.bench", "Measure speed and memory on this machine."
         ),

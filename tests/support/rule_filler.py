@@ -25,6 +25,7 @@ from intarsia.engine.ipc.messages import (
     Timing,
 )
 
+CAUTION = "rules follow no instruction"
 _TOKEN = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 
 
@@ -110,11 +111,14 @@ class RuleFiller:
             num_prefilled=len(request.prefix) - num_reused,
             num_reused=num_reused,
             num_project=len(project_text(request)),
+            caution=CAUTION if request.chat is not None else "",
         )
 
     def _write(self, request: Fill) -> str:
         text = self._rules(request)
-        return _rewritten(request.draft, request.noise, request.seed) if request.draft else text
+        if request.draft and request.chat is None:
+            return _rewritten(request.draft, request.noise, request.seed)
+        return text
 
     def _pass(self, step: int) -> None:
         time.sleep(self._step_seconds)

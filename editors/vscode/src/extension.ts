@@ -80,6 +80,7 @@ export function activate(context: ExtensionContext): void {
     showContext: () => session.client && seenContext.show(session.client),
     fillSelection: () => edit("fill"),
     rewriteSelection: () => edit("rewrite"),
+    instructSelection: () => edit("instruct"),
     fillAllHoles: () => edit("fillAll"),
   };
   const runCodeAction = async (index: number) => {

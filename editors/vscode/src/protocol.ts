@@ -126,10 +126,11 @@ export interface NextEditDone {
 }
 
 export interface EditArguments {
-  kind: "fill" | "fillAll" | "rewrite";
+  kind: "fill" | "fillAll" | "rewrite" | "instruct";
   textDocument: { uri: string; version: number | null };
   range: Range | null;
   noise?: number;
+  instruction?: string;
   apply: false;
 }
 
@@ -138,4 +139,6 @@ export interface EditResult {
   holes: number;
   filled: number;
   reason: string | null;
+  /** That the model often edits wrongly, as measured; said once. */
+  caution: string | null;
 }

@@ -76,7 +76,11 @@ class RequestReader:
         given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
         far_suffix = request.suffix if len(suffix) > self._sizes.max_suffix else ""
         num_early = max(len(given) - self._sizes.max_given, 0)
-        context = self._text.context(request.prefix, far_suffix)
+        if request.chat is None:
+            context = self._text.context(request.prefix, far_suffix)
+        else:  # its draft may be repeated, or not: another length is often needed
+            context = self._text.chat_context(request.chat)
+            request = replace(request, prefix="", draft="", project=None)
         context += given[:num_early]
         if len(context) > limits.max_context_tokens:
             raise ValueError(

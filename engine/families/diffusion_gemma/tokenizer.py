@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer
 
+from intarsia.engine.families.chat_form import chat_ids
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
+from intarsia.engine.ipc.messages import ChatTurn
 
 _BEFORE_SUFFIX = "The end of a file, after a gap:\n"
 _BEFORE_PREFIX = "\n\nThe same file from its beginning, the gap filled in:\n"
@@ -68,6 +70,10 @@ class GemmaTokenizer:
             *project.in_prefix,
             *self.encode(prefix),
         ]
+
+    def chat_context(self, turn: ChatTurn) -> list[int]:
+        """Return the ids for the encoder. Raises ValueError if the chat form is not known."""
+        return [self.special.begin, *chat_ids(turn, self._tokenizer, self.encode)]
 
     def num_before_end(self, ids: Sequence[int]) -> int:
         """Return the number of ids before the first that ends or pads the text."""

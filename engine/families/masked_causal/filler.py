@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.chat_form import NOT_TOLD, Following
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
@@ -56,8 +57,10 @@ class MaskedCausalFiller:
         info: ModelInfo,
         *,
         max_context_tokens: int,
+        following: Following = NOT_TOLD,
     ) -> None:
         self.info = info
+        self._following = following
         self._text = text
         self._max_context_tokens = max_context_tokens
         self._context = context
@@ -65,6 +68,7 @@ class MaskedCausalFiller:
             text,
             vocab_size=context.backbone.shape.vocab_size,
             max_context_tokens=max_context_tokens,
+            following=following,
         )
         self._project = ProjectChoice(self._reader, context.num_missing, context.reading_speed)
         self._writer = HoleWriter(context, text)
@@ -99,6 +103,7 @@ class MaskedCausalFiller:
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
             end_confidence=best.end_confidence,
+            caution=self._following.caution if request.chat else "",
         )
 
     def _late(self, task: FillTask, started_at: float) -> Filled:
@@ -123,6 +128,7 @@ class MaskedCausalFiller:
             self._text,
             self.info,
             max_context_tokens=self._max_context_tokens,
+            following=self._following,
         )
 
     def suspended(self) -> AbstractContextManager[None]:

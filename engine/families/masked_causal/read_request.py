@@ -1,10 +1,12 @@
 """Read a request as token ids: context, half-typed bytes, draft. Knows no model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from intarsia.engine.families.chat_form import NOT_TOLD, Following
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
@@ -30,7 +32,7 @@ from intarsia.engine.families.validate_request import (
     require_temperature,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, ProjectContext
+from intarsia.engine.ipc.messages import ChatTurn, Fill, ProjectContext
 
 
 def lay_out_project(
@@ -77,6 +79,7 @@ class FillTask:
     draft: list[int]  # to be rewritten; empty for a fill from nothing
     suffix: list[int]  # of a draft only; a fill sees it in its context
     control: FillControl
+    repeated: Sequence[int] = ()  # ids that the answer to a chat turn may repeat
     num_project: int = 0  # context tokens of other files
     new_boundary: ContextBoundary | None = None  # to be remembered once the context is used
     is_far: bool = False  # the hole is far after the boundary of its context
@@ -85,7 +88,7 @@ class FillTask:
     def may_be_warm(self) -> bool:
         """Whether it may start from an earlier answer: only speculative decoding may."""
         request = self.request
-        is_other = bool(request.alternative or request.fresh or request.draft)
+        is_other = bool(request.alternative or request.fresh or request.draft or request.chat)
         return request.decoding == "speculative" and not is_other
 
 
@@ -100,8 +103,16 @@ class _SplitContext(NamedTuple):
 class RequestReader:
     """Reads requests, and remembers where the contexts of those that were used ended."""
 
-    def __init__(self, text: FimTokenizer, *, vocab_size: int, max_context_tokens: int) -> None:
+    def __init__(
+        self,
+        text: FimTokenizer,
+        *,
+        vocab_size: int,
+        max_context_tokens: int,
+        following: Following = NOT_TOLD,
+    ) -> None:
         self._text = text
+        self._following = following
         self._vocab_size = vocab_size
         self._max_context_tokens = max_context_tokens
         self._boundaries = ContextBoundaries()
@@ -114,6 +125,8 @@ class RequestReader:
         request = bounded(request, max_context_tokens=self._max_context_tokens)
         draft = self._text.encode(request.draft)
         require_draft(len(draft), request)
+        if request.chat is not None:
+            return self._read_turn(request, request.chat, draft, control)
         if request.noise >= 1:
             draft = []  # all of it would be masked
         # A draft is encoded on its own, so its context must end where the hole begins.
@@ -131,6 +144,26 @@ class RequestReader:
             num_project=split.boundary.num_project,
             new_boundary=split.boundary if split.is_new else None,
             is_far=not split.is_new and len(split.text_after) > MAX_CHARS_AFTER // 2,
+        )
+
+    def _read_turn(
+        self, request: Fill, turn: ChatTurn, draft: list[int], control: FillControl
+    ) -> FillTask:
+        self._following.require()
+        context = [*self._text.chat_context(turn), *self._text.encode(request.given)]
+        if len(context) > self._max_context_tokens:
+            raise ValueError(
+                f"the instruction and its code have {len(context)} tokens, above the limit of "
+                f"{self._max_context_tokens}: select less"
+            )
+        return FillTask(
+            request=request,
+            context=context,
+            healed=b"",
+            draft=[],
+            suffix=[],
+            control=control,
+            repeated=draft,
         )
 
     def use(self, task: FillTask) -> None:

@@ -107,7 +107,9 @@ class HoleWriter:
     ) -> HoleTokens:
         """Decode from nothing, beginning with the ``rank``-th next likely token."""
         first, num_forwards = self._predict_first(task, rank)
-        return self.write_after(task, first, on_round).after_forwards(num_forwards)
+        sources = DraftSources(context=task.context, revised=task.repeated)
+        hole = self.write_after(task, first, on_round, sources=sources)
+        return hole.after_forwards(num_forwards)
 
     def write_after(
         self,

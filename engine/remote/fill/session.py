@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
+from intarsia.engine.families.chat_form import following_of
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import (
     FillTask,
@@ -167,7 +168,16 @@ class CausalSession(ServerSession):
         super().__init__(link, server, dialect)
         self.text = text
         limit = context_room(server, max_context_tokens)
-        self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
+        self._reader = RequestReader(
+            text,
+            vocab_size=text.num_tokens,
+            max_context_tokens=limit,
+            # Ollama's plain names are those of models that follow instructions.
+            following=following_of(
+                link.remote.model or server.model or "a model without a name",
+                is_instructed_by_default=server.system == "Ollama",
+            ),
+        )
         self._project = ProjectChoice(self._reader, self.num_missing, self.speed)
 
     def _opened(self, request: Fill, control: FillControl) -> FillTask:

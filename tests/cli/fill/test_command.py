@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
+from rule_filler import CAUTION
 
 from intarsia.cli.errors import ExitCode
 
@@ -201,6 +202,21 @@ def test_a_range_is_rewritten_with_noise_and_seed(start_engine, stubs: Path):
     assert json.loads(run(*words).stdout)["text"] == "ONE, TWO = 3, 4"
     report = json.loads(run(*words, "--noise", 0.25, "--seed", 1).stdout)
     assert report["text"] == "one, TWO = 3, 4"
+
+
+def test_a_range_is_edited_by_an_instruction(start_engine, stubs: Path):
+    start_engine(text="async def f():\n    return 1\n```\nDone.")
+    stubs.write_text("def f():\n    return 1\n\n\nprint(f)\n")
+    words = ("fill", stubs, "--rewrite", "1:1-2:13", "--instruction", "make it async")
+    report = json.loads(run(*words, "--json").stdout)
+    assert report["text"] == "async def f():\n    return 1"
+    assert report["caution"] == CAUTION
+    shown = run(*words, "--write")
+    assert "+     1 │ async def f():" in shown.stdout and CAUTION in shown.stdout
+    assert stubs.read_text() == "async def f():\n    return 1\n\n\nprint(f)\n"
+    unchanged = run(*words)
+    assert unchanged.exit_code == ExitCode.NOTHING
+    assert "leave the selection as it is" in unchanged.stdout
 
 
 BROKEN = "def f(a, b:\n    return a\n"

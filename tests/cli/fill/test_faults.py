@@ -54,6 +54,8 @@ SEE_HELP = "see `intarsia fill --help`"
         ("--at 1:1 --once", OF_ALL_HOLES),
         ("--all-holes --noise 0.5", "--noise goes with --rewrite"),
         ("--rewrite 1:1-1:2 --noise 0", "0<x<=1"),
+        ("--at 1:1 --instruction x", "--instruction goes with --rewrite"),
+        ("--rewrite 1:1-1:2 --noise 1 --instruction x", "without --noise"),
         ("--rewrite 1:1-1:2 --noise 2", "0<x<=1"),
         ("--at 1:5 --max-tokens 0", SEE_HELP),
         ("--at 1:5 --decoding guess", SEE_HELP),

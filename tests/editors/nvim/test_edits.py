@@ -2,6 +2,7 @@
 
 import pytest
 from headless_nvim import ATTACHED, Neovim
+from rule_filler import CAUTION
 
 RULES = {
     "rules": [
@@ -80,6 +81,7 @@ def test_a_mapping_fills_from_insert_and_visual_mode(edit, mode, text, keys, fil
     [
         ("<C-v>jl:Intarsia fill<CR>", "select characters"),
         (":Intarsia rewrite 2<CR>", "above 0 and up to 1"),
+        (":Intarsia instruct<CR>", "say what is to be changed"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_what_to_do(edit, keys: str, told: str) -> None:
@@ -170,3 +172,14 @@ def test_the_same_edits_are_code_actions(edit) -> None:
         """
     )
     nvim.holds("def f():|    return 7")
+
+
+def test_an_instruction_edits_the_selected_lines_and_the_model_is_judged_once(edit) -> None:
+    nvim = edit("def f():\n    a = 1\n    b = 2\n")
+    nvim.keys("jV:Intarsia instruct return 7 instead<CR>")
+    nvim.holds("def f():|    return 7|    b = 2")
+    nvim.tells(CAUTION)
+    nvim.keys("u")
+    nvim.holds("def f():|    a = 1|    b = 2")
+    nvim.keys("jV:Intarsia instruct return 7 instead<CR>")
+    nvim.holds("def f():|    a = 1|    return 7")

@@ -16,6 +16,7 @@ from intarsia.engine.decoding.speculation_policy import (
     PromptLookup,
     Proposal,
     Proposer,
+    RevisedText,
     SpeculationPolicy,
 )
 from intarsia.engine.decoding.speculative import decode_speculatively
@@ -69,7 +70,7 @@ def num_until_end(ids: Sequence[int]) -> int | None:
     return next((i + 1 for i, token in enumerate(ids) if token == _END), None)
 
 
-def decode(verifier, policy, *, control=NO_CONTROL, **limits):
+def decode(verifier, policy, *, control=NO_CONTROL, revised=(), **limits):
     shown: list[HoleTokens] = []
     first = ScoredToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
     options: dict[str, Any] = {"max_tokens": 100} | limits
@@ -77,7 +78,7 @@ def decode(verifier, policy, *, control=NO_CONTROL, **limits):
         verifier,
         HoleRequest(first=[first], num_until_end=num_until_end, **options),
         policy,
-        sources=DraftSources(context=[5, 6]),
+        sources=DraftSources(context=[5, 6], revised=revised),
         control=control,
         on_round=shown.append,
     )
@@ -243,3 +244,33 @@ def proposed(own: list[int], context: list[int], **policy: Any) -> list[int]:
 )
 def test_earlier_text_extends_a_draft(own: list[int], context: list[int], ids: list[int]) -> None:
     assert proposed(own, context, num_drafted=4, num_looked_up=4) == ids
+
+
+@given(_truths, _draws, _policies, st.lists(st.integers(1, _VOCAB - 1), max_size=25))
+def test_a_revision_is_the_models_own_text_too(truth, is_right, policy, revised):
+    hole, _ = decode(RuleVerifier(truth, is_right), policy, revised=revised)
+    assert hole.ids == [*truth, _END]
+
+
+def test_what_a_revision_keeps_costs_few_passes() -> None:
+    old = [1, 2, 3, 1, 4, 2, 5, 1, 6, 3, 2, 6, 4, 3, 5, 2]
+    new = [*old[:6], 6, 6, *old[7:]]  # in the middle, one token becomes two
+    num = [
+        decode(RuleVerifier(new, [False]), SpeculationPolicy(), revised=revised)[0].num_forwards
+        for revised in (old, ())
+    ]
+    assert num[0] <= 6 < 10 <= num[1]
+
+
+@pytest.mark.parametrize(
+    ("written", "follows"),
+    [
+        ([], [1, 2, 3]),  # from the beginning
+        ([1, 2], [3, 1, 2]),
+        ([9, 3, 1, 2], [4]),  # the longest key that both have
+        ([1, 9], []),
+        ([4], []),
+    ],
+)
+def test_a_revised_text_is_followed_where_it_is_joined_again(written, follows):
+    assert list(RevisedText([5, 6], [1, 2, 3, 1, 2, 4]).continue_from(written, 3).ids) == follows

@@ -22,6 +22,7 @@ from editor_clients import Page, neovim, page, vscode
 from engine_watch import engine_once, until
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from rule_filler import CAUTION
 from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
@@ -94,7 +95,8 @@ async def test_all_holes_are_filled_in_one_edit(runtime, who):
         answer = await user.run()
         assert user.result() == FILLED
         assert user.applied.params[0].label == "Fill all holes"
-        counts = {"applied": True, "edit": None, "holes": 2, "filled": 2, "reason": None}
+        counts = {"applied": True, "edit": None, "holes": 2, "filled": 2}
+        counts |= {"reason": None, "caution": None}
         assert {**answer, "edit": None} == counts
         assert user.told() == []
 
@@ -164,6 +166,23 @@ async def test_a_rewrite_that_changes_nothing_is_no_edit(runtime: Address) -> No
         assert answer["reason"] == "the model would write the same"
         assert user.applied.params == []
         assert user.told() == ["intarsia: the model would write the same"]
+
+
+async def test_a_selection_is_edited_by_an_instruction_and_the_model_judged_once(runtime):
+    text = "def f():\n    return 1\n\n\nf()\n"
+    async with editing(runtime, text, text="async def f():\n    return 1\n") as user:
+        for number in (1, 2):
+            answer = await user.run("instruct", lines(0, 2), instruction="make it async")
+            assert (answer["applied"], answer["reason"]) == (True, None)
+            assert user.applied.params.pop().label == "Edit the selection by an instruction"
+            assert answer["caution"] == (CAUTION if number == 1 else None)
+            (edit,) = answer["edit"]["documentChanges"][0]["edits"]
+            assert edit["newText"] == "async def f():\n    return 1"
+        assert user.told() == [f"intarsia: {CAUTION}"]
+    async with editing(runtime, text, server=rule_server(text="f(")) as user:
+        answer = await user.run("instruct", lines(4, 5), instruction="log it")
+        assert (answer["edit"], answer["filled"], user.applied.params) == (None, 0, [])
+        assert "would not parse" in answer["reason"] and answer["reason"] in user.told()[0]
 
 
 async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_about(runtime):
@@ -262,6 +281,7 @@ async def test_progress_is_reported_on_the_requests_own_token(runtime: Address) 
 
 
 EDIT = {"textDocument": {"uri": "a"}}
+PLACE = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
 BAD_COMMANDS = [
     (EDIT_COMMAND, None, "expected one argument, got 0"),
     (EDIT_COMMAND, [{}, {}], "expected one argument, got 2"),
@@ -272,6 +292,8 @@ BAD_COMMANDS = [
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "noise": 0}], "noise"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "noise": 1.5}], "noise"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "seed": -1}], "seed"),
+    (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "instruction": "x"}], "no other edit has one"),
+    (EDIT_COMMAND, [{"kind": "instruct", **EDIT, "range": PLACE}], "needs an instruction"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "range": {"start": {"line": -1}}}], "range.start"),
     ("rm -rf /", None, "known ones: intarsia.edit"),
     *(("intarsia.addImports", [it], "intarsia.addImports") for it in ({}, EDIT, 7)),

@@ -19,13 +19,13 @@ _LISTS = ("tokens", "completion_probabilities")
 Complete = Callable[[dict[str, Any], socket.socket], None]
 
 
-def llama_cpp_answers(complete: Complete) -> Respond:
+def llama_cpp_answers(complete: Complete, *, model: str = "toy") -> Respond:
     """Return a server with the toy tokenizer that completes by ``complete``."""
     text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
         if path == "/v1/models":
-            send(connection, {"data": [{"id": "toy", "owned_by": "llamacpp", "meta": {}}]})
+            send(connection, {"data": [{"id": model, "owned_by": "llamacpp", "meta": {}}]})
         elif path == "/props":
             slots = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2}
             send(connection, slots | {"model_ftype": "F16"})

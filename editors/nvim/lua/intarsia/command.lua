@@ -16,14 +16,14 @@ end
 ---Edit the command's selection, else the one that `otherwise` returns.
 ---@param arguments table
 ---@param otherwise fun(): intarsia.Selection?
----@param kind "fill"|"fillAll"|"rewrite"
----@param noise? number
-local function edit(arguments, otherwise, kind, noise)
+---@param kind "fill"|"fillAll"|"rewrite"|"instruct"
+---@param options? { noise?: number, instruction?: string }
+local function edit(arguments, otherwise, kind, options)
   local selection, problem = require("intarsia.selection").of_command(arguments)
   if problem then
     return fail(problem)
   end
-  require("intarsia.edit").start(kind, selection or otherwise(), noise)
+  require("intarsia.edit").start(kind, selection or otherwise(), options)
 end
 
 ---@param module string
@@ -80,7 +80,17 @@ local subcommands = {
       if words[1] and not (noise and noise > 0 and noise <= 1) then
         return fail(("the noise of a rewrite is above 0 and up to 1, not %q"):format(words[1]))
       end
-      edit(arguments, require("intarsia.selection").cursor_line, "rewrite", noise)
+      edit(arguments, require("intarsia.selection").cursor_line, "rewrite", { noise = noise })
+    end,
+  },
+  instruct = {
+    run = function(words, arguments)
+      local instruction = table.concat(words, " ")
+      if instruction == "" then
+        return fail("say what is to be changed, as in :'<,'>Intarsia instruct make it async")
+      end
+      local options = { instruction = instruction }
+      edit(arguments, require("intarsia.selection").cursor_line, "instruct", options)
     end,
   },
   cancel = calling("edit", "cancel"),

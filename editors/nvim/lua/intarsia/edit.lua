@@ -4,7 +4,12 @@
 local M = {}
 
 local COMMAND = "intarsia.edit"
-local TITLES = { fill = "filling", fillAll = "filling all holes", rewrite = "rewriting" }
+local TITLES = {
+  fill = "filling",
+  fillAll = "filling all holes",
+  rewrite = "rewriting",
+  instruct = "editing",
+}
 
 local running ---@type fun()? cancels the running edit
 
@@ -29,6 +34,9 @@ end
 ---@param result table an EditResult
 local function apply(client, result)
   local reason = type(result.reason) == "string" and result.reason or nil
+  if type(result.caution) == "string" then
+    notify(vim.log.levels.WARN, result.caution)
+  end
   if type(result.edit) ~= "table" then
     notify(vim.log.levels.WARN, reason or "nothing to change")
   elseif not is_current(result.edit) then
@@ -61,10 +69,10 @@ local function client_for(buffer)
 end
 
 ---Request an edit.
----@param kind "fill"|"fillAll"|"rewrite"
+---@param kind "fill"|"fillAll"|"rewrite"|"instruct"
 ---@param selection? intarsia.Selection nil: the whole file (fillAll)
----@param noise? number of a rewrite, above 0 and up to 1
-function M.start(kind, selection, noise)
+---@param options? { noise?: number, instruction?: string } of a rewrite, of an instruct
+function M.start(kind, selection, options)
   local buffer = vim.api.nvim_get_current_buf()
   local client, problem = client_for(buffer)
   if not client then
@@ -76,16 +84,15 @@ function M.start(kind, selection, noise)
   local unmap = keys.map_for_now(buffer, "<C-c>", M.cancel, "cancel the edit") or function() end
   local range = selection
     and require("intarsia.selection").as_range(selection, client.offset_encoding)
-  local arguments = {
+  local arguments = vim.tbl_extend("error", options or {}, {
     kind = kind,
     textDocument = {
       uri = vim.uri_from_bufnr(buffer),
       version = vim.lsp.util.buf_versions[buffer],
     },
     range = range or vim.NIL,
-    noise = noise,
     apply = false,
-  }
+  })
   local listener ---@type integer
   local function finish()
     running = nil

@@ -11,18 +11,18 @@ import {
 } from "vscode-languageclient/node";
 import { applyEdit } from "./applyEdit";
 import type { EditPreview } from "./editPreview";
-import { plainText, warn, warnOf } from "../messages";
+import { inform, plainText, warn, warnOf } from "../messages";
 import { EDIT_COMMAND, type EditArguments, type EditResult } from "../protocol";
 
 const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
   fill: "Fill the selection",
   fillAll: "Fill all holes",
   rewrite: "Rewrite the selection",
+  instruct: "Edit the selection",
 };
 
 /**
- * Edit the selection; `fillAll` without one: the whole file. A rewrite first asks how much of it may
- * change.
+ * Edit the selection; `fillAll` without one: the whole file. Some kinds first ask how.
  */
 export async function edit(
   client: LanguageClient,
@@ -35,8 +35,8 @@ export async function edit(
     void warn(kind === "fillAll" ? "open a file first" : "select the code first");
     return;
   }
-  const noise = kind === "rewrite" ? await askForNoise() : null;
-  if (noise === undefined) {
+  const asked = kind in QUESTIONS ? await QUESTIONS[kind]?.() : {};
+  if (asked === undefined) {
     return;
   }
   const { document } = editor;
@@ -47,11 +47,14 @@ export async function edit(
     textDocument: { uri: converter.asUri(document.uri), version },
     range: selection && converter.asRange(new Range(selection.start, selection.end)),
     apply: false,
-    ...(noise === null ? {} : { noise }),
+    ...asked,
   };
   const result = await send(client, request);
   if (result === null) {
     return;
+  }
+  if (result.caution !== null) {
+    void inform(result.caution);
   }
   if (result.edit !== null) {
     await applyEdit(client, preview, result.edit, TITLES[kind]);
@@ -92,7 +95,21 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
   });
 }
 
-async function askForNoise(): Promise<number | undefined> {
+type Asked = Pick<EditArguments, "noise" | "instruction">;
+
+/** What the user is asked before an edit; undefined: they want none. */
+const QUESTIONS: Readonly<Record<string, () => Promise<Asked | undefined>>> = {
+  rewrite: askForNoise,
+  instruct: async () => {
+    const instruction = await window.showInputBox({
+      title: "Edit the selection by an instruction",
+      placeHolder: "make it async; add a docstring; log each error",
+    });
+    return instruction?.trim() ? { instruction } : undefined;
+  },
+};
+
+async function askForNoise(): Promise<Asked | undefined> {
   const usual = workspace.getConfiguration("intarsia").get<number>("rewriteNoise", 0.4);
   const levels = [
     { label: "Touch up", noise: 0.25, description: "replaces a quarter" },
@@ -106,5 +123,5 @@ async function askForNoise(): Promise<number | undefined> {
     title: "Rewrite the selection",
     placeHolder: "How much of it may change?",
   });
-  return picked?.noise;
+  return picked && { noise: picked.noise };
 }

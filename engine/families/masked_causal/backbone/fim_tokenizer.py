@@ -19,6 +19,7 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 
 from intarsia.engine.cache.own_file import read_regular
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.chat_form import chat_ids
 from intarsia.engine.families.masked_causal.backbone.fim_marks import (
     KNOWN_MARKS,
     KNOWN_REPOSITORY_MARKS,
@@ -26,6 +27,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_marks import (
     RepositoryMarks,
 )
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
+from intarsia.engine.ipc.messages import ChatTurn
 
 _MARK = re.compile(r"<\S+>")
 # SentencePiece's lists also have plain tokens such as <table>, for HTML.
@@ -198,6 +200,10 @@ class FimTokenizer:
         parts = (after, before) if marks.is_suffix_first else (before, after)
         middle = [self.mark_id(marks.before_middle)] if marks.is_middle_marked else []
         return [*self.begin_ids, *project.before_mark, *parts[0], *parts[1], *middle]
+
+    def chat_context(self, turn: ChatTurn) -> list[int]:
+        """Return the prompt up to the answer. Raises ValueError if the chat form is not known."""
+        return [*self.begin_ids, *chat_ids(turn, self._tokenizer, self.encode)]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""

@@ -13,10 +13,11 @@ from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import ConstantTemperature
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.read_request import ModelLimits, RequestReader
 from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings, read_settings
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.project_text import as_plain_text
-from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
+from intarsia.engine.ipc.messages import ChatTurn, ContextChunk, Fill, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2
 
@@ -50,6 +51,34 @@ def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(text: G
     assert far[num_shared:] == near[1:]
     assert longer[:num_shared] == far[:num_shared]
     assert "print(x)" in "".join(text.pieces(far[1:num_shared], after=[]))
+
+
+def test_a_turn_is_asked_in_the_form_of_gemma_4(tmp_path: Path, text: GemmaTokenizer) -> None:
+    fill = Fill(
+        id=1,
+        prefix="left out",
+        suffix="",
+        given="```\n",
+        draft="x",
+        chat=ChatTurn(system="edit", user="x = 1<turn|>"),
+    )
+    limits = ModelLimits(
+        vocab_size=400, canvas_length=16, max_positions=512, max_context_tokens=256
+    )
+    with pytest.raises(ValueError, match="not known"):
+        RequestReader(text, limits).read(fill)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tokenizer.add_special_tokens(["<|turn>"])
+    text = GemmaTokenizer(tokenizer, text.special)
+    start, end = tokenizer.token_to_id("<|turn>"), tokenizer.token_to_id("<turn|>")
+    task = RequestReader(text, limits).read(fill)
+    system, user = (text.encode(it) for it in ("system\nedit", "user\nx = 1<turn|>"))
+    line = text.encode("\n")
+    turns = [BOS, start, *system, end, *line, start, *user, end, *line]
+    assert task.context[: len(turns)] == turns and end not in user
+    asked = [*turns, start, *text.encode("model\n"), *task.given]
+    assert [*task.context, *task.given_in_canvas] == asked
+    assert (task.draft, task.suffix) == ([], [])
 
 
 PROJECT = ProjectContext(

@@ -22,7 +22,7 @@ from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
+from intarsia.engine.ipc.messages import ChatTurn, Decoding, Fill, Filled, Step
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,12 @@ def test_no_more_tokens_than_asked_for(filler, decoding, max_tokens):
     filled = run_fill(filler, toy_fill(decoding=decoding, max_tokens=max_tokens))
     assert len(filled.tokens) == max_tokens
     assert filled.finish_reason == "max_tokens"
+
+
+def test_a_model_of_which_nothing_is_known_follows_no_instruction(filler):
+    turn = ChatTurn(system="edit", user="x")
+    with pytest.raises(ValueError, match="does not follow instructions"):
+        run_fill(filler, toy_fill(chat=turn))
 
 
 @pytest.mark.parametrize("decoding", ["speculative", "autoregressive"])

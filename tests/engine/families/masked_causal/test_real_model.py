@@ -11,7 +11,14 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, Prefetch, ProjectContext
+from intarsia.engine.ipc.messages import (
+    ChatTurn,
+    ContextChunk,
+    Fill,
+    Filled,
+    Prefetch,
+    ProjectContext,
+)
 from intarsia.engine.service.load_filler import load_filler
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
@@ -178,3 +185,25 @@ def test_a_wrong_token_is_made_right_and_a_right_line_comes_back(filler: Filler,
     for draft, noise in ((wrong, 0.4), (right, 0.4)):
         request = Fill(id=1, prefix=prefix, suffix=suffix, draft=draft, noise=noise)
         assert run_fill(filler, request).text == right
+
+
+def test_an_instruction_is_followed_and_the_old_code_drafts_the_new(filler: Filler) -> None:
+    old = "def with_tax(x, rate=0.2):\n    tax = x * rate\n    total = x + tax\n    return total"
+    asked = f"Code to edit:\n```python\n{old}\n```\n\nInstruction: rename x to price"
+    request = Fill(
+        id=1,
+        prefix="",
+        suffix="",
+        given="```python\n",
+        chat=ChatTurn(system="You are a helpful assistant.", user=asked),
+        stop=("\n```",),
+        max_tokens=128,
+    )
+    plain = run_fill(filler, request)
+    assert plain.text == old.replace("x,", "price,").replace("x *", "price *").replace(
+        "x +", "price +"
+    )
+    assert plain.finish_reason == "end_of_hole" and "13" in plain.caution
+    drafted = run_fill(filler, msgspec.structs.replace(request, draft=old))
+    assert drafted.text == plain.text
+    assert drafted.num_forwards < plain.num_forwards
