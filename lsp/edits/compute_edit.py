@@ -30,6 +30,8 @@ from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of
 
+INSTRUCT_MS = 120_000
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ComputedEdit:
@@ -149,6 +151,8 @@ async def _fill(
 ) -> Sequence[FilledPlace]:
     settings, language = session.settings_of(document), document.language
     deadline_ms, seed = settings.invoked_deadline_ms, arguments.seed
+    if arguments.kind == "instruct":  # half an answer is none, and the user can cancel
+        deadline_ms = max(deadline_ms, INSTRUCT_MS)
     context = FillContext(
         ask=fill_while_current(session, document),
         language=language,

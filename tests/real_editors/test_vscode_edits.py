@@ -45,6 +45,26 @@ def test_a_rewrite_changes_the_selection_and_nothing_else(windows: Windows) -> N
     assert saved.endswith(after)
 
 
+def test_an_instruction_edits_the_selection_after_a_preview(windows: Windows) -> None:
+    source = SUM.replace("║", " left + right║")
+    window = windows.open(source)
+    window.press("Control+a")
+    window.command("Intarsia: Edit Selection by Instruction")
+    field = window.page.locator(".quick-input-widget input[type=text]")
+    expect(field).to_be_focused()
+    window.type("make it async")
+    window.press("Enter")
+    preview = window.page.locator(".monaco-diff-editor .editor.modified")
+    expect(preview.locator(".view-line", has_text="async def")).to_be_visible(timeout=60_000)
+    told = window.page.locator(".notification-list-item", has_text="this model is small")
+    expect(told).to_be_visible()
+    window.press("Control+Enter")
+    expect(preview).to_have_count(0)
+    assert window.saved_change(source.replace("║", "")).startswith("async def")
+    window.press("Control+z")
+    window.expect_saved(source.replace("║", ""))
+
+
 BROKEN = """def add(left, right:║
     return left + right
 
