@@ -106,8 +106,7 @@ CATALOG: tuple[CatalogModel, ...] = (
         ),
         drafter_file="qwen2.5-coder-0.5b.drafter.safetensors",
         tuning_file="qwen2.5-coder-0.5b.tuning.safetensors",
-        caution="this model is small: of 20 small edits by instruction it made 13 right, so read "
-        "the change before you keep it",
+        caution="check the change: this small model got 13 of 20 right",
     ),
     CatalogModel(
         name="qwen2.5-coder-1.5b",
