@@ -49,8 +49,9 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "nextEdit": {
         "off": "Never.",
-        "sure": "Uses of what you renamed, and corrections that two ways of writing them agree "
-        "on. Of the latter, 100 % were right when measured (23 of 23).",
+        "sure": "Uses of what you renamed, your edit again where it fits as it is, and corrections "
+        "that two ways of writing them agree on. When measured, 92 % of your edits again were "
+        "right (22 of 24), and 100 % of the latter (23 of 23).",
         "balanced": "Also corrections very likely due to your edit: 96 % were right (25 of 26).",
         "bold": "Also corrections probably due to your edit, deletions included: 88 % were right "
         "(35 of 40).",

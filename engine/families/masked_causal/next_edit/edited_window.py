@@ -159,6 +159,11 @@ class EditedWindow:
             lines=lines,
         )
 
+    def up_to(self, line: WindowLine) -> "EditedWindow":
+        """Return the windows up to the end of a line."""
+        num_scored = self.after.token_at(line.end - 1) + 1 - self.first_scored
+        return self.beginning(num_scored) or self
+
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
     """Return the windows of a request. Raises ValueError if a part but the last ends in a line."""

@@ -1,13 +1,15 @@
 """Finds the lines that an edit made unlikely, and corrects them.
 
-The text before and after the edit is read, the lines are ordered by their drop and by what they
-share with the edit, and the first ones are written again after the edit as an example. What is
-written is returned with the numbers that tell whether to show it; the client decides that.
+The text before and after the edit is read. Where the edit can be repeated as it is, the model only
+says whether. Otherwise the lines are ordered by their drop and by what they share with the edit,
+and the first ones are written again after the edit as an example. What is written is returned with
+the numbers that tell whether to show it; the client decides that.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
@@ -24,6 +26,7 @@ from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.example import only_adds
+from intarsia.engine.families.masked_causal.next_edit.repeats import repeats
 from intarsia.engine.families.masked_causal.next_edit.scoring import (
     MIN_DROP,
     LineDrop,
@@ -45,6 +48,8 @@ from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, N
 _LINES_AFTER = 2  # that a gain counts too
 
 _LINES_AFTER_NEAR = 5  # that must be there too before a place near the edit is corrected
+
+_MAX_REPEATS = 3  # that are compared, those that have most in common with the edit
 
 NEAR_TOKENS = 160
 """Tokens below the edit that are read first: most places are there."""
@@ -94,30 +99,75 @@ class NextEditFinder:
         if request.example is None or not window.is_edited():
             reader.read(window.after.ids, window.first_scored - 1, control)
         else:
-            near = window.beginning(NEAR_TOKENS) if request.direction == "below" else None
-            for part in (near, window) if near is not None else (window,):
-                first = part.first_scored - 1
-                round_ = _Round(
-                    example=request.example,
-                    window=part,
-                    before=reader.read(part.before.ids, first, control),
-                    after=reader.read(part.after.ids, first, control),
-                    control=control,
-                )
-                drops = line_drops(part, round_.before, round_.after, control)
-                drops = best_first(drops, part.after.text, round_.example)
-                if part is window or _is_found_near(part, drops):
-                    edits = self._correct(round_, drops, most=request.max_places)
-                if any(edit.gain > max(0.0, edit.gain_before) for edit in edits):
-                    break
+            edits = self._repeated(request.example, window, control, most=request.max_places)
+            if not _are_likelier(edits):
+                edits, drops = self._found(request, request.example, window, control)
         return NextEdits(
             id=request.id,
             edits=tuple(edits),
-            line=drops[0].line.number if drops else None,
+            line=drops[0].line.number if drops else edits[0].first_line if edits else None,
             drop=drops[0].drop if drops else 0.0,
             num_prefilled=reader.num_computed - num_computed,
             num_reused=reader.num_reused - num_reused,
             ms=1000 * (time.monotonic() - started_at),
+        )
+
+    def _repeated(
+        self, example: EditExample, window: EditedWindow, control: FillControl, *, most: int
+    ) -> list[NextEdit]:
+        """Return the lines in which the edit can be repeated as it is, the likeliest first."""
+        edits: list[NextEdit] = []
+        for change in repeats([_text_of(window, it) for it in window.lines], example):
+            end = change.first + change.num_lines
+            place = window.lines[change.first : end]
+            if len(edits) == max(most, _MAX_REPEATS) or not _is_free(place):
+                continue
+            shown = window.up_to(window.lines[: end + _LINES_AFTER][-1])
+            round_ = self._read(example, shown, control)
+            gain, gain_before = self._gains(round_, place, replace(change, first=0))
+            edits.append(
+                NextEdit(
+                    first_line=place[0].number,
+                    num_lines=change.num_lines,
+                    text="".join(change.new_lines),
+                    drop=0.0,
+                    gain=gain,
+                    gain_before=gain_before,
+                    log_p=0.0,
+                    is_agreed=True,
+                )
+            )
+        return sorted(edits, key=lambda it: (it.gain <= 0, it.gain_before - it.gain))[:most]
+
+    def _found(
+        self,
+        request: FindNextEdits,
+        example: EditExample,
+        window: EditedWindow,
+        control: FillControl,
+    ) -> tuple[list[NextEdit], Sequence[LineDrop]]:
+        """Return the corrected lines with the largest drops, and all drops; near the edit first."""
+        edits: list[NextEdit] = []
+        drops: Sequence[LineDrop] = []
+        near = window.beginning(NEAR_TOKENS) if request.direction == "below" else None
+        for part in (near, window) if near is not None else (window,):
+            round_ = self._read(example, part, control)
+            drops = line_drops(part, round_.before, round_.after, control)
+            drops = best_first(drops, part.after.text, example)
+            if part is window or _is_found_near(part, drops):
+                edits = self._correct(round_, drops, most=request.max_places)
+            if _are_likelier(edits):
+                break
+        return edits, drops
+
+    def _read(self, example: EditExample, window: EditedWindow, control: FillControl) -> _Round:
+        first = window.first_scored - 1
+        return _Round(
+            example=example,
+            window=window,
+            before=self.reader.read(window.before.ids, first, control),
+            after=self.reader.read(window.after.ids, first, control),
+            control=control,
         )
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop], *, most: int) -> list[NextEdit]:
@@ -134,7 +184,7 @@ class NextEditFinder:
     ) -> NextEdit | None:
         """Return the correction of a region, None if there is none."""
         windows, text, control = round_.window, self._text, round_.control
-        lines = [windows.after.text[it.start : it.end].decode("utf-8", "replace") for it in region]
+        lines = [_text_of(windows, it) for it in region]
         spot = Region(lines=lines, place=found.line.number - region[0].number)
         best: tuple[float, Correction] | None = None
         for correction in self._writer.write(spot, round_.example, control):
@@ -162,6 +212,34 @@ class NextEditFinder:
             is_agreed=gain > max(0.0, gain_before)
             and is_filled_alike(after, windows.after, round_.after, text, control),
         )
+
+    def _gains(
+        self, round_: _Round, region: Sequence[WindowLine], change: LineChange
+    ) -> tuple[float, float]:
+        """Return the gain of a change after the edit, and before it."""
+        windows, text, control = round_.window, self._text, round_.control
+        after, before = (
+            _replacement(windows, region, change, is_before=is_before)
+            for is_before in (False, True)
+        )
+        gain = gain_of(after, windows.after, round_.after, text, control)
+        return gain, gain_of(before, windows.before, round_.before, text, control)
+
+
+def _text_of(window: EditedWindow, line: WindowLine) -> str:
+    return window.after.text[line.start : line.end].decode("utf-8", "replace")
+
+
+def _is_free(place: Sequence[WindowLine]) -> bool:
+    """Tell whether lines may change and are next to each other."""
+    return all(it.may_change for it in place) and all(
+        one.is_followed_by(other) for one, other in pairwise(place)
+    )
+
+
+def _are_likelier(edits: Sequence[NextEdit]) -> bool:
+    """Tell whether one of the corrections gains, and by the edit."""
+    return any(edit.gain > max(0.0, edit.gain_before) for edit in edits)
 
 
 def _replacement(

@@ -68,6 +68,29 @@ def test_lines_near_the_edit_are_tried_first(finder: NextEditFinder, is_clear: b
         assert (found.edits, found.line, found.drop) == (whole.edits, whole.line, whole.drop)
 
 
+@pytest.mark.parametrize("direction", ["below", "above"])
+@pytest.mark.parametrize("is_likelier", [True, False])
+def test_where_the_edit_fits_as_it_is_it_comes_first(
+    finder: NextEditFinder, direction: str, is_likelier: bool, monkeypatch
+):
+    """The model makes up a line only where none of these is likelier."""
+    other, edit = "z = 1\n", TextPart(before="f(old, 0)\n", after="f(new, 0)\n", may_change=False)
+    uses = TextPart(
+        before=f"g(old, 1)\n{other}" * 2, after=f"g(old, 1)\n{other}" * 2, may_change=True
+    )
+    parts = (edit, uses) if direction == "below" else (uses, edit)
+    example = EditExample(before=edit.before, after=edit.after)
+    asked = request(parts=parts, example=example, direction=direction, max_places=2)
+    monkeypatch.setattr(find, "_are_likelier", lambda edits: is_likelier)
+    found = finder.find(asked, NO_CONTROL)
+    first = 1 if direction == "below" else 0
+    repeated = sorted((it.first_line, it.text) for it in found.edits if it.drop == 0.0)
+    expected = [(first, "g(new, 1)\n"), (first + 2, "g(new, 1)\n")] if is_likelier else []
+    assert (repeated, found.line in range(first, first + 4)) == (expected, True)
+    likelier = [(it.gain <= 0, it.gain_before - it.gain) for it in found.edits if is_likelier]
+    assert likelier == sorted(likelier)
+
+
 def test_dismissed_lines_stay_as_they_are(finder: NextEditFinder) -> None:
     above, edit, below = request().parts
     closed = TextPart(before=below.before, after=below.after, may_change=False)
