@@ -125,7 +125,7 @@ def check_processor() -> Finding:
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
     if not _is_installed("numba"):
         return note("processor", f"{cores}, computes in float32", "install intarsia again")
-    if instructions := load("intarsia.engine.kernels.vector_writer").find_dot_product():
+    if instructions := load("intarsia.engine.kernels.processor").find_dot_product():
         return ok("processor", f"{cores}, computes in int8 ({instructions.name})")
     return note(
         "processor",

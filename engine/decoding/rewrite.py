@@ -12,9 +12,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace
 
-from intarsia.engine.arrays import Array, chosen, excluding, floats, largest, logsumexp
+from intarsia.engine.arrays import Array, chosen, excluding, floats, largest, logsumexp, namespace
 from intarsia.engine.decoding.speculative import Verifier
 from intarsia.engine.decoding.tokens import (
     EndReason,
@@ -280,7 +279,7 @@ class _Rewriting:
 
 
 def _with_row_before(row: Array, rows: Array) -> Array:
-    return array_namespace(rows).concat([row[None], rows])
+    return namespace(rows).concat([row[None], rows])
 
 
 def _log_probability(log_p: Array, tokens: Sequence[int]) -> float:

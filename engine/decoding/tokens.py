@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from array_api_compat import array_namespace
-
-from intarsia.engine.arrays import Array, chosen, floats
+from intarsia.engine.arrays import Array, chosen, floats, namespace
 
 EndReason: TypeAlias = Literal["end", "max_tokens", "max_steps", "deadline"]
 """Why a hole ends after its last token; "end" is an end token or a stop text."""
@@ -25,7 +23,7 @@ class ScoredToken:
 def score_tokens(logits: Array, ids: Sequence[int]) -> list[ScoredToken]:
     """Return each id with its probability and entropy under its row of logits (rows, vocab)."""
     logits = floats(logits)
-    xp = array_namespace(logits)
+    xp = namespace(logits)
     below = logits - xp.max(logits, axis=-1, keepdims=True)
     weights = xp.exp(below)
     total = xp.sum(weights, axis=-1)

@@ -1,4 +1,4 @@
-"""Keep compiled kernels on disk, so that only the first start on a machine compiles them.
+"""Compile kernels beside other work, and keep them: only the first start on a machine does so.
 
 Compiled kernels are code. So they are kept only in a folder that is the user's alone, up to the
 root, and each file is sealed with the user's key: numba's own cache reads any file at its path with
@@ -11,23 +11,24 @@ have moved to another processor. So a first run that ends the process leaves a m
 import contextlib
 import hashlib
 import logging
-import platform
+import os
+import subprocess
+import sys
+import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import llvmlite
-import numba
 from filelock import FileLock, Timeout
-from numba.core.caching import _Cache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps, loads
+from llvmlite import binding
 
 from intarsia.engine.cache.own_file import SealedFiles, open_seals
 from intarsia.engine.ipc.ownership import make_own_folder
-from intarsia.engine.kernels.forward import run_layers, run_output
-from intarsia.engine.kernels.int8_matrix import quantize_columns
+from intarsia.engine.kernels.processor import dot_product
 
 _MARK_PREFIX, _MARK_SUFFIX = "first-run-", ".lock"
 
@@ -78,66 +79,11 @@ def _remove(mark: Path) -> None:
         mark.unlink()
 
 
-class KeptCode(_Cache):
-    """The compiled code of one kernel, for all types of its arguments."""
-
-    def __init__(self, kernel: Any, files: SealedFiles) -> None:
-        self._kernel = kernel
-        self._files = files
-        self._is_enabled = True
-
-    @property
-    def cache_path(self) -> str:
-        return str(self._files.folder)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return kept code, None without any. What cannot be loaded is removed, and made again."""
-        target_context.refresh()
-        name = self._name(sig, target_context.codegen())
-        content = self._files.read(name) if self._is_enabled else None
-        if content is None:
-            return None
-        try:
-            return CompileResult._rebuild(target_context, *loads(content))
-        except Exception as error:  # noqa: BLE001 - of another numba, in whatever way
-            _log.warning("kept code of %s cannot be loaded (%r): compiled again", name, error)
-            self._files.remove(name)
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code, where there is room for it."""
-        if not self._is_enabled or data.library.has_dynamic_globals:
-            return
-        try:
-            self._files.write(self._name(sig, data.codegen), dumps(data._reduce()))
-        except OSError as error:
-            _log.warning(
-                "compiled code is not kept: %s cannot be written (%s)",
-                self._files.folder,
-                error.strerror,
-            )
-
-    def enable(self) -> None:
-        self._is_enabled = True
-
-    def disable(self) -> None:
-        self._is_enabled = False
-
-    def flush(self) -> None:
-        self._files.clear()
-
-    def _name(self, sig: Any, codegen: Any) -> str:
-        """Return a name for this code: of this kernel and types, processor and compiler."""
-        function = self._kernel.py_func
-        versions = (platform.python_version(), numba.__version__, llvmlite.__version__)
-        about = repr((function.__module__, function.__qualname__, sig, codegen.magic_tuple()))
-        digest = hashlib.sha256(f"{versions}\n{about}".encode()).hexdigest()
-        return f"{function.__name__}-{digest[:32]}"
-
-
 Result = TypeVar("Result")
 
-_ENTRY_POINTS = (quantize_columns, run_layers, run_output)  # kernels that Python calls
+_AT_ONCE = (("quantize_columns", "run_output"), ("run_layers",))
+"""Each row is compiled one after the other, the rows together. A conversion needs the first one."""
+
 _SUFFIX = ".kernel"
 
 
@@ -160,8 +106,6 @@ def keep_compiled(folder: Path) -> None:
         _reason = error.strerror or str(error)
         _log.warning("compiled kernels are not kept: %s", _reason)
         return
-    for kernel in _ENTRY_POINTS:
-        kernel._cache = KeptCode(kernel, _kept)
 
 
 def why_not_kept() -> str | None:
@@ -196,6 +140,77 @@ def open_files(folder: Path) -> SealedFiles:
 
 def _source_digest() -> str:
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+_codes: dict[str, Future[bytes]] = {}  # of the process
+_one_at_a_time = threading.Lock()
+
+
+def code_of(name: str) -> bytes:
+    """Return a kernel's compiled code: what was kept, or what is compiled now, with all others.
+
+    Raises RuntimeError where it cannot be compiled.
+    """
+    begin_compiling()
+    return _codes[name].result()
+
+
+def begin_compiling() -> None:
+    """Find or compile the code of all kernels beside other work, unless that has begun."""
+    with _one_at_a_time:
+        if not _codes:
+            for names in _AT_ONCE:
+                _codes.update((each, Future()) for each in names)
+                threading.Thread(target=_find_codes, args=(names,), daemon=True).start()
+
+
+def _find_codes(names: tuple[str, ...]) -> None:
+    for name in names:
+        try:
+            _codes[name].set_result(_find_code(name))
+        except BaseException as error:  # noqa: BLE001 - who waits for it is told
+            _codes[name].set_exception(error)
+
+
+def _find_code(name: str) -> bytes:
+    file = _file_of(name)
+    if _kept is not None and (code := _kept.read(file)) is not None:
+        return code
+    code = _compile(name)
+    if _kept is not None:
+        try:
+            _kept.write(file, code)
+        except OSError as error:
+            _log.warning(
+                "compiled code is not kept: %s cannot be written (%s)", _kept.folder, error.strerror
+            )
+    return code
+
+
+def _compile(name: str) -> bytes:
+    """Return what a process of the compiler writes."""
+    command = [sys.executable, "-P", "-m", "intarsia.engine.kernels.compiled"]
+    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+        done = subprocess.run(
+            [*command, name, dot_product().name],
+            cwd=folder,  # not the user's project
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        raise RuntimeError(f"the compiler ended with {done.returncode}: {lines[-1]}")
+    return done.stdout
+
+
+def _file_of(name: str) -> str:
+    """Return the name of a kernel's file: of this processor, its use and the compiler."""
+    chosen = [os.environ.get(f"NUMBA_CPU_{part}") for part in ("NAME", "FEATURES")]
+    host = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    versions = (sys.version_info[:2], version("numba"), version("llvmlite"))
+    about = repr((host, chosen, dot_product(), binding.get_process_triple(), versions))
+    return f"{name}-{hashlib.sha256(about.encode()).hexdigest()[:32]}"

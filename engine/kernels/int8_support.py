@@ -5,13 +5,19 @@ from functools import cache
 import numpy as np
 
 from intarsia.engine.kernels.compile_cache import run_compiled
-from intarsia.engine.kernels.forward import OUTPUT_PHASES, run_output
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
-from intarsia.engine.kernels.int8_product import FEW_ROWS
-from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
-from intarsia.engine.kernels.operands import Floats, Int8Matrices, Int8Rows
-from intarsia.engine.kernels.vector_writer import find_dot_product
-from intarsia.engine.kernels.work_units import ThreadTeam
+from intarsia.engine.kernels.native_kernel import run_output
+from intarsia.engine.kernels.operands import (
+    FEW_ROWS,
+    GROUP,
+    MAX_TILE_ROWS,
+    OUTPUT_PHASES,
+    Floats,
+    Int8Matrices,
+    Int8Rows,
+)
+from intarsia.engine.kernels.processor import find_dot_product
+from intarsia.engine.kernels.thread_team import ThreadTeam
 
 _NUM_OUT, _NUM_IN = 77, 3 * GROUP + 5  # a block of panels, and some more
 _NUM_ROWS = (1, 2, 3, MAX_TILE_ROWS + 1, FEW_ROWS + 4, FEW_ROWS + 6)

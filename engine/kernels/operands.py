@@ -12,6 +12,25 @@ Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Bytes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 
 
+# -- sizes ---------------------------------------------------------------------------------------
+
+GROUP = 64
+"""Numbers of a row that share a scale. With 32 the products take an eighth longer."""
+
+MAX_TILE_ROWS = 8
+"""Rows of the largest tile: their sums stay in registers. The rows that remain take a tile of a
+power of two, so int8 rows and their products need this many rows to spare."""
+
+FEW_ROWS = 16
+"""Up to here, blocks of panels were not faster."""
+
+COUNTERS_PER_PHASE = 16
+"""Units claimed and, a cache line further, units done; zeros at the start."""
+
+PHASES_PER_LAYER = 11
+OUTPUT_PHASES = 2
+
+
 # -- how threads share a pass (work_units.py) ----------------------------------------------------
 
 

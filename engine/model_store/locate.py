@@ -79,20 +79,19 @@ def locate_model(
     ``model+/path/to/tuning.safetensors`` adds a tuning of the user's own to the bundled one, if
     there is one; ``model+none`` omits the bundled one, and may be followed by ``+/path`` too.
     ``rows_tuned_by`` is given by the caller, as only the model's family knows its weights
-    (``families/masked_causal/backbone/tuning.py``). So is ``conversion``, to which a catalog model
-    is converted if it has no tuning of the user's own, which is added to bfloat16 numbers.
+    (``families/masked_causal/backbone/tuning.py``). So is ``conversion``, to which a GGUF file is
+    converted if it has no tuning of the user's own, which is added to bfloat16 numbers.
     """
     name, addition = split_tuning(model)
     if addition not in (None, NO_TUNING) and name.endswith(f"+{NO_TUNING}"):
         plain = locate_model(name, on_progress, rows_tuned_by=rows_tuned_by)
         return _with_own_tuning(plain, str(addition))
+    to = conversion if addition in (None, NO_TUNING) else None
     if row := find_model(name):
         tuning = None if addition == NO_TUNING else row.tuning
-        is_final = addition in (None, NO_TUNING)
-        to = conversion if is_final else None
         folder = _catalog_model(row, tuning, on_progress, rows_tuned_by, to)
     else:
-        folder = _other_model(name, on_progress)
+        folder = _other_model(name, on_progress, to)
     if addition is None:
         return folder
     if addition == NO_TUNING:
@@ -156,13 +155,13 @@ def _converted(
     return folder
 
 
-def _other_model(name: str, on_progress: Progress) -> ModelFolder:
+def _other_model(name: str, on_progress: Progress, conversion: Conversion | None) -> ModelFolder:
     """Return the model of a folder, a .gguf file or a hub id."""
     path = Path(name).expanduser()
     if name.strip() and _exists(path):
         if path.is_dir():
             return _inspect(path, name=path.resolve().name)
-        return _inspect(_gguf_folder(path, on_progress), name=path.stem)
+        return _inspect(_gguf_folder(path, on_progress, conversion), name=path.stem)
     if is_hub_id(name):
         return _inspect(fetch_hub_folder(name, on_progress), name=name)
     names = ", ".join(row.name for row in CATALOG)
@@ -172,14 +171,17 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
     )
 
 
-def _gguf_folder(path: Path, on_progress: Progress) -> Path:
+def _gguf_folder(path: Path, on_progress: Progress, conversion: Conversion | None) -> Path:
     """Return the conversion of the user's own file, known by path, size and time, or make it."""
     if path.suffix != ".gguf":
         raise ModelError(f"{path} is not a .gguf file: give a model's folder or a .gguf file")
     stat = path.stat()
     identity = f"{path.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
-    folder = converted_folder(f"{path.stem}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}")
-    convert(path, folder, on_progress)
+    parts = [path.stem, hashlib.sha256(identity.encode()).hexdigest()[:16]]
+    if conversion is not None:
+        parts.append(conversion.name)
+    folder = converted_folder("-".join(parts))
+    convert(path, folder, on_progress, conversion=conversion)
     return folder
 
 

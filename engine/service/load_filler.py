@@ -1,5 +1,6 @@
 """Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from intarsia.engine.cache.own_file import sha256_of
@@ -11,7 +12,9 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
+from intarsia.engine.families.masked_causal.backbone.int8_weights import INT8_FORMAT
 from intarsia.engine.families.masked_causal.backbone.load import (
+    begin_compiling,
     conversion_for,
     load_backbone,
     require_torch,
@@ -21,7 +24,9 @@ from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.filler import Filler, ModelInfo
-from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.engine.model_store.catalog import find_model
+from intarsia.engine.model_store.download import fetch, pull
+from intarsia.engine.model_store.locate import ModelFolder, catalog_folders, locate_model
 
 
 def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
@@ -54,7 +59,24 @@ def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None
     folder = _locate(config, model, on_progress)
     _require_fitting(config, folder)
     if folder.family == "masked_causal":
-        _read_shape_and_tokenizer(folder)
+        _read_tokenizer(folder, read_shape(folder.config))
+
+
+def make_ready(config: EngineConfig, model: str, on_progress: Progress) -> Path:
+    """Download, convert and compile what a start then only loads; return its folder.
+
+    Kernels are compiled while a model of the catalog is fetched and converted; of another model
+    only the files are fetched. Raises ModelError.
+    """
+    if (row := find_model(model)) is None:
+        return pull(model, on_progress)
+    finish_compiling = begin_compiling(config.device)
+    if not catalog_folders(row):
+        fetch(row, on_progress)
+    folder = _locate(config, model, on_progress)
+    on_progress("compiling for this processor", None)
+    finish_compiling()
+    return folder.path
 
 
 def _locate(config: EngineConfig, model: str, on_progress: Progress) -> ModelFolder:
@@ -78,11 +100,16 @@ def _load_masked_causal(
     model: str,
     on_progress: Progress,
 ) -> MaskedCausalFiller:
-    shape, tokenizer = _read_shape_and_tokenizer(folder)
+    shape = read_shape(folder.config)
     # The configured drafter belongs to the configured model, not to another that a request names.
     configured = config.drafter if model == config.model else None
     drafter = configured or folder.drafter
-    loaded = load_backbone(folder, shape, config.dtype, config.device, drafter=drafter)
+    with ThreadPoolExecutor(1) as beside:  # weights are read while the tokenizer holds the GIL
+        reading = beside.submit(_read_tokenizer, folder, shape)
+        try:
+            loaded = load_backbone(folder, shape, config.dtype, config.device, drafter=drafter)
+        finally:
+            tokenizer = reading.result()  # its fault counts first
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
@@ -100,15 +127,16 @@ def _load_masked_causal(
     )
 
 
-def _read_shape_and_tokenizer(folder: ModelFolder) -> tuple[BackboneShape, FimTokenizer]:
-    shape = read_shape(folder.config)
+def _read_tokenizer(folder: ModelFolder, shape: BackboneShape) -> FimTokenizer:
     tokenizer = read_fim_tokenizer(folder.path)
-    if tokenizer.num_tokens > shape.vocab_size:
+    # What we converted has a row for each token; to count them takes a quarter of a second.
+    is_ours = folder.is_fused or folder.format == INT8_FORMAT
+    if not is_ours and tokenizer.num_tokens > shape.vocab_size:
         raise ModelError(
             f"{folder.path} has a tokenizer of {tokenizer.num_tokens} tokens and a model of "
             f"{shape.vocab_size}: take both from the same model"
         )
-    return shape, tokenizer
+    return tokenizer
 
 
 def _notes(folder: ModelFolder, drafter: Path | None) -> tuple[str, ...]:

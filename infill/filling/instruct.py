@@ -47,7 +47,6 @@ ROOM_TOKENS = 256
 MAX_REPEATED = 40
 """Lines on either side of the selection that an answer is searched for."""
 
-MAX_FENCE = 30
 _BYTES_PER_TOKEN = 2  # fewer than code has: a selection must fit into its answer
 _SPACES = 4  # of a step that a model indents by
 _FENCE = re.compile(r"^[ \t]*(`{3,})[^`\n]*$", re.MULTILINE)
@@ -106,14 +105,9 @@ def instructed(
             return NoSuggestion(reason=reason)
     if not text[line_start(text, start) : start].strip():
         start = line_start(text, start)
-    edit = Instructed(
+    return Instructed(
         text=text, start=start, end=end, language=language, instruction=instruction.strip()
     )
-    if len(fence_for(edit)) > MAX_FENCE:
-        return NoSuggestion(
-            reason="the file has more backticks in a row than a block may begin with"
-        )
-    return edit
 
 
 def turn_for(edit: Instructed) -> ChatTurn:

@@ -139,6 +139,7 @@ class MaskedCausalFiller:
 
     def prepare(self, control: FillControl) -> None:
         """Read up to a nearer boundary if the last hole was far after its own. Raises Cancelled."""
+        self._text.list_tokens()
         to_prepare = self._reader.boundary_to_prepare()
         if to_prepare is None:
             return

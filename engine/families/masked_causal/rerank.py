@@ -9,9 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from array_api_compat import array_namespace
-
-from intarsia.engine.arrays import chosen, floats, logsumexp
+from intarsia.engine.arrays import chosen, floats, logsumexp, namespace
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -34,7 +32,7 @@ def log_probability(
         control.checkpoint()
         hidden.append(context.read(tokens[first : first + chunk]))
     context.rewind()
-    rows = array_namespace(*hidden).concat(hidden)[start : len(tokens)]
+    rows = namespace(*hidden).concat(hidden)[start : len(tokens)]
     logits = floats(context.backbone.logits(rows))
     return float((chosen(logits, tokens[start:]) - logsumexp(logits)).sum())
 

@@ -139,6 +139,7 @@ class Conversion:
     """How a family writes weights in a format of its own; a model's usual file is in bfloat16."""
 
     name: str  # of the format, in the folder's name
+    fits: Callable[[Mapping[str, Any]], bool]  # a config; another model stays in bfloat16
     write: Callable[[GgufModel, ChangeRows, Path, Progress], None]
 
 
@@ -159,7 +160,6 @@ def convert(
 
     ``change_for`` takes the config and returns how to change the rows before they are rounded.
     """
-    write_weights = _write_tensors if conversion is None else conversion.write
 
     def write(partial: Path) -> None:
         on_progress(f"reading {gguf.name}", None)
@@ -168,7 +168,11 @@ def convert(
         require_space(partial, sum(_num_bytes(tensor) for tensor in model.tensors))
         model.tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
         (partial / "config.json").write_text(json.dumps(model.config, indent=2), encoding="utf-8")
-        write_weights(model, change, partial / _WEIGHTS, on_progress)
+        weights = partial / _WEIGHTS
+        if conversion is not None and conversion.fits(model.config):
+            conversion.write(model, change, weights, on_progress)
+        else:
+            _write_tensors(model, change, weights, on_progress)
 
     make_conversion(folder, f"converts {gguf.name}", on_progress, write)
 
@@ -254,11 +258,20 @@ def _num_bytes(tensor: FusedTensor) -> int:
     return _BYTES_PER_NUMBER * math.prod(tensor.shape)
 
 
-def bfloat16_rows(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[Array]:
-    """Yield the changed rows of a tensor, as the bits of bfloat16 numbers."""
-    first_row = 0
+def bfloat16_rows(
+    source: GgufFile, tensor: FusedTensor, change: ChangeRows, *, run: Any = map
+) -> Iterator[Array]:
+    """Yield the changed rows of a tensor, as the bits of bfloat16 numbers.
+
+    ``run`` maps what makes a chunk over all chunks, in order, perhaps by threads.
+    """
+
+    def chunk_of(name: str, first_row: int, chunk: slice) -> Array:
+        return to_bfloat16(change(tensor.name, first_row, source.rows(name, chunk)))
+
+    chunks, first_row = [], 0
     for name in tensor.sources:
-        for rows in source.rows(name):
-            changed = change(tensor.name, first_row, rows)
-            first_row += len(rows)
-            yield to_bfloat16(changed)
+        for chunk in source.slices(name):
+            chunks.append((name, first_row + chunk.start, chunk))
+        first_row += source.shapes[name][0]
+    yield from run(chunk_of, *zip(*chunks, strict=True))

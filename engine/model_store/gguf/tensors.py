@@ -1,12 +1,13 @@
 """Read the tensors of a GGUF file as float32 rows, in chunks that keep memory small."""
 
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gguf import GGUFReader, dequantize
+from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, dequantize
 
 from intarsia.engine.errors import ModelError
 
@@ -43,7 +44,39 @@ class _BoundedReader(GGUFReader):  # type: ignore[misc]
         self._num_values += 1
         if self._num_values > _MAX_VALUES:
             raise ValueError("it has too many values")
+        if raw_type == GGUFValueType.ARRAY and self.byte_order == "I":
+            return self._list_parts(orig_offs)
         return super()._get_field_parts(orig_offs, raw_type)
+
+    def _list_parts(self, start: int) -> Any:
+        """Read an array of the metadata at once: value by value, a vocabulary takes six seconds."""
+        kind, count = self._get(start, np.uint32), self._get(start + 4, np.uint64)
+        number, values = self.gguf_scalar_to_np.get(GGUFValueType(kind[0])), start + 12
+        if int(count[0]) == 0 or (number is None and kind[0] != GGUFValueType.STRING):
+            return super()._get_field_parts(start, GGUFValueType.ARRAY)
+        self._num_values += int(count[0])
+        if self._num_values > _MAX_VALUES:
+            raise ValueError("it has too many values")
+        if number is not None:
+            parts, end = [self._get(values, number, int(count[0]))], values
+            end += parts[0].nbytes
+        else:
+            parts, end = self._strings(values, int(count[0]))
+        types = [GGUFValueType.ARRAY, GGUFValueType(kind[0])]
+        return end - start, [kind, count, *parts], list(range(2, 2 + len(parts))), types
+
+    def _strings(self, end: int, count: int) -> tuple[list[npt.NDArray[Any]], int]:
+        """Return strings that follow each other, and where they end."""
+        parts, content = [], self.data.data
+        for _ in range(count):
+            begin = end + 8
+            if begin > len(content):
+                raise ValueError("it ends early")
+            end = begin + struct.unpack_from("<Q", content, begin - 8)[0]
+            parts.append(self.data[begin:end])
+        if end > len(content):
+            raise ValueError("it ends early")
+        return parts, end
 
 
 def open_gguf(path: Path) -> GGUFReader:
@@ -73,14 +106,23 @@ class GgufFile:
         }
         self._row_orders = self._llama_row_orders()
 
-    def rows(self, name: str) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield the tensor as float32 in chunks of whole rows; a vector is one chunk."""
-        tensor, shape = self._tensors[name], self.shapes[name]
-        step = len(tensor.data) if len(shape) == 1 else max(1, _CHUNK_ELEMENTS // shape[-1])
-        order = self._row_orders.get(name)
-        for start in range(0, len(tensor.data), step):
-            rows = slice(start, start + step) if order is None else order[start : start + step]
-            yield dequantize(tensor.data[rows], tensor.tensor_type)
+    def slices(self, name: str) -> list[slice]:
+        """Return the rows of a tensor in chunks; a vector is one chunk."""
+        num_rows, shape = len(self._tensors[name].data), self.shapes[name]
+        step = num_rows if len(shape) == 1 else max(1, _CHUNK_ELEMENTS // shape[-1])
+        return [slice(start, start + step) for start in range(0, num_rows, step)]
+
+    def rows(self, name: str, chunk: slice) -> npt.NDArray[np.float32]:
+        """Return a chunk of rows as float32."""
+        tensor, order = self._tensors[name], self._row_orders.get(name)
+        picked = tensor.data[chunk if order is None else order[chunk]]
+        result: npt.NDArray[np.float32] = dequantize(picked, tensor.tensor_type)
+        return result
+
+    def blocks(self, name: str) -> npt.NDArray[np.uint8] | None:
+        """Return a matrix as it is stored, a row in blocks of 8 bits, None if it is not so."""
+        tensor = self._tensors[name]
+        return tensor.data if tensor.tensor_type == GGMLQuantizationType.Q8_0 else None
 
     def sample(self, name: str, num_rows: int) -> npt.NDArray[np.float32]:
         """Return ``num_rows`` rows, spread evenly over a matrix, as float32."""

@@ -10,15 +10,14 @@ from llvmlite import binding
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.kernels import int8_support
-from intarsia.engine.kernels.block_tile import BLOCK_ROWS, block_panels
 from intarsia.engine.kernels.compile_cache import keep_compiled
+from intarsia.engine.kernels.compiled.block_tile import BLOCK_ROWS, block_panels
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
-from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
-from intarsia.engine.kernels.microkernels import GROUP
-from intarsia.engine.kernels.operands import Floats, Int8Matrices
-from intarsia.engine.kernels.vector_writer import num_lanes
-from intarsia.engine.kernels.work_units import ThreadTeam
+from intarsia.engine.kernels.native_kernel import run_output
+from intarsia.engine.kernels.operands import FEW_ROWS, GROUP, Floats, Int8Matrices
+from intarsia.engine.kernels.processor import num_lanes
+from intarsia.engine.kernels.thread_team import ThreadTeam
 
 keep_compiled(cache_folder() / "kernels")
 pytestmark = pytest.mark.skipif(
@@ -103,33 +102,36 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         write_rows(room, 0, 0, numbers(32, _IN + GROUP))
 
 
-@pytest.mark.parametrize(
-    ("needed", "way"),
-    [
-        ("avx512vl", '"AVX-VNNI", "llvm.x86.avx512.vpdpbusd.256", 8, 16, 128'),
-        ("avx2", '"AVX2", None, 8, 16, 0'),
-    ],
-)
+def test_a_kernel_takes_only_what_it_is_compiled_for() -> None:
+    """Or it would read other memory."""
+    example = run_output.example
+    run_output.bind(*example)
+    with pytest.raises(TypeError, match="run_output is not compiled for"):
+        run_output.bind(*example[:-1], example[-1].astype(np.float64))
+    with pytest.raises(TypeError, match="contiguous"):
+        run_output.bind(*example[:-1], np.zeros((2, 4), np.float32)[:, ::2])
+
+
+@pytest.mark.parametrize(("needed", "way"), [("avx512vl", "AVX-VNNI"), ("avx2", "AVX2")])
 def test_older_processors_give_the_same_numbers(needed: str, way: str) -> None:
     """Laptops have AVX-VNNI or AVX2 alone, with vectors half as wide as those of AVX-512."""
     if not binding.get_host_cpu_features().get(needed):
         pytest.skip(f"this processor has no {needed}")
     program = f"""
 import hashlib
-from intarsia.engine.kernels import vector_writer
+from intarsia.engine.kernels import processor
 
-way = vector_writer.DotProduct({way})
-vector_writer.find_dot_product = lambda: way
+processor.choose({way!r})
 import numpy as np
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
-from intarsia.engine.kernels.work_units import ThreadTeam
+from intarsia.engine.kernels.thread_team import ThreadTeam
 
 assert can_multiply_int8()
 random = np.random.default_rng(0)
 weight = random.standard_normal(({_OUT}, {_IN})).astype(np.float32)
 x = random.standard_normal((20, {_IN})).astype(np.float32)
 products = multiply_rows(quantize_matrix(weight), x, ThreadTeam(1))
-print(vector_writer.num_lanes(), hashlib.sha256(products.tobytes()).hexdigest())
+print(processor.num_lanes(), hashlib.sha256(products.tobytes()).hexdigest())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     random = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """A model's name becomes a checked folder, or one line that says what is missing."""
 
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,10 @@ from toy_lora import save_tuning
 from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.cache.own_file import has_digest
+from intarsia.engine.cache.progress import Progress
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone import int8_weights
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
     is_int8_supported,
     load_int8,
@@ -32,6 +36,8 @@ from intarsia.engine.model_store import catalog
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
 from intarsia.engine.model_store.download import pull
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.engine.model_store.mapped import map_tensors
+from intarsia.engine.service.load_filler import make_ready
 
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
 
@@ -226,6 +232,31 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(toy_catalog,
     assert stages == [], "the converted folder is all that is needed"
 
 
+@pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
+def test_a_model_is_made_ready_once_and_after_an_interruption(toy_catalog, cache, index):
+    stages: list[str] = []
+
+    def interrupt(stage: str, fraction: float | None) -> None:
+        if stage == "converting the model":
+            raise KeyboardInterrupt
+
+    def ready(on_progress: Progress) -> Path:
+        stages.clear()
+        return make_ready(EngineConfig(model="toy", device="cpu"), "toy", on_progress)
+
+    with pytest.raises(KeyboardInterrupt):
+        ready(interrupt)
+    assert not list((cache / "converted").glob("*/")), "no half of a conversion"
+    for path in index.iterdir():
+        path.unlink()
+    path = ready(lambda stage, _: stages.append(stage))
+    assert "-int8" in path.name
+    assert ("converting the model" in stages, any("download" in it for it in stages)) == (1, 0)
+    (cache / "models" / "toy.gguf").unlink()
+    assert ready(lambda stage, _: stages.append(stage)) == path
+    assert stages == ["compiling for this processor"]
+
+
 def test_a_download_that_was_damaged_on_the_disk_is_replaced(toy_catalog, cache):
     path = cache / "models" / "toy.gguf"
     path.parent.mkdir(parents=True)
@@ -324,6 +355,23 @@ def test_a_gguf_file_is_converted_once_and_again_when_it_changes(cache: Path, to
 
     write_gguf(toy_gguf, toy_model("llama", is_tied=True), ToyGguf(architecture="llama"))
     assert locate(str(toy_gguf), quiet).config["model_type"] == "llama"
+
+
+@pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_a_users_own_file_is_converted_to_int8_once(in_blocks, cache, tmp_path, monkeypatch):
+    """With its embedding as it is stored, if that is in blocks of 8 bits."""
+    toy = ToyGguf(architecture="qwen2", repeats_tied_output=in_blocks)
+    file = write_gguf(tmp_path / "own.gguf", toy_model("qwen2", is_tied=True), toy)
+    fused, int8 = (locate(str(file), quiet, conversion=to) for to in (None, int8_conversion()))
+    assert np.array_equal(logits_of(int8), logits_of(fused))
+    assert map_tensors(int8.weights)["embed"]().dtype == (np.uint8 if in_blocks else np.uint16)
+    stages: list[str] = []
+    again = locate(str(file), lambda stage, _: stages.append(stage), conversion=int8_conversion())
+    assert (again.path, stages) == (int8.path, [])
+    monkeypatch.setattr(int8_weights, "num_lanes", lambda: 7)  # no head fills such vectors
+    shutil.rmtree(int8.path)
+    assert locate(str(file), quiet, conversion=int8_conversion()).is_fused
 
 
 def test_a_hub_that_cannot_be_reached_is_an_error(closed_hub: None, tmp_path: Path, monkeypatch):

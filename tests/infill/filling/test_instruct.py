@@ -1,10 +1,6 @@
 """Edits by instruction: what a model is asked, and what becomes of its answers."""
 
-import asyncio
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from marked_text import read_marked
 from scripted_engine import ScriptedEngine
 
@@ -156,7 +152,6 @@ async def test_half_an_answer_is_none(finish, reason):
         ("x = 1║\n  \n║", "make it async", "nothing to edit"),
         ("║x = 1║", " \n", "no instruction"),
         (f"║x = '{'a' * MAX_SELECTED_CHARS}'║", "cut it", "selection is too long"),
-        (f"{'`' * 40}\n║x = 1║", "cut it", "backticks"),
         ("║x = 1║", "a" * (MAX_INSTRUCTION_CHARS + 1), "instruction is too long"),
     ],
 )
@@ -197,23 +192,3 @@ async def test_fences_of_the_code_end_no_block():
 )
 def test_the_first_block_is_the_answer(answer: str, code: str):
     assert code_of(answer) == code
-
-
-_code = st.text(alphabet="ab =(:'`#\t\r\n\ufeff\u202e\0é🎉", max_size=40)
-
-
-@given(_code, _code, st.data(), st.sampled_from(["python", "markdown", "go", "unknown"]))
-def test_no_text_and_no_answer_is_a_fault(text, answer, data, language):
-    start = data.draw(st.integers(0, len(text)))
-    selection = Selection(start=start, end=data.draw(st.integers(start, len(text))))
-    engine = ScriptedEngine(lambda _: answer)
-    context = FillContext(
-        ask=engine.fill, language=language_for_id(language), options=FillOptions()
-    )
-    place = asyncio.run(instruct_selection(context, text, selection, "edit"))
-    assert (place.change is None) != (place.refusal is None)
-    if place.change is not None:
-        kept = text[: place.change.start], text[place.change.end :]
-        assert place.result == kept[0] + place.change.new + kept[1]
-        assert not text[place.change.start : selection.start].strip(" \t")
-        assert place.change.end <= max(selection.end, place.change.start) + 1

@@ -14,9 +14,17 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace
 
-from intarsia.engine.arrays import Array, floats, largest, linear, rounded_like, silu, unit_norm
+from intarsia.engine.arrays import (
+    Array,
+    floats,
+    largest,
+    linear,
+    namespace,
+    rounded_like,
+    silu,
+    unit_norm,
+)
 from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
@@ -48,7 +56,7 @@ class SerialHead:
 
     def __call__(self, hidden: Array, own: Array) -> Array:
         """Return corrected hidden states (…, hidden), given the embeddings of their own tokens."""
-        both = array_namespace(hidden).concat([unit_norm(hidden), unit_norm(own)], axis=-1)
+        both = namespace(hidden).concat([unit_norm(hidden), unit_norm(own)], axis=-1)
         return hidden + linear(silu(linear(both, self.down)), self.up)
 
 
@@ -82,7 +90,7 @@ class Drafter:
         """
         x = linear(unit_norm(last_hidden), self.anchor)[..., None, :] + self.masks[:num_rows]
         first = x[..., :1, :] + unit_norm(newest)[..., None, :]
-        return array_namespace(x).concat([first, x[..., 1:, :]], axis=-2)
+        return namespace(x).concat([first, x[..., 1:, :]], axis=-2)
 
 
 def joined_taps(states: Array) -> Array:
@@ -124,7 +132,7 @@ def drafter_of(
             raise ValueError(f"{name} is {tuple(tensor.shape)}, needed {size}")
         scale = tensors.get(name + SCALE_SUFFIX)
         numbers = floats(tensor) if scale is None else floats(tensor) * floats(scale)[:, None]
-        if not array_namespace(numbers).isfinite(numbers).all():
+        if not namespace(numbers).isfinite(numbers).all():
             raise ValueError(f"{name} has numbers that are not finite")
         return convert(numbers)
 
@@ -208,7 +216,7 @@ class Drafting:
         """Write keys and values of rows (rows, taps, hidden) at these positions (rows,)."""
         shape = self._shape
         read = self._products.read(states)
-        xp = array_namespace(read)
+        xp = namespace(read)
         size = (len(read), self.num_layers, 2, shape.num_kv_heads, shape.head_dim)
         # (layers, kv heads, rows, head_dim) each
         keys, values = xp.permute_dims(read.reshape(size), (2, 1, 3, 0, 4))

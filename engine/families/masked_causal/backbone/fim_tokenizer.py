@@ -129,19 +129,21 @@ class FimTokenizer:
         self.marks = marks
         self.repository = repository
         self.begin_ids = list(begin)
-        self._bytes = [bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
-        added = tokenizer.get_added_tokens_decoder()
-        self.end_ids = frozenset(i for i, token in added.items() if token.special)
-        for i, token in added.items():
-            if token.special:
-                self._bytes[i] = b""
-            elif not self._has_blank_sign:
-                self._bytes[i] = token.content.encode()
+        self._bytes_of = bytes_of
+        self._added = tokenizer.get_added_tokens_decoder()
+        self.end_ids = frozenset(i for i, token in self._added.items() if token.special)
 
-    @property
+    @cached_property
     def num_tokens(self) -> int:
         """The number of ids, special ones included."""
-        return len(self._bytes)
+        size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        highest: int = max(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        return max(size, highest + 1)
+
+    @cached_property
+    def _bytes(self) -> list[bytes]:
+        """The bytes of every token: half a second's work, for what is asked of all at once."""
+        return [self.bytes_of(token) for token in range(self.num_tokens)]
 
     def special_tokens(self) -> dict[int, str]:
         """Return the texts of the special tokens, which act where another tokenizer meets them."""
@@ -227,7 +229,7 @@ class FimTokenizer:
         ids = self.encode(given)
         num_kept, healed, tail = len(ids), b"", b""
         for number in range(len(ids) - 1, -1, -1):
-            tail = self._bytes[ids[number]] + tail
+            tail = self.bytes_of(ids[number]) + tail
             if len(tail) > self._longest:
                 break
             order, keys = self._sorted
@@ -236,9 +238,19 @@ class FimTokenizer:
                 num_kept, healed = number, tail
         return ids[:num_kept], healed
 
+    def list_tokens(self) -> None:
+        """List the bytes of all tokens, which takes a second, before a fill asks for that."""
+        self._sorted  # noqa: B018
+
     def bytes_of(self, token: int) -> bytes:
         """Return a token's own bytes; an end token has none."""
-        return self._bytes[token] if token < len(self._bytes) else b""
+        if (added := self._added.get(token)) is not None:
+            if added.special:
+                return b""
+            if not self._has_blank_sign:
+                raw: bytes = added.content.encode()
+                return raw
+        return self._bytes_of(self._tokenizer.id_to_token(token))
 
     def id_of(self, raw: bytes) -> int | None:
         """Return the first token with exactly these bytes, None without one."""
@@ -359,9 +371,3 @@ def _declare_marks(tokenizer: Tokenizer, marks: FimMarks, pattern: re.Pattern[st
     own = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.end)
     special = [token for token in added if token in own or pattern.fullmatch(token)]
     tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in special])
-
-
-def _size(tokenizer: Tokenizer) -> int:
-    size: int = tokenizer.get_vocab_size(with_added_tokens=True)
-    highest = max(tokenizer.get_vocab(with_added_tokens=True).values())
-    return max(size, highest + 1)

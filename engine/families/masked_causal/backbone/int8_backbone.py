@@ -42,15 +42,16 @@ from intarsia.engine.families.masked_causal.backbone.weights import (
 )
 from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled, why_not_kept
-from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
 from intarsia.engine.kernels.int8_support import (
     can_multiply_int8,
     empty_rows,
     multiply_rows,
     quantize_matrix,
 )
-from intarsia.engine.kernels.microkernels import MAX_TILE_ROWS
+from intarsia.engine.kernels.native_kernel import run_layers
 from intarsia.engine.kernels.operands import (
+    MAX_TILE_ROWS,
+    PHASES_PER_LAYER,
     Buffers,
     Floats,
     Int8Matrices,
@@ -60,8 +61,8 @@ from intarsia.engine.kernels.operands import (
     RowsAndBuffers,
     Shape,
 )
-from intarsia.engine.kernels.vector_writer import dot_product, num_lanes
-from intarsia.engine.kernels.work_units import ThreadTeam
+from intarsia.engine.kernels.processor import dot_product, num_lanes
+from intarsia.engine.kernels.thread_team import ThreadTeam
 from intarsia.engine.model_store.locate import ModelFolder
 
 
@@ -69,13 +70,6 @@ def is_int8_supported() -> bool:
     """Tell whether this processor runs int8 weights; the first call may compile for seconds."""
     keep_compiled(cache_folder() / "kernels")
     return can_multiply_int8()
-
-
-def why_unfit_for_int8(shape: BackboneShape) -> str | None:
-    """Return why this backbone cannot run in int8, None where it can."""
-    if shape.head_dim % num_lanes():
-        return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
-    return None
 
 
 _CHUNK = 64  # tokens; with 126 a context is read 6 % faster, but a cancel waits for 0.2 s

@@ -21,7 +21,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape,
 from intarsia.engine.families.masked_causal.backbone.weights import Embeddings, Tensors
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.operands import Floats, Int8Matrices, LayerStack
-from intarsia.engine.kernels.vector_writer import dot_product
+from intarsia.engine.kernels.processor import dot_product, num_lanes
 from intarsia.engine.model_store.gguf.convert import ChangeRows, Conversion, bfloat16_rows
 from intarsia.engine.model_store.gguf.read import GgufModel
 from intarsia.engine.model_store.mapped import map_tensors, write_tensors
@@ -110,16 +110,28 @@ def _stack(vectors: Iterable[Array | None]) -> Floats:
     return np.stack(present)
 
 
-INT8_FORMAT = "intarsia-int8-1"
+INT8_FORMAT = "intarsia-int8-2"
 _FIELDS = ("panels", "column_scales", "biases")  # of Int8Matrices: its arrays
 _PARTS = ("qkv", "o", "gate_up", "down", "output")
 _NORMS = ("attn_norms", "mlp_norms", "q_norms", "k_norms", "last_norm")
 
 
+def why_unfit_for_int8(shape: BackboneShape) -> str | None:
+    """Return why this backbone cannot run in int8, None where it can."""
+    if shape.head_dim % num_lanes():
+        return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
+    return None
+
+
 def int8_conversion() -> Conversion:
     """Return the conversion of a GGUF file to int8 in the order of this processor's products."""
     product = dot_product()
-    return Conversion(name=f"int8-{product.lanes}-{product.zero}", write=_write_int8)
+    version = INT8_FORMAT.rpartition("-")[2]
+    return Conversion(
+        name=f"int8.{version}-{product.lanes}-{product.zero}",
+        fits=lambda config: why_unfit_for_int8(read_shape(config)) is None,
+        write=_write_int8,
+    )
 
 
 def _write_int8(model: GgufModel, change: ChangeRows, path: Path, on_progress: Progress) -> None:
@@ -132,17 +144,57 @@ def _write_int8(model: GgufModel, change: ChangeRows, path: Path, on_progress: P
             return None
         read_so_far.add(name)
         on_progress("converting the model", len(read_so_far) / len(tensors))
-        return np.concatenate(list(bfloat16_rows(model.source, tensors[name], change)))
+        return np.concatenate(
+            list(bfloat16_rows(model.source, tensors[name], change, run=threads.map))
+        )
 
-    output, layers = quantize_output(read), quantize_stack(read, shape.num_layers)
+    with ThreadPoolExecutor(num_threads()) as threads:
+        embeddings = {name: read(name) for name in ("embed", "output")}
+        output = quantize_output(embeddings.get)
+        for name in embeddings.keys() & tensors.keys():
+            (source,) = tensors[name].sources
+            if (blocks := model.source.blocks(source)) is not None:  # no tuning changes it
+                embeddings[name] = blocks
+        layers = quantize_stack(read, shape.num_layers)
     written: dict[str, Array] = {name: getattr(layers, name) for name in _NORMS}
     for part in _PARTS:
         matrices = output if part == "output" else getattr(layers, part)
         written |= {f"{part}.{name}": getattr(matrices, name) for name in _FIELDS}
-    for name in ("embed", "output"):
-        if (rows := read(name)) is not None:
-            written[name] = rows
+    written |= {name: rows for name, rows in embeddings.items() if rows is not None}
     write_tensors(path, written, {"format": INT8_FORMAT})
+
+
+_BLOCK, _SCALE_BYTES = 32, 2
+
+
+class BlockRows:
+    """A mapped embedding in llama.cpp's Q8_0: each 32 bytes of a row after their float16 scale.
+
+    Its rows are float32, rounded to bfloat16 as all weights are.
+    """
+
+    def __init__(self, blocks: Array) -> None:
+        self._blocks = blocks  # (vocab, bytes of a row)
+
+    def __getitem__(self, ids: Array) -> Floats:
+        found = self._blocks[ids]
+        blocks = found.reshape(*found.shape[:-1], -1, _SCALE_BYTES + _BLOCK)
+        scales = np.ascontiguousarray(blocks[..., :_SCALE_BYTES]).view(np.float16)
+        numbers = blocks[..., _SCALE_BYTES:].view(np.int8) * scales.astype(np.float32)
+        bits = numbers.view(np.uint32)
+        bits += 0x7FFF + ((bits >> 16) & 1)
+        bits &= 0xFFFF0000
+        rows: Floats = numbers.reshape(*found.shape[:-1], -1)
+        return rows
+
+
+def _embedding(stored: Array, shape: BackboneShape) -> Array:
+    """Return a stored embedding, in blocks or in bfloat16. Raises ValueError for another size."""
+    in_blocks = stored.dtype == np.uint8
+    width = shape.hidden // _BLOCK * (_SCALE_BYTES + _BLOCK) if in_blocks else shape.hidden
+    if stored.shape != (shape.vocab_size, width):
+        raise ValueError(f"an embedding is {stored.shape}")
+    return BlockRows(stored) if in_blocks else stored
 
 
 def read_int8(path: Path, shape: BackboneShape) -> Int8Weights:
@@ -159,11 +211,10 @@ def read_int8(path: Path, shape: BackboneShape) -> Int8Weights:
             layers |= zip(sizes, read, strict=True)
         output = layers.pop("output")
         tensors = map_tensors([path])  # again: it maps only what is looked up
-        embed = tensors["embed"]()
+        embed = _embedding(tensors["embed"](), shape)
+        own = _embedding(tensors["output"](), shape) if "output" in tensors else embed
         return Int8Weights(
-            embeddings=Embeddings(
-                embed=embed, output=tensors["output"]() if "output" in tensors else embed
-            ),
+            embeddings=Embeddings(embed=embed, output=own),
             output=output,
             layers=LayerStack(**layers),
         )

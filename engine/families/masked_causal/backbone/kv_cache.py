@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from array_api_compat import array_namespace
-
-from intarsia.engine.arrays import Array, rounded_like
+from intarsia.engine.arrays import Array, namespace, rounded_like
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 _GROWTH = 64  # tokens; room is made in steps of this
@@ -67,7 +65,7 @@ class KvCache:
 
     def write_layers(self, first_layer: int, keys: Array, values: Array) -> None:
         """Write rows (layers, kv heads, rows, head_dim) of the last layers after the context."""
-        xp = array_namespace(keys)
+        xp = namespace(keys)
         end = len(self) + keys.shape[2]
         rows = xp.arange(len(self), end, device=keys.device)
         panels, lanes = rows // self._key_lanes, rows % self._key_lanes

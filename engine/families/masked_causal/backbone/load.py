@@ -7,22 +7,30 @@ GPU, another number format or a shape of another kind asks for torch.
 import os
 import platform
 import sys
+from collections.abc import Callable
 from ctypes.util import find_library
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
     is_int8_supported,
     load_int8,
+)
+from intarsia.engine.families.masked_causal.backbone.int8_weights import (
+    int8_conversion,
     why_unfit_for_int8,
 )
-from intarsia.engine.families.masked_causal.backbone.int8_weights import int8_conversion
 from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.kernels import compile_cache
+from intarsia.engine.kernels.compile_cache import keep_compiled
+from intarsia.engine.kernels.native_kernel import run_layers
+from intarsia.engine.kernels.processor import find_dot_product
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers
 from intarsia.engine.model_store.gguf.convert import Conversion
 from intarsia.engine.model_store.locate import ModelFolder
@@ -68,6 +76,27 @@ def may_have_gpu() -> bool:
     if sys.platform == "win32":
         return find_library("nvcuda") is not None
     return any(map(os.path.exists, ("/dev/nvidia0", "/dev/kfd", "/dev/dxg")))
+
+
+def begin_compiling(device: Device) -> Callable[[], None]:
+    """Begin to compile the int8 kernels beside other work, where they may run here.
+
+    Returns what waits until they are compiled, and raises ModelError if they cannot be.
+    """
+    if find_dot_product() is None or device not in ("auto", "cpu") or may_have_gpu():
+        return lambda: None
+    keep_compiled(cache_folder() / "kernels")
+    compile_cache.begin_compiling()
+
+    def finish() -> None:
+        try:
+            run_layers.load()
+        except RuntimeError as error:
+            raise ModelError(
+                f"int8 cannot be compiled here ({error}): ask `intarsia doctor`"
+            ) from error
+
+    return finish
 
 
 def conversion_for(dtype: Dtype, device: Device) -> Conversion | None:

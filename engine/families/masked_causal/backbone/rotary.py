@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace
 
-from intarsia.engine.arrays import Array, floats
+from intarsia.engine.arrays import Array, floats, namespace
 from intarsia.engine.families.masked_causal.backbone.shape import (
     BackboneShape,
     LinearRope,
@@ -42,7 +41,7 @@ def rotate(x: Array, cosine: Array, sine: Array) -> Array:
     half = x.shape[-1] // 2
     first, second = x[..., :half], x[..., half:]
     turned = [first * cosine - second * sine, second * cosine + first * sine]
-    return array_namespace(x).concat(turned, axis=-1)
+    return namespace(x).concat(turned, axis=-1)
 
 
 def _stretch(frequencies: npt.NDArray[np.float32], scaling: RopeScaling) -> npt.NDArray[np.float32]:

@@ -5,9 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from array_api_compat import array_namespace
-
-from intarsia.engine.arrays import Array, floats, rounded_like
+from intarsia.engine.arrays import Array, floats, namespace, rounded_like
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE, LowRank, misfit, read_tensors
 from intarsia.engine.families.masked_causal.backbone.shape import (
@@ -79,7 +77,7 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
 
 def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
     def changed(weight: Array, pair: LowRank) -> Array:
-        xp = array_namespace(weight)
+        xp = namespace(weight)
         up, down = (xp.asarray(half, device=weight.device) for half in (pair.up, pair.down))
         return rounded_like(floats(weight) + up @ down, weight)
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from array_api_compat import array_namespace
 from safetensors import SafetensorError
 
-from intarsia.engine.arrays import Array, floats
+from intarsia.engine.arrays import Array, floats, namespace
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.model_store.mapped import map_tensors
@@ -149,7 +148,7 @@ def _join_biases(parts: list[Array | None]) -> Array | None:
 def _concat(parts: list[Array]) -> Array:
     if len({part.dtype for part in parts}) > 1:
         parts = [floats(part) for part in parts]
-    return array_namespace(*parts).concat(parts)
+    return namespace(*parts).concat(parts)
 
 
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
@@ -187,5 +186,5 @@ def _check_size(name: str, tensor: Array, size: tuple[int, ...]) -> None:
 
 def _require_numbers(name: str, vector: Array) -> None:
     """Raise ModelError for a norm or bias that is not finite; matrices take too long to read."""
-    if not bool(array_namespace(vector).isfinite(floats(vector)).all()):
+    if not bool(namespace(vector).isfinite(floats(vector)).all()):
         raise ModelError(f"the weights are damaged ({name} is not finite): fetch the model again")

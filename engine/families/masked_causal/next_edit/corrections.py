@@ -8,9 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from array_api_compat import array_namespace
-
-from intarsia.engine.arrays import Array, floats, logsumexp
+from intarsia.engine.arrays import Array, floats, logsumexp, namespace
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
@@ -145,7 +143,7 @@ class Rewriter:
     ) -> float:
         """Return how likely ids, then an end mark, follow the prompt, in nats. Raises Cancelled."""
         parts = [self.read(cache, prompt, control), *read_on(self._backbone, cache, ids, control)]
-        rows = array_namespace(*parts).concat(parts)
+        rows = namespace(*parts).concat(parts)
         likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
         logits = floats(self._backbone.logits(rows[-1:]))[0]
         end = logits[list(self._end_ids)].max() - logsumexp(logits)
@@ -166,7 +164,7 @@ class Rewriter:
         rows = frozen_rows(ids, start=len(cache))
         logits = floats(self._backbone.logits(self._backbone.forward(rows, cache)))
         likeliest = logits.argmax(-1).tolist()
-        log_p = (array_namespace(logits).max(logits, axis=-1) - logsumexp(logits)).tolist()
+        log_p = (namespace(logits).max(logits, axis=-1) - logsumexp(logits)).tolist()
         num = 0
         while num < len(proposal) and likeliest[num] == proposal[num]:
             num += 1

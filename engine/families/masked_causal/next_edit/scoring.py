@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from intarsia.engine.arrays import Array, chosen, floats, largest, logsumexp
+from intarsia.engine.arrays import Array, chosen, floats, largest, logsumexp, namespace
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
@@ -95,7 +94,7 @@ def line_drops(
     rows_before = before.rows([pair.before - 1 for pair in pairs])
     rows_after = after.rows([pair.after - 1 for pair in pairs])
     first, second = floats(rows_before), floats(rows_after)
-    xp = array_namespace(first)
+    xp = namespace(first)
     size = xp.linalg.vector_norm(first, axis=1)
     moved = xp.linalg.vector_norm(second - first, axis=1) / xp.clip(size, min=1e-6)
     num_scored = min(len(pairs), max(_MIN_SCORED, int(_SHARE_SCORED * len(pairs))))
@@ -117,7 +116,7 @@ def log_probabilities(
         control.checkpoint()
         logits = floats(backbone.logits(hidden[start : start + SHORT_CHUNK]))
         found.append(chosen(logits, targets[start : start + SHORT_CHUNK]) - logsumexp(logits))
-    return array_namespace(*found).concat(found) if found else np.zeros(0)
+    return namespace(*found).concat(found) if found else np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,7 @@ def log_p_after(read: ReadWindow, first: int, ids: Sequence[int], control: FillC
     Raises Cancelled between two chunks.
     """
     rows = [read.rows([first - 1]), *read.read_instead(first, ids[:-1], control)]
-    hidden = array_namespace(*rows).concat(rows)
+    hidden = namespace(*rows).concat(rows)
     return log_probabilities(read.backbone, hidden[: len(ids)], ids, control).sum()
 
 
@@ -246,7 +245,7 @@ def is_filled_alike(
     shown = text.encode(suffix.decode("utf-8", "replace"))[:_MAX_SUFFIX]
     ids = [marks.before_suffix, *shown, marks.before_middle, *middle]
     rows = read.read_instead(first, ids, control)
-    hidden = array_namespace(*rows).concat(rows)
+    hidden = namespace(*rows).concat(rows)
     num_written = len(middle) - num_given
     likeliest = read.backbone.logits(hidden[-num_written - 1 :]).argmax(-1).tolist()
     if likeliest[:-1] != middle[num_given:]:

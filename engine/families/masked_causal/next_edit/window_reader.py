@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from intarsia.engine.arrays import Array
+from intarsia.engine.arrays import Array, namespace
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -90,7 +89,7 @@ class WindowReader:
         finally:  # what was read before a cancel need not be read again
             # without the empty part, which may be of another precision
             parts = [part for part in parts if len(part)] or parts[-1:]
-            hidden = array_namespace(*parts).concat(parts)
+            hidden = namespace(*parts).concat(parts)
             read_ids = tuple(ids[: len(cache)])
             window = ReadWindow(
                 backbone=self._backbone, ids=read_ids, cache=cache, hidden=hidden, first=first

@@ -31,7 +31,6 @@ from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.engine.kernels.forward import run_layers, run_output
 
 in_int8 = pytest.mark.skipif(
     not is_int8_supported(), reason="this processor has no int8 dot product"
@@ -218,18 +217,6 @@ def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
     expected = run_causally(backbone, fresh, _IDS)
     assert torch.equal(run_causally(backbone, used, _IDS[30:]), expected[30:])
     assert torch.equal(run_causally(backbone, copied, _IDS[21:]), expected[21:])
-
-
-@in_int8
-def test_a_fill_compiles_nothing_that_was_not_prepared(toy: Path, drafter: Path) -> None:
-    backbone = toy_backbone(toy, drafter, matrices="int8")
-    backbone.prepare()
-    kernels = (run_layers, run_output)
-    prepared = [list(kernel.signatures) for kernel in kernels]
-    context = OpenContext(backbone, cache_tokens=4096)
-    context.prefill(_IDS[:70], chunk_tokens=32)
-    drafts_after(backbone, [60])
-    assert [list(kernel.signatures) for kernel in kernels] == prepared
 
 
 @in_int8

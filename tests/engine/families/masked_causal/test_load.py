@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from toy_causal import located
 
+from intarsia.engine import config
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone import int8_backbone, load
+from intarsia.engine.families.masked_causal.backbone import int8_backbone, int8_weights, load
 from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 
@@ -54,6 +55,27 @@ def test_what_needs_torch_says_how_to_install_it(options, reason, toy):
         assert reason in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--dtype", "float32"), "--dtype float32 needs torch"),
+        (("--device", "cuda", "--dtype", "bfloat16"), "--dtype bfloat16 and --device cuda needs"),
+        (("--device", "cpu", "--dtype", "int8"), None),
+    ],
+)
+def test_an_engine_that_would_need_torch_does_not_start_without_it(
+    flags, said, monkeypatch, capsys
+):
+    monkeypatch.setattr(config, "find_spec", lambda name: None)
+    if said is None:
+        assert config.parse_arguments(flags).dtype == "int8"
+        return
+    with pytest.raises(SystemExit):
+        config.parse_arguments(flags)
+    assert f"{said}" in (error := capsys.readouterr().err)
+    assert "pip install 'intarsia[torch]'" in error
+
+
 def test_a_named_number_format_is_computed_by_torch(toy):
     assert load_toy(toy, "float32", "cpu").format_name == "float32"
 
@@ -63,7 +85,7 @@ def test_int8_is_for_a_cpu_with_the_instructions_and_heads_that_fill_vectors(toy
     with pytest.raises(ModelError, match="int8 cannot run here: it is for the CPU"):
         load_toy(toy, "int8", "cuda")
     with monkeypatch.context() as patch, pytest.raises(ModelError, match="of 16 numbers do not"):
-        patch.setattr(int8_backbone, "num_lanes", lambda: 5)
+        patch.setattr(int8_weights, "num_lanes", lambda: 5)
         load_toy(toy, "int8")
     monkeypatch.setattr(load, "is_int8_supported", lambda: False)
     with pytest.raises(ModelError, match="nor dot products of bytes"):

@@ -3,30 +3,31 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import carray
 from numba.extending import overload
 
-from intarsia.engine.kernels.int8_matrix import quantize_row
-from intarsia.engine.kernels.intrinsics import exp
-from intarsia.engine.kernels.microkernels import GROUP
-from intarsia.engine.kernels.operands import GateSource, NormSource
-from intarsia.engine.kernels.work_units import claim, done, wait_for
+from intarsia.engine.kernels.compiled.intrinsics import allocate_floats, exp, free, kernel
+from intarsia.engine.kernels.compiled.quantize import quantize_row
+from intarsia.engine.kernels.compiled.work_units import claim, done, wait_for
+from intarsia.engine.kernels.operands import GROUP, GateSource, NormSource
 
 ROWS_PER_UNIT = 4
 _OPTIONS = {"fastmath": True, "error_model": "numpy"}
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def prepare_rows(phase, source, rows):
     """Quantize all rows of a source."""
     num_units = (rows.num_rows + ROWS_PER_UNIT - 1) // ROWS_PER_UNIT
-    scratch = np.empty(rows.num_groups * GROUP, np.float32)
+    memory = allocate_floats(rows.num_groups * GROUP)
+    scratch = carray(memory, rows.num_groups * GROUP)
     unit = claim(phase)
     while unit < num_units:
         for row in range(unit * ROWS_PER_UNIT, min((unit + 1) * ROWS_PER_UNIT, rows.num_rows)):
             quantize_row(read_row(source, row, scratch), row, rows)
         done(phase)
         unit = claim(phase)
+    free(memory)
     wait_for(phase, num_units)
 
 
@@ -65,7 +66,7 @@ def _read_plain(source, row, scratch):
     return source[row]
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def norm(row, weight, eps, out):
     """Write a row divided by its root mean square, times a weight (RMSNorm, arXiv 1910.07467)."""
     total = np.float32(0)
@@ -76,7 +77,7 @@ def norm(row, weight, eps, out):
         out[k] = row[k] * factor * weight[k]
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def finish_rows(phase, source, hidden):
     """Write the last norm: hidden states (rows, hidden)."""
     num_rows = hidden.shape[0]
@@ -88,7 +89,7 @@ def finish_rows(phase, source, hidden):
     wait_for(phase, num_rows)
 
 
-@njit(error_model="numpy")
+@kernel
 def copy_rows(phase, rows, copies):
     """Copy rows (rows, hidden)."""
     row = claim(phase)

@@ -1,27 +1,36 @@
 """Attention in float32 over the bfloat16 KV cache, and what writes it: phases of threads."""
 
 import numpy as np
-from numba import njit
+from numba import carray
 
-from intarsia.engine.kernels import microkernels
-from intarsia.engine.kernels.intrinsics import bits_of_float, exp, larger
+from intarsia.engine.kernels.compiled import microkernels
+from intarsia.engine.kernels.compiled.intrinsics import (
+    allocate_floats,
+    bits_of_float,
+    exp,
+    float_at,
+    free,
+    kernel,
+    larger,
+    plain_kernel,
+)
+from intarsia.engine.kernels.compiled.prepare_rows import ROWS_PER_UNIT, norm
+from intarsia.engine.kernels.compiled.work_units import claim, done, wait_for
 from intarsia.engine.kernels.operands import HeadBlock, KeysValues, Strided
-from intarsia.engine.kernels.prepare_rows import ROWS_PER_UNIT, norm
-from intarsia.engine.kernels.vector_writer import num_lanes
-from intarsia.engine.kernels.work_units import claim, done, wait_for
+from intarsia.engine.kernels.processor import num_lanes
 
 _ROWS_AT_ONCE = 8
 _KEYS_AT_ONCE = 64  # a softmax sums over a multiple of this: several vectors
 _HIDDEN = np.float32(-1e30)  # the score of a key that a row does not see
 
 
-@njit
+@plain_kernel
 def layer_of(cache, layer):
     """Return the keys and values of one layer."""
     return KeysValues(cache.keys[layer], cache.values[layer])
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def write_kv(phase, qkv, rows, shape, norms, cache):
     """Rotate queries and keys in ``qkv``; write keys and values into the cache after the context.
 
@@ -40,7 +49,7 @@ def write_kv(phase, qkv, rows, shape, norms, cache):
     wait_for(phase, num_units)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def rotate_heads(qkv, cosine, sine, shape, norms):
     """Normalize and rotate one row's queries and keys, in place; scale the queries."""
     dim = shape.head_dim
@@ -57,7 +66,7 @@ def rotate_heads(qkv, cosine, sine, shape, norms):
                 own[k] *= scale
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def rotate(head, cosine, sine):
     """Rotate one head by its row's position, in place (rotary.py)."""
     half = cosine.shape[0]
@@ -68,7 +77,7 @@ def rotate(head, cosine, sine):
         right[k] = second * cosine[k] + first * sine[k]
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def write_row(qkv, position, shape, cache):
     """Write one row's keys and values to a position of the cache."""
     num_heads, num_kv, dim, lanes = shape.num_heads, shape.num_kv_heads, shape.head_dim, num_lanes()
@@ -83,7 +92,7 @@ def write_row(qkv, position, shape, cache):
             cache.keys[head, panel, k, lane] = to_bfloat16(key[k])
 
 
-@njit
+@plain_kernel
 def to_bfloat16(number):
     """Return the bits of the nearest bfloat16: a float32's upper 16, rounded to even."""
     bits = bits_of_float(number)
@@ -93,7 +102,7 @@ def to_bfloat16(number):
     )
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def run_attention(phase, qkv, visible, shape, cache, mixed):
     """Write the output of attention into ``mixed`` (rows, heads · head_dim).
 
@@ -104,9 +113,11 @@ def run_attention(phase, qkv, visible, shape, cache, mixed):
     at_once = max(1, min(_ROWS_AT_ONCE, num_rows * num_kv // (2 * phase.num_threads)))
     num_units = (num_rows + at_once - 1) // at_once * num_kv
     padded = (visible.shape[1] + _KEYS_AT_ONCE - 1) // _KEYS_AT_ONCE * _KEYS_AT_ONCE
-    queries = np.empty((at_once * group, dim), np.float32)
-    outputs = np.empty((at_once * group, dim), np.float32)
-    scores = np.empty((at_once * group, padded), np.float32)
+    num_queries = at_once * group
+    memory = allocate_floats(num_queries * (2 * dim + padded))
+    queries = carray(float_at(memory, 0), (num_queries, dim))
+    outputs = carray(float_at(memory, num_queries * dim), (num_queries, dim))
+    scores = carray(float_at(memory, 2 * num_queries * dim), (num_queries, padded))
     unit = claim(phase)
     while unit < num_units:
         first = unit // num_kv * at_once
@@ -116,10 +127,11 @@ def run_attention(phase, qkv, visible, shape, cache, mixed):
         write_outputs(outputs, block, mixed)
         done(phase)
         unit = claim(phase)
+    free(memory)
     wait_for(phase, num_units)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def read_queries(qkv, block, queries):
     """Copy the queries of a block together: a row's query heads, then the next row's."""
     dim = queries.shape[1]
@@ -131,7 +143,7 @@ def read_queries(qkv, block, queries):
                 target[k] = own[k]
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def attend(queries, visible, block, cache, scores, outputs):
     """Write softmax(queries · keys) · values; ``scores`` is memory for the first product."""
     head, dim, padded, lanes = block.kv_head, queries.shape[1], scores.shape[1], num_lanes()
@@ -157,7 +169,7 @@ def attend(queries, visible, block, cache, scores, outputs):
         )
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def write_outputs(outputs, block, mixed):
     """Copy the outputs of a block to their rows and heads."""
     dim = outputs.shape[1]
@@ -169,7 +181,7 @@ def write_outputs(outputs, block, mixed):
                 target[k] = own[k]
 
 
-@njit
+@plain_kernel
 def multiply_floats(x, num_rows, b, count, y):
     """Write x (rows, count) times b (count, lanes) to y."""
     row = 0
@@ -188,7 +200,7 @@ def multiply_floats(x, num_rows, b, count, y):
             row += 1
 
 
-@njit
+@plain_kernel
 def num_visible(visible, first, end):
     """Return how many keys the rows must read: up to the last one that any of the rows sees."""
     most = 0
@@ -200,7 +212,7 @@ def num_visible(visible, first, end):
     return most
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def softmax_row(scores, visible, num_keys):
     """Replace a row's scores by their softmax over the keys that it sees, in place.
 

@@ -5,26 +5,23 @@ after panel: these products are as fast as memory is read. A row's products are 
 in both.
 """
 
-from numba import njit
-
-from intarsia.engine.kernels import microkernels
-from intarsia.engine.kernels.block_tile import (
+from intarsia.engine.kernels.compiled import microkernels
+from intarsia.engine.kernels.compiled.block_tile import (
     BLOCK_ROWS,
     block_panels,
     block_tile_2,
     block_tile_4,
     block_tile_6,
 )
-from intarsia.engine.kernels.operands import BlockAt, RowsAt, Strided
-from intarsia.engine.kernels.vector_writer import CACHE_LINE, num_lanes
-from intarsia.engine.kernels.work_units import claim, done, wait_for
+from intarsia.engine.kernels.compiled.intrinsics import kernel
+from intarsia.engine.kernels.compiled.work_units import claim, done, wait_for
+from intarsia.engine.kernels.operands import FEW_ROWS, MAX_TILE_ROWS, BlockAt, RowsAt, Strided
+from intarsia.engine.kernels.processor import CACHE_LINE, num_lanes
 
 _UNITS_PER_THREAD = 8
-FEW_ROWS = 16
-"""Up to here, blocks were not faster."""
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def multiply(phase, product, y):
     """Write a product's rows times its matrix into y (rows and some to spare, padded out)."""
     num_panels, together = product.matrix.panels.shape[0], block_panels()
@@ -45,7 +42,7 @@ def multiply(phase, product, y):
     wait_for(phase, num_units)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def multiply_many(first_panel, product, y):
     """Write the products of all rows and one block; each tile fetches a share of the next one."""
     rows, matrix = product.rows, product.matrix
@@ -68,7 +65,7 @@ def multiply_many(first_panel, product, y):
         multiply_block(block, rows_from(rows, row), rows.num_rows - row, target)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def multiply_block(block, x, num_rows, y):
     """Write the products of up to ``BLOCK_ROWS`` rows and a block; one row more may be written."""
     if num_rows > 4:
@@ -79,7 +76,7 @@ def multiply_block(block, x, num_rows, y):
         block_tile_2(block, x, y)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def multiply_few(first_panel, end_panel, product, y):
     """Write the products of all rows and some panels."""
     rows, matrix, lanes = product.rows, product.matrix, num_lanes()
@@ -98,14 +95,14 @@ def multiply_few(first_panel, end_panel, product, y):
                 )
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def multiply_panel(panel, rows, y):
     """Write the products of all rows and one panel, without their scales.
 
     ``panel`` is an address. Up to seven rows that follow in ``y`` are overwritten with meaningless
     numbers.
     """
-    for row in range(0, rows.num_rows, microkernels.MAX_TILE_ROWS):
+    for row in range(0, rows.num_rows, MAX_TILE_ROWS):
         x = rows_from(rows, row)
         target = Strided(y.address + 4 * row * y.stride, y.stride)
         remaining = rows.num_rows - row
@@ -119,7 +116,7 @@ def multiply_panel(panel, rows, y):
             microkernels.int8_tile_1(panel, x, target)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def rows_from(rows, first):
     """Return where int8 rows are in memory, from one on."""
     return RowsAt(

@@ -5,66 +5,15 @@ compiled function: a few rows by one or more panels of a matrix.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.extending import overload
 
-
-@dataclass(frozen=True, slots=True)
-class DotProduct:
-    """How a processor adds four products of bytes to a 32-bit sum, in each lane of a vector."""
-
-    name: str  # for users
-    intrinsic: str | None  # LLVM's name of the instruction, None where it takes several
-    lanes: int
-    registers: int
-    zero: int  # the weight byte that means 0: weight bytes are unsigned where it is not 0
-
-
-_KNOWN = (  # the fastest first
-    (
-        ("avx512vnni", "avx512vl"),
-        DotProduct("AVX512-VNNI", "llvm.x86.avx512.vpdpbusd.512", 16, 32, 128),
-    ),
-    (("avxvnni",), DotProduct("AVX-VNNI", "llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)),
-    (("dotprod",), DotProduct("dotprod", "llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 32, 0)),
-    (("avx2", "fma"), DotProduct("AVX2", None, 8, 16, 0)),
-)
-
-
-def find_dot_product() -> DotProduct | None:
-    """Return the fastest way of this processor, None where it has none."""
-    features = binding.get_host_cpu_features()
-    for needed, instruction in _KNOWN:
-        if all(features.get(name) for name in needed):
-            return instruction
-    return None
-
+from intarsia.engine.kernels.processor import dot_product, num_lanes, zero_point
 
 BYTE, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType())
 _BOOL, _I16 = ir.IntType(1), ir.IntType(16)
-
-CACHE_LINE = 64  # bytes
-
-
-def num_lanes() -> int:
-    """Return the lanes of this processor's dot product; compiled code may call it too."""
-    return dot_product().lanes
-
-
-def zero_point() -> int:
-    """Return the weight byte that means 0; compiled code may call it too."""
-    return dot_product().zero
-
-
-@cache
-def dot_product() -> DotProduct:
-    """Return this processor's dot product of bytes."""
-    # Without one no kernel is compiled, but sizes are still asked for.
-    return find_dot_product() or DotProduct("none", "none", 4, 32, 0)
 
 
 @overload(num_lanes)

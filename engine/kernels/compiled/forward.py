@@ -5,11 +5,14 @@ counters.
 """
 
 import numpy as np
-from numba import njit
 
-from intarsia.engine.kernels.attention import layer_of, run_attention, write_kv
-from intarsia.engine.kernels.int8_product import multiply
+from intarsia.engine.kernels.compiled.attention import layer_of, run_attention, write_kv
+from intarsia.engine.kernels.compiled.int8_product import multiply
+from intarsia.engine.kernels.compiled.intrinsics import kernel
+from intarsia.engine.kernels.compiled.prepare_rows import copy_rows, finish_rows, prepare_rows
+from intarsia.engine.kernels.compiled.work_units import phase_of
 from intarsia.engine.kernels.operands import (
+    PHASES_PER_LAYER,
     GateSource,
     HeadNorms,
     Int8Matrix,
@@ -17,15 +20,11 @@ from intarsia.engine.kernels.operands import (
     NormSource,
     Product,
 )
-from intarsia.engine.kernels.prepare_rows import copy_rows, finish_rows, prepare_rows
-from intarsia.engine.kernels.work_units import phase_of
 
-PHASES_PER_LAYER = 11
-OUTPUT_PHASES = 2
 _FIRST = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy")
+@kernel
 def run_layers(work, model, cache, whole, wanted):
     """Turn embeddings into hidden states, and write the rows' keys and values into the cache.
 
@@ -48,7 +47,7 @@ def run_layers(work, model, cache, whole, wanted):
     finish_rows(phase_of(work, (last + 1) * PHASES_PER_LAYER), source, buffers.hidden)
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy")
+@kernel
 def run_output(work, output, hidden, rows, logits):
     """Write the logits (rows, padded vocab) of hidden states.
 
@@ -58,7 +57,7 @@ def run_output(work, output, hidden, rows, logits):
     run_product(work, _FIRST, hidden, product, logits)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def run_keys_values(work, model, cache, part, layer):
     """Begin a layer: norm and qkv; keys and values are written into the cache.
 
@@ -76,7 +75,7 @@ def run_keys_values(work, model, cache, part, layer):
             copy_rows(phase_of(work, first + 10), buffers.residual, buffers.taps[tap])
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def run_attention_block(work, model, cache, part, layer):
     """Run the attention of a layer over the cache, and its output matrix."""
     rows, buffers = part.rows, part.buffers
@@ -87,7 +86,7 @@ def run_attention_block(work, model, cache, part, layer):
     run_product(work, first + 4, buffers.mixed, o, buffers.added)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def run_feed_forward(work, model, part, layer):
     """Run the second half of a layer: norm, gate and up, and down."""
     buffers = part.buffers
@@ -100,7 +99,7 @@ def run_feed_forward(work, model, part, layer):
     run_product(work, first + 2, gated, down, buffers.added)
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def product_of(matrices, layer, room):
     """Return the operands of one layer's product; ``room`` is memory for int8 rows of any part."""
     return Product(
@@ -109,7 +108,7 @@ def product_of(matrices, layer, room):
     )
 
 
-@njit(fastmath=True, error_model="numpy")
+@kernel
 def run_product(work, first_phase, source, product, y):
     """Quantize rows and multiply them, in two phases."""
     phase = phase_of(work, first_phase)

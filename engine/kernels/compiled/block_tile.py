@@ -11,15 +11,13 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic, overload
 
-from intarsia.engine.kernels.microkernels import GROUP
-from intarsia.engine.kernels.operands import BlockAt, RowsAt, Strided
-from intarsia.engine.kernels.vector_writer import (
-    CACHE_LINE,
+from intarsia.engine.kernels.compiled.vector_writer import (
     FLOAT,
     I32,
     VectorWriter,
-    dot_product,
 )
+from intarsia.engine.kernels.operands import GROUP, BlockAt, RowsAt, Strided
+from intarsia.engine.kernels.processor import CACHE_LINE, dot_product
 
 BLOCK_ROWS = 6
 """Rows of the largest tile. With two panels, 12 sums of a group, 12 sums of all groups, two vectors

@@ -11,20 +11,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from intarsia.engine.kernels.operands import RowsAt, Strided
-from intarsia.engine.kernels.vector_writer import (
-    CACHE_LINE,
+from intarsia.engine.kernels.compiled.vector_writer import (
     FLOAT,
     I32,
     VectorWriter,
 )
-
-GROUP = 64
-"""Numbers of a row that share a scale. With 32 the products take an eighth longer."""
-
-MAX_TILE_ROWS = 8
-"""Rows of the largest tile: their sums stay in registers. The rows that remain take a tile of a
-power of two, so int8 rows and their products need this many rows to spare."""
+from intarsia.engine.kernels.operands import GROUP, RowsAt, Strided
+from intarsia.engine.kernels.processor import CACHE_LINE
 
 _STEPS = GROUP // 4
 _STEPS_AHEAD = 128  # of keys or values to prefetch

@@ -6,9 +6,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
+# Compiled kernels run where numba is not: so their arrays are their caller's, or of
+# ``allocate_floats``, and they call nothing but Python's own allocator.
+kernel = njit(fastmath=True, error_model="numpy")
+plain_kernel = njit
+
 _I64, _I32, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
+_BYTES = ir.IntType(8).as_pointer()
 
 
 @intrinsic
@@ -87,6 +94,42 @@ def pause(context: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), generate
+
+
+@intrinsic
+def allocate_floats(context: Any, count: Any) -> Any:
+    """Return the address of memory for so many float32 numbers, to be freed by ``free``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_BYTES, [_I64])
+        allocate = cgutils.get_or_insert_function(builder.module, kind, "PyMem_RawMalloc")
+        size = builder.mul(arguments[0], ir.Constant(_I64, 4))
+        return builder.bitcast(builder.call(allocate, [size]), _FLOAT.as_pointer())
+
+    return types.CPointer(types.float32)(types.intp), generate
+
+
+@intrinsic
+def float_at(context: Any, memory: Any, offset: Any) -> Any:
+    """Return the address of a float32 number that so many others precede."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return memory(memory, types.intp), generate
+
+
+@intrinsic
+def free(context: Any, memory: Any) -> Any:
+    """Free what ``allocate_floats`` returned."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [_BYTES])
+        release = cgutils.get_or_insert_function(builder.module, kind, "PyMem_RawFree")
+        builder.call(release, [builder.bitcast(arguments[0], _BYTES)])
+        return context.get_dummy_value()
+
+    return types.void(memory), generate
 
 
 _f = np.float32
