@@ -8,8 +8,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 16
+PROTOCOL_VERSION = 17
 """Raised whenever a message changes shape; both sides refuse any other number."""
+
+MAX_NAMES = 500
+"""Of one fill: more names tell too little to be worth the time of looking them up."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
@@ -119,6 +122,10 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``given`` is text at the hole's start that is already there, such as a half-typed word. The
     fill continues it, and the answer does not repeat it.
 
+    ``names``: the answer begins with one of these identifiers, or what ``given`` leaves of it, such
+    as the members of a type after ``receiver.``. () allows any text. Other families than the masked
+    one ignore them.
+
     ``stop`` texts end the hole where they first appear, and are not part of the answer.
     ``max_open`` holds them back while the answer has more than this number of open brackets (None:
     never); autoregressive and speculative decoding do not end the hole there either.
@@ -160,6 +167,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     prefix: str
     suffix: str
     given: str = ""
+    names: tuple[str, ...] = ()
     draft: str = ""
     noise: float = 1.0
     chat: ChatTurn | None = None

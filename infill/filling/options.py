@@ -3,7 +3,7 @@
 Whoever holds a connection to the engine passes its ``fill`` method as ``AskEngine``.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
@@ -31,6 +31,7 @@ class FillOptions:
     model: str | None = None
     project: ProjectContext | None = None  # code of other files, to be read before this one
     project_use: ProjectUse = "if_cached"
+    names: Sequence[str] = ()  # the text begins with one of these identifiers; () is any text
     budget: Budget = field(default_factory=Budget)
 
 

@@ -8,7 +8,7 @@ A plan is made for a hole, for one of several placeholders, or for the hole at a
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext
+from intarsia.engine.ipc.messages import MAX_NAMES, ContextChunk, Fill, Filled, ProjectContext
 from intarsia.infill.canvas.canvas import (
     Budget,
     Canvas,
@@ -19,7 +19,7 @@ from intarsia.infill.canvas.canvas import (
 )
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.holes.hole import Hole, open_at_cursor
+from intarsia.infill.holes.hole import Hole, is_word_character, open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -86,6 +86,7 @@ class FillPlan:
             prefix=canvas.prefix,
             suffix=canvas.suffix,
             given=canvas.given,
+            names=self._rests_of(options.names),
             draft=draft,
             noise=1.0 if noise is None else noise,
             stop=canvas.stop,
@@ -107,6 +108,14 @@ class FillPlan:
             project_use=options.project_use,
             model=options.model,
         )
+
+    def _rests_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what is left to write of the names that the half-typed word before begins."""
+        start = self.hole.start
+        while start and is_word_character(self.text[start - 1]):
+            start -= 1
+        typed = self.text[start : self.hole.start]
+        return tuple(name[len(typed) :] for name in names if name.startswith(typed))[:MAX_NAMES]
 
     def cut_to(self, budget: Budget, earlier: Sequence[Window]) -> "FillPlan":
         """Return the same plan with another window, as ``plan_fill`` cuts it."""

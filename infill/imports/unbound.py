@@ -5,7 +5,7 @@ name is said to be unbound only where nothing in the file might bind it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -57,6 +57,15 @@ def is_bound(syntax: Syntax, name: str, at: int) -> bool:
     chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
     is_known = name in rules.known or name in _packages(syntax)
     return is_known or _is_bound(syntax, chain, byte, name, rules)
+
+
+def nearest_bindings(syntax: Syntax, name: str, at: int) -> Sequence[int]:
+    """Return the bytes where the innermost scope that binds a name for an offset binds it."""
+    rules, byte = _rules(syntax), syntax.byte_at(at)
+    chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
+    found = list(_bindings(syntax, chain, byte, name, rules))
+    innermost = max((scope for scope, _ in found), default=0)
+    return [start for scope, start in found if scope == innermost]
 
 
 def is_left_unbound(syntax: Syntax, name: str) -> bool:
@@ -170,9 +179,16 @@ def _is_use_in_macro(node: tree_sitter.Node) -> bool:
 
 def _is_bound(syntax: Syntax, use: Chain, at: int, name: str, rules: NameRules) -> bool:
     """Whether something in the file binds this name where it is used, or might."""
-    for number, match in enumerate(_occurrences(syntax, name)):
-        if number == MAX_OCCURRENCES:
-            return True
+    num_occurrences = len(list(islice(_occurrences(syntax, name), MAX_OCCURRENCES + 1)))
+    is_frequent = num_occurrences > MAX_OCCURRENCES
+    return is_frequent or any(_bindings(syntax, use, at, name, rules))
+
+
+def _bindings(
+    syntax: Syntax, use: Chain, at: int, name: str, rules: NameRules
+) -> Iterator[tuple[int, int]]:
+    """Yield where the scope of each binding begins that is seen at a use, and its own place."""
+    for match in islice(_occurrences(syntax, name), MAX_OCCURRENCES):
         chain = nodes_at_byte(syntax, match.start())
         if len(chain) < 2 or chain[-1].type not in rules.identifiers:
             continue
@@ -180,8 +196,7 @@ def _is_bound(syntax: Syntax, use: Chain, at: int, name: str, rules: NameRules) 
             continue
         scope = scope_of_binding(chain, rules)
         if scope is not None and is_seen(scope, use, at):
-            return True
-    return False
+            yield scope.start_byte, match.start()
 
 
 def _as_unbound(syntax: Syntax, chain: Chain, name: str, rules: NameRules) -> UnboundName:

@@ -8,7 +8,7 @@ An editor waits for the server to start. So the files are loaded when the first 
 for, grammars later, and what is said of a language are structs: their classes are made at once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
@@ -189,6 +189,8 @@ class Language(Struct, frozen=True, kw_only=True):
     modules: str = ""  # how those of an import are found: see ``workspace/modules/resolve.py``
     reach: Reach = "imports"
     type_place: TypePlace = "colon"
+    library_members: Callable[[str], Collection[str] | None] | None = None
+    """Returns the members of a class of the standard library; of "", those of all classes."""
     stub: StubStyle = StubStyle()
 
 

@@ -113,6 +113,10 @@ JAVASCRIPT = braces(
     stub=StubStyle(indent="  "),
 )
 
+_MEMBERS_OF_ALL = words(
+    "constructor toString toLocaleString valueOf hasOwnProperty isPrototypeOf"
+    " propertyIsEnumerable name length prototype call apply bind"
+)
 TYPESCRIPT = replace(
     JAVASCRIPT,
     id="typescript",
@@ -121,6 +125,7 @@ TYPESCRIPT = replace(
     grammar="tree_sitter_typescript:language_typescript",
     header=None,
     imports=replace(_IMPORTS, has_require=False),
+    library_members={"": _MEMBERS_OF_ALL, "Error": words("name message stack cause")}.get,
     typical=(
         r"^\s*(?:export )?(?:interface|type|enum) \w+|[\w)?\]]: (?:string|number|boolean|void"
         r"|Promise<)"

@@ -1,8 +1,13 @@
 """Python: its blocks, placeholders, names and imports."""
 
 import builtins
+import collections.abc
+import contextlib
+import enum
 import keyword
 import re
+import typing
+from collections.abc import Collection, Mapping, Sequence
 
 from intarsia.infill.languages import ImportRules, Language, NameRules, StubStyle, places, words
 
@@ -43,6 +48,25 @@ _NAMES = NameRules(
     has_arguments=True,
     export_list="__all__",
 )
+
+
+def _members(of: type) -> Sequence[str]:
+    return [*dir(of), *(["name", "value"] if isinstance(of, enum.EnumMeta) else [])]
+
+
+_LIBRARY = (builtins, collections, collections.abc, contextlib, enum, typing)
+_LIBRARY_CLASSES: Mapping[str, Collection[str]] = {
+    "": (*dir(type), "__dict__", "__annotations__", "__slots__"),
+    "ABC": (),
+    "NamedTuple": dir(collections.namedtuple("_", "")),
+    "TypedDict": dir(dict),
+    **{
+        name: [it for it in _members(value) if it.startswith("__") or not it.startswith("_")]
+        for library in _LIBRARY
+        for name, value in vars(library).items()
+        if isinstance(value, type)
+    },
+}
 _HOLES = """
     (function_definition body: (block) @named) @owner
     (block) @block
@@ -125,5 +149,6 @@ PYTHON = Language(
     names=_NAMES,
     imports=_IMPORTS,
     modules="search_path",
+    library_members=_LIBRARY_CLASSES.get,
     stub=_STUB,
 )

@@ -30,7 +30,7 @@ CHOICE_TIMEOUT_S = 10.0
 USES_TIMEOUT_S = 25.0
 """On a busy machine: the search ends after some seconds of one core."""
 
-IMPORTS_TIMEOUT_S = 0.03
+IMPORTS_TIMEOUT_S = MEMBERS_TIMEOUT_S = 0.03
 """A suggestion waits for this answer; without it, it is shown without its import."""
 
 
@@ -164,6 +164,16 @@ class IndexConnection(Feature):
         if found is None:
             self._finding.pop(key, None)  # the index may know more by now
         return found
+
+    async def find_members(
+        self, path: str, text: str, language_id: str, offset: int
+    ) -> Sequence[str]:
+        """Return the names of all members of the receiver's type; () if not known in time."""
+        if self._client is None:
+            return ()
+        return await self._client.find_members(
+            path, text, language_id, offset, timeout_s=MEMBERS_TIMEOUT_S
+        )
 
     async def find_uses(self, path: str, text: str, at: int, new: str) -> Sequence[ChangedFile]:
         """Return where other files use a renamed declaration, nothing where there is no answer."""

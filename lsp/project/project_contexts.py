@@ -21,7 +21,9 @@ from intarsia.infill.filling.plan import FillPlan, to_project_context
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.lines import replaced_range
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents
+from intarsia.infill.syntax.nodes import prose_at
+from intarsia.infill.syntax.parse import parse
+from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
 from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.engine.connection import EngineConnection
@@ -30,6 +32,7 @@ from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.neighbourhood import receiver_at
 from intarsia.workspace.context.place import Place, RecentEdit
 
 MAX_REGIONS = 16
@@ -232,6 +235,19 @@ class ProjectContexts(Feature):
     def _without_changed(self, context: DocumentContext) -> DocumentContext:
         kept = [chunk for chunk in context.chunks if not self._index.has_changed(chunk)]
         return context if len(kept) == len(context.chunks) else replace(context, chunks=kept)
+
+    async def member_names(self, snapshot: Snapshot) -> Sequence[str]:
+        """Return the names of which one follows the cursor: all members of what is left of a dot.
+
+        () where it is after none, where they are not known in time, and in prose.
+        """
+        document, text, offset = snapshot.document, snapshot.text, snapshot.offset
+        path = document.disk_path
+        if path is None or not self.is_on(snapshot.settings) or not receiver_at(text, offset):
+            return ()
+        if prose_at(parse(text, snapshot.language), offset) is not None:
+            return ()
+        return await self._index.find_members(path, text, snapshot.language.id, offset)
 
     def is_on(self, settings: Settings) -> bool:
         """Whether code of other files can be chosen."""

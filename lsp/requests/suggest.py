@@ -185,7 +185,9 @@ async def _ask_engine(
     plan = plan_suggestion(suggestions, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome().refused(plan)
-    project = session.feature(ProjectContexts).of(snapshot.document.uri)
+    contexts = session.feature(ProjectContexts)
+    project = contexts.of(snapshot.document.uri)
+    names = await contexts.member_names(snapshot)
     draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
     read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
     ends_at = time.monotonic() + options.deadline_ms / 1000
@@ -205,6 +207,7 @@ async def _ask_engine(
             alternative=alternative,
             is_watched=is_watched,
             project=project,
+            names=names,
         )
         drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
         with drafts as show:

@@ -92,7 +92,7 @@ async def _rows(
                 InstructionRow(
                     case=case.name,
                     passed=place.change is not None and sandbox.passes(program),
-                    reason=place.refusal and place.refusal.reason,
+                    reason=place.refusal.reason if place.refusal else None,
                     edited=place.change.new if place.change else "",
                     num_forwards=cost.num_forwards,
                     num_tokens=cost.num_written,

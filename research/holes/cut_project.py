@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkOptions
+from intarsia.workspace.context.member_names import member_names
 from intarsia.workspace.context.place import Place, RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.project_index import ProjectIndex
@@ -58,6 +59,21 @@ class CutProjects:
             for chunk in choose_chunks(index, place, options)
             if not _is_from_copy(index, (root / chunk.path).as_posix(), place)
         )
+
+    def member_names(self, root: Path, path: str, plan: FillPlan) -> Sequence[str]:
+        """Return the names of which one follows the hole's beginning; () if they are not known."""
+        root = root.resolve()
+        path = (root / path).as_posix()
+        start, end = plan.window
+        place = Place(
+            path=path,
+            text=plan.text,
+            language=plan.language,
+            offset=plan.hole.start,
+            window_start=start,
+            window_end=end,
+        )
+        return member_names(self._opened(root, path, plan.text), place)
 
     def defining_files(self, root: Path, name: str, *, limit: int) -> list[str]:
         """Return the paths in ``root`` of files that define a name, at most ``limit``."""

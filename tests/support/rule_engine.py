@@ -37,9 +37,9 @@ def rule_engine_command(**options: Any) -> tuple[str, ...]:
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
     ``rules`` are pairs (end of the prefix, text); the first match is used. ``{alternative}`` in a
-    text becomes the request's number, ``{project}`` the code of other files that is used, and
-    ``{digest}`` the digest of all that the request knows of the document. The texts of
-    ``engine_faults`` break the engine during the fill.
+    text becomes the request's number, ``{name}`` the first of its names, ``{project}`` the code of
+    other files that is used, and ``{digest}`` the digest of all that the request knows of the
+    document. The texts of ``engine_faults`` break the engine during the fill.
     A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError, any
     after ``load_seconds``. ``next_edits`` are the rules of ``scripted_next_edits``; without them
     the model cannot find any. The others are options of ``RuleFiller``.
@@ -99,6 +99,7 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
     def write(request: Fill) -> str:
         answer = next((rule_text for end, rule_text in rules if request.prefix.endswith(end)), text)
         break_engine(answer)
+        answer = answer.replace("{name}", next(iter(request.names), "guessed"))
         answer = answer.replace("{project}", project_text(request))
         answer = answer.replace("{digest}", digest_of(request.prefix + request.given))
         return answer.replace("{alternative}", str(request.alternative))

@@ -19,9 +19,10 @@ HALF_WEIGHT_LINES = 6
 """A word this many lines away weighs half as much as one on the line of the hole."""
 
 MAX_CHARS_EACH_SIDE = 4_000
+MAX_RECEIVER_CHARS = 200
 
 _ACCESS = r"(?:\?\.|!\.|\.|->|::)"
-_RECEIVER = re.compile(rf"(super\(\)|(?:[^\W\d]\w*{_ACCESS})*[^\W\d]\w*){_ACCESS}\w*\Z")
+_RECEIVER = re.compile(rf"(super\(\)|(?:#?[^\W\d]\w*{_ACCESS})*#?[^\W\d]\w*){_ACCESS}\w*\Z")
 _RAISES = re.compile(r"\b(?:raise|throw|throw new|throws|except|catch|rescue)\s*\(?\s*\w*\Z")
 
 
@@ -48,14 +49,20 @@ def neighbourhood_of(place: Place) -> Neighbourhood:
             mentions[name] += weight
             for word in words_of(name):
                 words[word] = max(words[word], weight)
-    receiver = _RECEIVER.search(before[-1][-200:])
     return Neighbourhood(
         mentions=mentions,
         words=words,
-        receiver=re.sub(_ACCESS, ".", receiver[1]) if receiver else "",
+        receiver=receiver_at(text, offset),
         line=text.count("\n", 0, offset),
         expects_error=_RAISES.search(before[-1]) is not None,
     )
+
+
+def receiver_at(text: str, offset: int) -> str:
+    """Return the expression left of the dot at an offset, a half-typed member aside, or ""."""
+    line = split_lines(text[max(0, offset - MAX_RECEIVER_CHARS) : offset])[-1]
+    found = _RECEIVER.search(line)
+    return re.sub(_ACCESS, ".", found[1]) if found else ""
 
 
 def _weighted_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[float, str]]:

@@ -22,7 +22,7 @@ MAX_CHARS_ABOVE = 20_000
 MAX_TYPE_CHARS = 200
 MAX_WRAPPERS = 4
 
-_SELF = frozenset({"self", "this", "cls", "Self", "super", "super()", "base"})
+OWN_NAMES = frozenset({"self", "this", "cls", "Self", "super", "super()", "base"})
 _WRAPPERS = re.compile(
     r"(?:Optional|Option|Box|Rc|Arc|Ref|RefMut|Final|Annotated|ClassVar|Readonly|Partial|Type|type"
     r"|Required|NonNullable|Maybe|unique_ptr|shared_ptr|std::unique_ptr|std::shared_ptr)"
@@ -81,8 +81,14 @@ def declared_type(name: str, before: str, language: Language) -> str:
 
     A call ``name = make(...)`` gives ``make()``: a class, or a function that returns one.
     """
-    text = before[-MAX_CHARS_ABOVE:]
-    best, at = "", -1
+    return declaration_of(name, before, language)[0]
+
+
+def declaration_of(name: str, before: str, language: Language) -> tuple[str, int, int]:
+    """Return a declared type, and where the text that declares it begins and ends."""
+    skipped = max(0, len(before) - MAX_CHARS_ABOVE)
+    text = before[skipped:]
+    best = ("", 0, 0)
     for pattern in _PATTERNS[language.type_place]:
         for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
             groups = match.groupdict()
@@ -91,8 +97,8 @@ def declared_type(name: str, before: str, language: Language) -> str:
             if called:
                 is_new = called.endswith("::new")
                 found = called.removesuffix("::new") if is_new else f"{called}()"
-            if found and match.start() > at:
-                best, at = found, match.start()
+            if found and (not best[0] or skipped + match.start() > best[1]):
+                best = found, skipped + match.start(), skipped + match.end()
     return best
 
 
@@ -109,7 +115,7 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
     if found is None:
         yield from _of_module(around, receiver)
         return
-    for path, base in _with_bases(around, found):
+    for path, base in with_bases(around, found):
         if path == around.place.path:
             continue
         for member in reached_members(around, path, base.name, "receiver", found[1].name):
@@ -142,24 +148,23 @@ def type_of(around: Surroundings, expression: str) -> _Found | None:
 
 
 def _type_of_name(around: Surroundings, name: str) -> _Found | None:
-    if name in _SELF:
+    if name in OWN_NAMES:
         own = enclosing_class(around.symbols, around.neighbourhood.line)
         return (around.place.path, own) if own else None
     before = around.place.text[: around.place.offset]
     written = declared_type(name, before, around.place.language)
-    return _class_named(around, around.place.path, written or name)
+    return class_named(around, around.place.path, written or name)
 
 
 def _type_of_member(around: Surroundings, found: _Found, name: str) -> _Found | None:
-    for path, owner in _with_bases(around, found):
-        symbols = _symbols(around, path)
-        for member in members_of(symbols, owner.name) if symbols else ():
+    for path, owner in with_bases(around, found):
+        for member in members_of(symbols_of(around, path), owner.name):
             if member.name == name and member.type_name:
-                return _class_named(around, path, bare_type(member.type_name))
+                return class_named(around, path, bare_type(member.type_name))
     return None
 
 
-def _class_named(around: Surroundings, path: str, written: str) -> _Found | None:
+def class_named(around: Surroundings, path: str, written: str) -> _Found | None:
     """Return the class that a name means in a file; of ``make()``, the class that it returns."""
     name = written.removesuffix("()").replace("::", ".")
     if not name:
@@ -168,15 +173,13 @@ def _class_named(around: Surroundings, path: str, written: str) -> _Found | None
     if found is None or found[1].kind in ("class", "type"):
         return found
     returned = bare_type(found[1].type_name) if written.endswith("()") else ""
-    return _class_named(around, found[0], returned) if returned else None
+    return class_named(around, found[0], returned) if returned else None
 
 
 def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
     """Return the definition of ``name`` or ``module.name`` as a file knows it."""
     module, _, last = name.rpartition(".")
-    symbols = _symbols(around, path)
-    if symbols is None:
-        return None
+    symbols = symbols_of(around, path)
     for one in symbols.definitions if not module else ():
         if one.name == last and not one.container:
             return path, one
@@ -205,7 +208,7 @@ def _in_files(around: Surroundings, files: Sequence[str], name: str) -> _Found |
     return next((one for one in found if one is not None), None)
 
 
-def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
+def with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
     """Yield a class and its bases, the nearest first; never one twice."""
     waiting: list[_Found] = [found]
     seen: set[tuple[str, str]] = set()
@@ -216,11 +219,13 @@ def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
         seen.add((path, one.name))
         yield path, one
         bases = (
-            _class_named(around, path, bare_type(base.split("<")[0]))
+            class_named(around, path, bare_type(base.split("<")[0]))
             for base in one.bases[:MAX_BASES]
         )
         waiting += [base for base in bases if base is not None]
 
 
-def _symbols(around: Surroundings, path: str) -> FileSymbols | None:
-    return around.symbols if path == around.place.path else around.symbols_of(path)
+def symbols_of(around: Surroundings, path: str) -> FileSymbols:
+    """Return what a file defines: the text at hand, or what is indexed."""
+    own = around.symbols if path == around.place.path else around.symbols_of(path)
+    return own or FileSymbols()

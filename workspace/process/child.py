@@ -17,6 +17,7 @@ import msgspec
 
 from intarsia.infill.languages import language_for
 from intarsia.workspace.context.chunk import ChunkOptions
+from intarsia.workspace.context.member_names import member_names
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
@@ -33,10 +34,12 @@ from intarsia.workspace.process.messages import (
     Failed,
     FilesChanged,
     FindImports,
+    FindMembers,
     FindUses,
     FromIndex,
     GetStatistics,
     ImportsFound,
+    MembersFound,
     OpenRoots,
     OpenText,
     Statistics,
@@ -157,6 +160,8 @@ class IndexChild:
                 self._answer(number, lambda: self._choose(event))
             case FindImports():
                 self._answer(number, lambda: self._find_imports(event))
+            case FindMembers():
+                self._answer(number, lambda: self._find_members(event))
             case FindUses():
                 self._answer(number, lambda: self._find_uses(event))
             case GetStatistics():
@@ -210,6 +215,20 @@ class IndexChild:
         found = tuple(finder.find(name) for name in event.names)
         is_complete = bool(self._ready_at) and not self._indexer.is_busy
         return ImportsFound(found=found, is_complete=is_complete)
+
+    def _find_members(self, event: FindMembers) -> MembersFound:
+        self._take_texts()
+        place = Place(
+            path=as_posix(event.path),
+            text=event.text,
+            language=language_for(event.language_id, event.path),
+            offset=event.offset,
+            window_start=0,
+            window_end=0,
+        )
+        if not self._index.may_read(place.path):
+            return MembersFound(names=())
+        return MembersFound(names=tuple(member_names(self._index, place)))
 
     def _find_uses(self, event: FindUses) -> UsesFound:
         self._take_texts()  # the answer is about the texts that the user sees

@@ -32,10 +32,12 @@ from intarsia.workspace.process.messages import (
     Failed,
     FilesChanged,
     FindImports,
+    FindMembers,
     FindUses,
     FromIndex,
     GetStatistics,
     ImportsFound,
+    MembersFound,
     OpenRoots,
     OpenText,
     Statistics,
@@ -163,6 +165,19 @@ class IndexClient:
         is_known = answer.is_complete or all(it.binding for it in answer.found)
         return answer.found if is_known else None
 
+    async def find_members(
+        self, path: str, text: str, language_id: str, offset: int, *, timeout_s: float
+    ) -> tuple[str, ...]:
+        """Return the names of all members of the receiver's type at an offset.
+
+        () without an answer in time, or where some may be unknown.
+        """
+        question = FindMembers(
+            path=_clean(path), text=_clean(text), language_id=language_id, offset=offset
+        )
+        answer = await self._ask(question, timeout_s)
+        return answer.names if isinstance(answer, MembersFound) else ()
+
     async def find_uses(
         self, path: str, text: str, at: int, new: str, *, timeout_s: float
     ) -> tuple[ChangedFile, ...]:
@@ -187,7 +202,9 @@ class IndexClient:
     # asking
 
     async def _ask(
-        self, question: ChooseChunks | FindImports | FindUses | GetStatistics, timeout_s: float
+        self,
+        question: ChooseChunks | FindImports | FindMembers | FindUses | GetStatistics,
+        timeout_s: float,
     ) -> FromIndex | None:
         now = time.monotonic()
         if any(now - asked_at > self._hang_s for asked_at, _ in self._asked.values()):

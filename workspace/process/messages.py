@@ -53,6 +53,15 @@ class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports")
     names: tuple[UnboundName, ...]
 
 
+class FindMembers(msgspec.Struct, frozen=True, kw_only=True, tag="find_members"):
+    """The members of the type of what is left of the dot at an offset of a text."""
+
+    path: str
+    text: str
+    language_id: str
+    offset: int
+
+
 class FindUses(msgspec.Struct, frozen=True, kw_only=True, tag="find_uses"):
     """Where other files use what is declared at ``at`` of a text, which is called ``new`` now."""
 
@@ -83,6 +92,12 @@ class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found
     is_complete: bool = True
 
 
+class MembersFound(msgspec.Struct, frozen=True, kw_only=True, tag="members_found"):
+    """The answer to ``FindMembers``: all their names; () where some may be unknown."""
+
+    names: tuple[str, ...]
+
+
 class UsesFound(msgspec.Struct, frozen=True, kw_only=True, tag="uses_found"):
     """The answer to ``FindUses``, of the files that are indexed."""
 
@@ -107,9 +122,16 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 ToIndex: TypeAlias = (
-    OpenRoots | FilesChanged | OpenText | ChooseChunks | FindImports | FindUses | GetStatistics
+    OpenRoots
+    | FilesChanged
+    | OpenText
+    | ChooseChunks
+    | FindImports
+    | FindMembers
+    | FindUses
+    | GetStatistics
 )
-FromIndex: TypeAlias = Chosen | ImportsFound | UsesFound | Statistics | Failed
+FromIndex: TypeAlias = Chosen | ImportsFound | MembersFound | UsesFound | Statistics | Failed
 
 decode_to_index = msgspec.msgpack.Decoder(tuple[int, ToIndex]).decode
 decode_from_index = msgspec.msgpack.Decoder(tuple[int, FromIndex]).decode

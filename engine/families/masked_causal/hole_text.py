@@ -1,9 +1,12 @@
-"""Where a hole's text ends, told from its ids, and its tokens for a client. No model, no torch."""
+"""How a hole's text may begin, where it ends, and its tokens for a client. No model, no torch."""
 
 from collections.abc import Sequence
 from math import prod
 
-from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+import numpy as np
+import numpy.typing as npt
+
+from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer, is_name_byte
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.stop_rules import cut_at, find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken
@@ -61,3 +64,48 @@ class HoleText:
 
     def _text_end(self, pieces: Sequence[str]) -> int | None:
         return find_text_end("".join(pieces), self._request)
+
+
+class Beginning:
+    """What a hole's text must begin with: half-typed bytes, and one of the names that fit there.
+
+    Tokens are chosen one by one as long as they are bound. The first one after a whole name must
+    not continue the identifier, unless that makes it another of the names.
+    """
+
+    def __init__(self, text: FimTokenizer, healed: bytes, names: Sequence[str]) -> None:
+        """``names`` follow ``healed``, the bytes that the first token continues; () is any text."""
+        self._text = text
+        self._written = b""
+        self._are_names = bool(names)
+        self._starts = [healed + name.encode("utf-8", "replace") for name in names or ("",)]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether not every token may follow what is written."""
+        if self._are_names:
+            return any(start.startswith(self._written) for start in self._starts)
+        return len(self._written) < len(self._starts[0])
+
+    def allowed(self) -> npt.NDArray[np.int64]:
+        """Return the ids that may follow, in no order, while ``is_bound``."""
+        written = self._written
+        if not self._are_names:
+            return np.array(self._text.continuing(self._starts[0][len(written) :]), dtype=np.int64)
+        rests = [it[len(written) :] for it in self._starts if it.startswith(written)]
+        found = {token for rest in rests if rest for token in self._within(rest)}
+        ids = np.array(sorted(found), dtype=np.int64)
+        return np.concatenate([ids, self._text.ids_after_name]) if b"" in rests else ids
+
+    def _within(self, rest: bytes) -> list[int]:
+        """Return the tokens of a name, and those that end it."""
+        bytes_of = self._text.bytes_of
+        ids = self._text.continuing(rest)
+        return [it for it in ids if not is_name_byte(bytes_of(it)[len(rest) :])]
+
+    def take(self, token: int) -> None:
+        """Note the next token; one without bytes ends the hole."""
+        raw = self._text.bytes_of(token)
+        self._written += raw
+        if not raw:
+            self._are_names, self._starts = False, [b""]

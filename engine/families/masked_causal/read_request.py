@@ -32,7 +32,7 @@ from intarsia.engine.families.validate_request import (
     require_temperature,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import ChatTurn, Fill, ProjectContext
+from intarsia.engine.ipc.messages import MAX_NAMES, ChatTurn, Fill, ProjectContext
 
 
 def lay_out_project(
@@ -185,6 +185,7 @@ class RequestReader:
         require_range("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)
         require_range("num_candidates", request.num_candidates, least=1, most=64)
         require_common_fields(request, vocab_size=self._vocab_size)
+        require_range("the number of names", len(request.names), least=0, most=MAX_NAMES)
         require_temperature(request.temperature)
 
     def _split_context(self, request: Fill) -> _SplitContext:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
+import numpy.typing as npt
 
 from intarsia.engine.arrays import Array, floats, largest, logsumexp
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
@@ -24,7 +25,7 @@ from intarsia.engine.decoding.tokens import (
     score_tokens,
 )
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.hole_text import HoleText
+from intarsia.engine.families.masked_causal.hole_text import Beginning, HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.passes import RewritePasses, SpeculativePasses
 from intarsia.engine.families.masked_causal.read_request import FillTask
@@ -178,27 +179,27 @@ class HoleWriter:
         )
 
     def _predict_first(self, task: FillTask, rank: int) -> tuple[list[ScoredToken], int]:
-        """Return a hole's first tokens, which continue half-typed bytes, and the passes made."""
+        """Return a hole's first tokens, as its beginning binds them, and the passes made."""
         first: list[ScoredToken] = []
-        rest, num_forwards = task.healed, 0
-        while not first or rest:
+        beginning, num_forwards = Beginning(self._text, task.healed, task.request.names), 0
+        while not first or beginning.is_bound:
             task.control.checkpoint()
             if first:
                 num_forwards += self._context.extend(first[-1].id)
-            logits = self._context.next_logits()
-            first.append(_take(logits, self._text.continuing(rest) if rest else [], rank))
-            rest = rest[len(self._text.bytes_of(first[-1].id)) :]
+            allowed = beginning.allowed() if beginning.is_bound else None
+            first.append(_take(self._context.next_logits(), allowed, rank))
+            beginning.take(first[-1].id)
             rank = 0
         return first, num_forwards
 
 
-def _take(logits: Array, allowed: list[int], rank: int) -> ScoredToken:
-    """Return the ``rank``-th next likely of the allowed tokens (none: all), scored among these."""
-    if not allowed:
+def _take(logits: Array, allowed: npt.NDArray[np.int64] | None, rank: int) -> ScoredToken:
+    """Return the ``rank``-th next likely of the allowed tokens (None: all), scored among these."""
+    if allowed is None:
         chosen = int(largest(logits, rank + 1)[-1])
         return score_tokens(logits[None], [chosen])[0]
     among = logits[allowed]
     chosen = int(largest(among, min(rank + 1, len(allowed)))[-1])
     share = logsumexp(floats(among)) - logsumexp(floats(logits))
     scored = score_tokens(among[None], [chosen])[0]
-    return replace(scored, id=allowed[chosen], typed_log_p=float(share))
+    return replace(scored, id=int(allowed[chosen]), typed_log_p=float(share))

@@ -10,7 +10,7 @@ from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.commands.baselines import BaselineName, baseline_named
-from intarsia_research.commands.eval.context import NO_CONTEXT, chunk_options
+from intarsia_research.commands.eval.context import NO_CONTEXT, chunk_options, gives_names
 from intarsia_research.commands.eval.options import EvalRequest
 from intarsia_research.commands.eval.window import window_name
 from intarsia_research.errors import EvaluationFault
@@ -66,7 +66,11 @@ def _own(
     name += f" {context}" if request.contexts else ""
     if request.is_direct:
         asked = chunk_options(context, request.context_tokens)
-        chosen = WithContext(projects=projects, options=asked) if asked else None
+        chosen = (
+            WithContext(projects=projects, options=asked, gives_names=gives_names(context))
+            if asked
+            else None
+        )
         return Direct(options, name=name, context=chosen)
     reads_project = context != NO_CONTEXT
     return LanguageServer(

@@ -13,7 +13,10 @@ KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "recent_edit", "similar
 
 NO_CONTEXT = "none"
 
-CHOICES = (NO_CONTEXT, "all", *KINDS, *(f"no-{kind}" for kind in KINDS))
+NAMES = "names"
+"""The names of a receiver's members, of which the answer has one; no code of other files."""
+
+CHOICES = (NO_CONTEXT, "all", NAMES, *KINDS, *(f"no-{kind}" for kind in (*KINDS, NAMES)))
 
 
 def chunk_options(context: str, num_tokens: int | None) -> ChunkOptions | None:
@@ -27,9 +30,16 @@ def chunk_options(context: str, num_tokens: int | None) -> ChunkOptions | None:
     return options if num_tokens is None else replace(options, budget_tokens=num_tokens)
 
 
+def gives_names(context: str) -> bool:
+    """Whether the answer begins with a member's name after a receiver, as in the product."""
+    return context in ("all", NAMES)
+
+
 def _kinds(context: str) -> frozenset[ChunkKind]:
     if context == "all":
         return frozenset(KINDS)
+    if context in (NAMES, f"no-{NAMES}"):
+        return frozenset(KINDS if context != NAMES else ())
     left_out = context.removeprefix("no-")
     return frozenset(kind for kind in KINDS if (kind == left_out) == (context == left_out))
 

@@ -102,11 +102,11 @@ class DirectClient:
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
-            project = self._context.project_for(case, plan) if self._context else None
+            options = self._options_for(case, plan)
             started = time.perf_counter()  # choosing is done in idle time
             async with asyncio.timeout(limit_s):
                 fill = self._edit if case.is_range else self._suggest
-                found, work = await fill(plan, project)
+                found, work = await fill(plan, options)
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -117,24 +117,32 @@ class DirectClient:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
 
+    def _options_for(self, case: Case, plan: FillPlan) -> FillOptions:
+        """Return the options with what the project tells; it is read, however long that takes."""
+        if self._context is None:
+            return self._options
+        project = self._context.project_for(case, plan)
+        options = with_project(self._options, project)
+        return replace(options, names=self._context.names_for(case, plan))
+
     async def _edit(
-        self, plan: FillPlan, project: ProjectContext | None
+        self, plan: FillPlan, options: FillOptions
     ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Fill a range that the user selected."""
         result = await run_plan(
             self._client.fill,
             plan,
-            with_project(self._options, project),
+            options,
             num_candidates=self._options.num_candidates,
         )
         assert isinstance(result, FillResult), "the client raises where there is no answer"
         return plan.at_cursor(result.suggestion), result.cost
 
     async def _suggest(
-        self, plan: FillPlan, project: ProjectContext | None
+        self, plan: FillPlan, options: FillOptions
     ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Return the likeliest fill that passes, else why the likeliest of all does not."""
-        options, attempts = with_project(self._options, project), Attempts(plan.read_at_cursor)
+        attempts = Attempts(plan.read_at_cursor)
         for alternative in attempts:
             request = plan.request(options, alternative=alternative)
             attempts.take(await self._client.fill(request))

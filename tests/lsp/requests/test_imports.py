@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,10 +25,17 @@ CURSOR = (6, 11)
 
 @asynccontextmanager
 async def opened(
-    folder, runtime, who=None, fill="np.zeros(3)", text=USE, name="use.py", language="python"
+    folder,
+    runtime,
+    who=None,
+    fill="np.zeros(3)",
+    text=USE,
+    name="use.py",
+    language="python",
+    models=MODELS,
 ):
     """Open a file beside one that imports numpy."""
-    (folder / "models.py").write_text(MODELS)
+    (folder / "models.py").write_text(models)
     (folder / "other.py").write_text(OTHER)
     (folder / name).write_text(text)
     who = who or vscode()
@@ -183,3 +191,30 @@ async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(tmp_path
     async with opened(tmp_path, runtime, who) as user:
         (item,) = await user.items(*CURSOR)
         assert (item.insert_text, item.command) == ("np.zeros(3)", None)
+
+
+MEMBERS = """\
+from models import Shop
+
+
+def f(shop: Shop):
+    # of shop.
+    return shop.op
+
+
+def g(shop):
+    return shop.op
+"""
+
+
+async def test_after_a_dot_the_model_must_write_a_member_of_the_type(tmp_path, runtime):
+    rules, numbers = {"fill": "{name}", "text": MEMBERS}, count()
+    async with opened(tmp_path, runtime, models="class Shop:\n    opened = 1\n", **rules) as user:
+
+        async def constrained() -> bool:
+            user.change(MEMBERS + "\n" * next(numbers))  # no answer that was kept counts
+            return await user.shown(5, 18) == ["ened"]
+
+        await until(constrained, 60)
+        assert await user.shown(4, 14) == ["guessed"], "a comment is prose"
+        assert await user.shown(9, 18) == ["guessed"], "nothing tells the type"

@@ -78,7 +78,7 @@
 
 ; constructor(private client: Client) {}
 (required_parameter
-  (accessibility_modifier)
+  [(accessibility_modifier) "readonly"]
   pattern: (identifier) @name
   type: (type_annotation (_) @type)?) @definition.field @hoisted
 

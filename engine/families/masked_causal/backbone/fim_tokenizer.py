@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from tokenizers import AddedToken, Tokenizer, normalizers
 
 from intarsia.engine.cache.own_file import read_regular
@@ -276,6 +278,12 @@ class FimTokenizer:
                 at += 1
         return order[first:last] + shorter
 
+    @cached_property
+    def ids_after_name(self) -> npt.NDArray[np.int64]:
+        """The ids of all tokens that continue no identifier, those without bytes included."""
+        others = [i for i, raw in enumerate(self._bytes) if not is_name_byte(raw)]
+        return np.array(others, dtype=np.int64)
+
     def pieces(self, ids: Sequence[int], *, num_given: int) -> list[str]:
         """Return each id's text after ``num_given`` bytes; a split character is the last one's."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -295,6 +303,11 @@ class FimTokenizer:
         order = [i for i, raw in enumerate(self._bytes) if raw]
         order.sort(key=self._bytes.__getitem__)
         return order, [self._bytes[i] for i in order]
+
+
+def is_name_byte(raw: bytes) -> bool:
+    """Whether the first byte, if there is one, may be of an identifier: beyond ASCII any may."""
+    return raw[:1].isalnum() or raw[:1] == b"_" or raw[:1] >= b"\x80"
 
 
 def read_fim_tokenizer(folder: Path) -> FimTokenizer:

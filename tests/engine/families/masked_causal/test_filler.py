@@ -1,6 +1,7 @@
 """Whole fills on a toy: what ends them, what starts them, what is asked for wrongly."""
 
 import math
+import re
 import time
 from pathlib import Path
 
@@ -144,6 +145,22 @@ def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(filler, text):
     assert len(allowed) > 2
     assert sum(hole.confidences[0] for hole in firsts) == pytest.approx(1, abs=1e-4)
     assert all(hole.typed_log_p < -1 for hole in firsts)
+
+
+@pytest.mark.parametrize("given", ["", "x.", "x.de"])
+def test_a_fill_begins_with_one_of_the_names_that_fit(filler, given):
+    names = ("turned", "return", "defined_here", "un")
+    free = run_fill(filler, toy_fill(given=given))
+    texts = {
+        run_fill(filler, toy_fill(given=given, names=names, alternative=k)).text for k in (0, 1)
+    }
+    assert free.text not in texts, "the toy model writes no name by itself"
+    assert all(re.match(r"(?:turned|return|defined_here|un)(?!\w)", text) for text in texts)
+
+
+def test_a_name_that_is_already_whole_is_not_continued(filler):
+    filled = run_fill(filler, toy_fill(given="x.de", names=("",)))
+    assert not re.match(r"\w", filled.text)
 
 
 @pytest.mark.parametrize(("given", "number"), [("", 20), ("de", 3)])

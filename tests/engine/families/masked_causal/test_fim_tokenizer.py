@@ -12,8 +12,10 @@ from toy_causal_tokenizer import MARKS, toy_tokenizer
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import (
     FimTokenizer,
+    is_name_byte,
     read_fim_tokenizer,
 )
+from intarsia.engine.families.masked_causal.hole_text import Beginning
 from intarsia.engine.families.masked_causal.read_request import lay_out_project
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
@@ -250,3 +252,29 @@ chunks = st.builds(ContextChunk, path=st.text(max_size=9), text=st.text(max_size
 def test_there_are_never_more_tokens_than_allowed(text, project, max_tokens):
     ids = lay_out_project(text, project, max_tokens=max_tokens)
     assert len(ids) == 0 or len(ids) <= max_tokens
+
+
+NAME = st.text(alphabet="detuné_", min_size=1, max_size=5)
+
+
+@given(
+    given_text=st.sampled_from(["", "x.", "x.de"]),
+    names=st.lists(NAME, min_size=1, max_size=4),
+    after=st.sampled_from(["(", " = 1", ".x", "\n", ""]),
+    chance=st.randoms(),
+)
+def test_a_name_that_must_follow_is_written_whole(text, given_text, names, after, chance):
+    _, healed = text.split_given(given_text)
+    reachable = text.encode(healed.decode() + names[0] + after)
+    for walk in (iter(reachable), None):  # what is right is allowed, what is allowed is right
+        beginning, written = Beginning(text, healed, names), b""
+        while beginning.is_bound:
+            allowed = beginning.allowed().tolist()
+            token = chance.choice(allowed) if walk is None else next(walk, None)
+            if token is None:
+                break  # the text ends with its name
+            assert token in allowed
+            beginning.take(token)
+            written += text.bytes_of(token)
+        rests = [written.removeprefix(healed + name.encode()) for name in names]
+        assert any(len(rest) < len(written) and not is_name_byte(rest) for rest in rests)
