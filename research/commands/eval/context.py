@@ -16,7 +16,7 @@ NO_CONTEXT = "none"
 NAMES = "names"
 """The names of a receiver's members, of which the answer has one; no code of other files."""
 
-CHOICES = (NO_CONTEXT, "all", NAMES, *KINDS, *(f"no-{kind}" for kind in (*KINDS, NAMES)))
+CHOICES = (NO_CONTEXT, "all", *KINDS, NAMES, *(f"no-{kind}" for kind in (*KINDS, NAMES)))
 
 
 def chunk_options(context: str, num_tokens: int | None) -> ChunkOptions | None:

@@ -13,7 +13,7 @@ from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
 from intarsia.workspace.context.chunk import ChunkOptions
-from intarsia_research.commands.eval.context import CHOICES, KINDS, chunk_options
+from intarsia_research.commands.eval.context import CHOICES, KINDS, chunk_options, gives_names
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.edits.finder import Found, Question
@@ -124,11 +124,12 @@ def test_a_window_or_context_that_is_none_is_told(option: str, values: str, said
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_choice_names_one_kind_or_leaves_it_out(choice: str) -> None:
     alone, others = choice, set(KINDS) - {choice.removeprefix("no-")}
+    assert gives_names(choice) == (choice in ("all", "names"))
     options = chunk_options(choice, None)
     if choice == "none":
         assert options is None
     else:
-        assert options.kinds == ({alone} if alone in KINDS else others)
+        assert options.kinds == ({alone} & set(KINDS) if alone in (*KINDS, "names") else others)
         assert options.budget_tokens == ChunkOptions().budget_tokens
 
 
