@@ -41,7 +41,7 @@ class Session:
         self.engine = EngineConnection(
             EngineNotifier(server), self.status, launch, lambda: self.settings
         )
-        self.told_cautions: set[str] = set()  # about models, each of which is told once
+        self.told_cautions: set[str] = set()  # about models; each is shown once
         self.settings_requests = SettingsRequests(partial(self._settings_changed, ()))
         self.features = Features(self)
         self.feature = self.features.of

@@ -155,7 +155,7 @@ class DraftSources:
 
     ``context`` is the prompt. ``draft`` probably follows the hole's first tokens. ``others`` are
     further rows of ids that the hole may repeat. ``revised`` is an earlier version of the whole
-    hole, most of which probably stays.
+    hole; most of it probably stays.
     """
 
     context: Sequence[int] = ()

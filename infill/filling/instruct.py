@@ -165,7 +165,7 @@ def request_for(
 async def instruct_selection(
     context: FillContext, text: str, selection: Selection, instruction: str
 ) -> FilledPlace:
-    """Edit the selection as the instruction says. An answer that cannot stand is asked for anew."""
+    """Edit the selection as the instruction says. A rejected answer is asked for again."""
     edit = instructed(text, selection, instruction, context.language)
     if isinstance(edit, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=edit)

@@ -7,7 +7,8 @@ import enum
 import keyword
 import re
 import typing
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from functools import cache
 
 from intarsia.infill.languages import ImportRules, Language, NameRules, StubStyle, places, words
 
@@ -50,23 +51,28 @@ _NAMES = NameRules(
 )
 
 
-def _members(of: type) -> Sequence[str]:
-    return [*dir(of), *(["name", "value"] if isinstance(of, enum.EnumMeta) else [])]
-
-
 _LIBRARY = (builtins, collections, collections.abc, contextlib, enum, typing)
-_LIBRARY_CLASSES: Mapping[str, Collection[str]] = {
-    "": (*dir(type), "__dict__", "__annotations__", "__slots__"),
+_NOT_CLASSES: Mapping[str, Collection[str]] = {
     "ABC": (),
-    "NamedTuple": dir(collections.namedtuple("_", "")),
+    "NamedTuple": dir(tuple),
     "TypedDict": dir(dict),
-    **{
-        name: [it for it in _members(value) if it.startswith("__") or not it.startswith("_")]
-        for library in _LIBRARY
-        for name, value in vars(library).items()
-        if isinstance(value, type)
-    },
 }
+_OF_NAMED_TUPLES = ("_asdict", "_replace", "_make", "_fields", "_field_defaults")
+
+
+@cache
+def _library_members(name: str) -> Collection[str] | None:
+    if not name:
+        return (*dir(type), "__dict__", "__annotations__", "__slots__")
+    found = (getattr(library, name, None) for library in _LIBRARY)
+    value = next((it for it in found if isinstance(it, type)), None)
+    if value is None:
+        of_tuple = _OF_NAMED_TUPLES if name == "NamedTuple" else ()
+        return (*_NOT_CLASSES[name], *of_tuple) if name in _NOT_CLASSES else None
+    of_enum = ("name", "value") if isinstance(value, enum.EnumMeta) else ()
+    return (*of_enum, *(it for it in dir(value) if it.startswith("__") or not it.startswith("_")))
+
+
 _HOLES = """
     (function_definition body: (block) @named) @owner
     (block) @block
@@ -149,6 +155,6 @@ PYTHON = Language(
     names=_NAMES,
     imports=_IMPORTS,
     modules="search_path",
-    library_members=_LIBRARY_CLASSES.get,
+    library_members=_library_members,
     stub=_STUB,
 )

@@ -237,10 +237,12 @@ class ProjectContexts(Feature):
         return context if len(kept) == len(context.chunks) else replace(context, chunks=kept)
 
     async def member_names(self, snapshot: Snapshot) -> Sequence[str]:
-        """Return the names of which one follows the cursor: all members of what is left of a dot.
+        """Return all members of the type of ``user`` after ``user.``; one of them must follow.
 
-        () where it is after none, where they are not known in time, and in prose.
+        () after no dot, in prose, and where they are not known in time.
         """
+        if snapshot.language.library_members is None:
+            return ()
         document, text, offset = snapshot.document, snapshot.text, snapshot.offset
         path = document.disk_path
         if path is None or not self.is_on(snapshot.settings) or not receiver_at(text, offset):

@@ -44,16 +44,7 @@ class CutProjects:
         root = root.resolve()
         path = (root / path).as_posix()
         index = self._opened(root, path, plan.text)
-        start, end = plan.window
-        place = Place(
-            path=path,
-            text=plan.text,
-            language=plan.language,
-            offset=plan.hole.start,
-            window_start=start,
-            window_end=end,
-            recent_edits=recent_edits,
-        )
+        place = _place(path, plan, recent_edits)
         return tuple(
             chunk
             for chunk in choose_chunks(index, place, options)
@@ -64,16 +55,7 @@ class CutProjects:
         """Return the names of which one follows the hole's beginning; () if they are not known."""
         root = root.resolve()
         path = (root / path).as_posix()
-        start, end = plan.window
-        place = Place(
-            path=path,
-            text=plan.text,
-            language=plan.language,
-            offset=plan.hole.start,
-            window_start=start,
-            window_end=end,
-        )
-        return member_names(self._opened(root, path, plan.text), place)
+        return member_names(self._opened(root, path, plan.text), _place(path, plan))
 
     def defining_files(self, root: Path, name: str, *, limit: int) -> list[str]:
         """Return the paths in ``root`` of files that define a name, at most ``limit``."""
@@ -113,6 +95,19 @@ class CutProjects:
             self._index.open_roots([RootSettings(path=root.as_posix(), exclude_secrets=False)])
             self._root = root
         return self._index
+
+
+def _place(path: str, plan: FillPlan, recent_edits: Sequence[RecentEdit] = ()) -> Place:
+    start, end = plan.window
+    return Place(
+        path=path,
+        text=plan.text,
+        language=plan.language,
+        offset=plan.hole.start,
+        window_start=start,
+        window_end=end,
+        recent_edits=recent_edits,
+    )
 
 
 def _is_from_copy(index: ProjectIndex, path: str, place: Place) -> bool:

@@ -40,7 +40,9 @@ _KEYWORD = re.compile(r"\b(?:class|interface|type|enum)\b")
 _DECORATOR = re.compile(r"@(?:\w+\.)*(\w+)")
 _MAY_DECORATE = re.compile(r"[@)]")
 _HARMLESS = words("dataclass final runtime_checkable define frozen mutable s")
-_ANY_KEY = re.compile(r"(?:^|[{;,])\s*(?:readonly\s+)?[-+]?\[\s*\w+\s*(?::|in\b)", re.MULTILINE)
+_ANY_KEY = re.compile(
+    r"(?:^|[{;,])[ \t]*(?:readonly[ \t]+)?[-+]?\[[ \t]*\w+[ \t]*(?::|in\b)", re.MULTILINE
+)
 _GOES_ON = re.compile(r"\s*[&|<\[]")  # a declared type of which only the beginning was read
 _ANY_NAME = words("__getattr__ __getattribute__")
 _NARROWS = r"isinstance\(\s*{0}\b|\b{0}\s+instanceof\b|\bin\s+{0}\b|\b{0}\)?\s+(?:as|is)\s"

@@ -14,7 +14,7 @@ KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "recent_edit", "similar
 NO_CONTEXT = "none"
 
 NAMES = "names"
-"""The names of a receiver's members, of which the answer has one; no code of other files."""
+"""The answer must be a member of the receiver's type; no code from other files."""
 
 CHOICES = (NO_CONTEXT, "all", *KINDS, NAMES, *(f"no-{kind}" for kind in (*KINDS, NAMES)))
 

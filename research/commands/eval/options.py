@@ -91,7 +91,7 @@ _OPTIONS = (
         multiple=True,
         callback=each_once,
         help="builtin, project, members, single-line, random-span-light, a FILE.jsonl.gz of "
-        "HumanEval Infilling or SAFIM, or typing (files typed anew); repeatable.  "
+        "HumanEval Infilling or SAFIM, or typing (files are retyped); repeatable.  "
         "[default: builtin, without --repo and --commits]",
     ),
     click.option(
