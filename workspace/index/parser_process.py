@@ -5,6 +5,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,9 +41,12 @@ MAX_BYTES = 90_000_000
 """Of memory: trees of large files leave gaps that only a new process is free of."""
 MIN_ANSWERS = 100
 """Of a process, since starting one costs half a second."""
-MAX_PARSE_S = 30.0
-"""Of one file: the process has the lowest priority, and a busy machine may hardly let it run."""
+MAX_CPU_S = 10.0
+"""Of processor time for one file: a busy machine may hardly let the process run for minutes."""
+MAX_WAIT_S = 600.0
+"""For a process that neither answers nor runs."""
 MAX_FAILED_STARTS = 3
+_POLL_S = 0.25
 
 
 class ParseText(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,9 +174,8 @@ def _answer_of(process: subprocess.Popen[bytes], frame: bytes) -> TextParsed | N
     """Return the answer, None if the process ended, hung, or wrote something else."""
     stdin, stdout = process.stdin, process.stdout
     assert stdin is not None and stdout is not None
-    timer = threading.Timer(MAX_PARSE_S, process.kill)
-    timer.daemon = True
-    timer.start()
+    answered = threading.Event()
+    threading.Thread(target=_kill_if_hung, args=(process, answered), daemon=True).start()
     try:
         stdin.write(frame)
         stdin.flush()
@@ -181,7 +184,19 @@ def _answer_of(process: subprocess.Popen[bytes], frame: bytes) -> TextParsed | N
     except (FrameError, OSError, UnicodeDecodeError, msgspec.DecodeError):
         return None
     finally:
-        timer.cancel()
+        answered.set()
+
+
+def _kill_if_hung(process: subprocess.Popen[bytes], answered: threading.Event) -> None:
+    """Kill the process if it uses up its time before the event is set."""
+    until = time.monotonic() + MAX_WAIT_S
+    with suppress(psutil.Error):  # it has ended
+        cpu_times = psutil.Process(process.pid).cpu_times
+        max_cpu_s = sum(cpu_times()[:2]) + MAX_CPU_S
+        while not answered.wait(_POLL_S):
+            if time.monotonic() > until or sum(cpu_times()[:2]) > max_cpu_s:
+                process.kill()
+                return
 
 
 _decode_answer = msgspec.msgpack.Decoder(TextParsed).decode
