@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: help demo test test-all test-slow test-research setup lint figures walk types types-research pull \
+.PHONY: help demo test test-all test-slow test-research setup lint figures walk kernels types types-research pull \
   llama-cpp extension-check foreign-clients lock audit sbom bench eval soak clean
 
 # Sample files are filled. Installs no more than a user does.
@@ -104,6 +104,10 @@ figures: setup
 # How far one inline completion walks through the server.
 walk: setup
 	@PYTHONPATH=tests/support $(BIN)/python tests/checks/walk.py
+
+# Machine code of the kernels for common processors, after a change of their source.
+kernels: setup
+	$(BIN)/python -m intarsia.engine.kernels.compiled
 
 # The type checker sees the folders under their one import name through links.
 types: setup

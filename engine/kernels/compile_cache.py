@@ -2,10 +2,13 @@
 
 Compiled kernels are code. So they are kept only in a folder that is the user's alone, up to the
 root, and each file is sealed with the user's key: numba's own cache reads any file at its path with
-pickle, and maps what is in it as code. The folder's name changes with these source files.
+pickle, and maps what is in it as code. The folder's name changes with the kernels' source.
+
+On common processors the package has the code (``prebuilt.py``): nothing is compiled or kept.
 
 A seal shows that code is what was written. It cannot show that it runs here: a virtual machine may
-have moved to another processor. So a first run that ends the process leaves a mark.
+have moved to another processor. So a first run that ends the process leaves a mark, and the next
+process compiles its own.
 """
 
 import contextlib
@@ -17,7 +20,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +31,7 @@ from llvmlite import binding
 
 from intarsia.engine.cache.own_file import SealedFiles, open_seals
 from intarsia.engine.ipc.ownership import make_own_folder
+from intarsia.engine.kernels.prebuilt import prebuilt_codes, source_digest
 from intarsia.engine.kernels.processor import dot_product
 
 _MARK_PREFIX, _MARK_SUFFIX = "first-run-", ".lock"
@@ -81,14 +85,17 @@ def _remove(mark: Path) -> None:
 
 Result = TypeVar("Result")
 
-_AT_ONCE = (("quantize_columns", "run_output"), ("run_layers",))
+KERNELS = ("quantize_columns", "run_output", "run_layers")
+_AT_ONCE = (KERNELS[:2], KERNELS[2:])
 """Each row is compiled one after the other, the rows together. A conversion needs the first one."""
 
 _SUFFIX = ".kernel"
+_CHOICES = ("NAME", "FEATURES")  # numba's variables, with which users choose a processor
 
 
 _kept: SealedFiles | None = None  # of the process, as numba's compiled functions are
 _reason: str | None = None  # why nothing is kept
+_may_be_prebuilt = False
 
 
 def keep_compiled(folder: Path) -> None:
@@ -97,15 +104,19 @@ def keep_compiled(folder: Path) -> None:
     Where the folder is not safe, nothing is kept and each process compiles its own. Only the first
     folder counts.
     """
-    global _kept, _reason  # noqa: PLW0603
+    global _kept, _reason, _may_be_prebuilt  # noqa: PLW0603
     if _kept is not None or _reason is not None:
         return
     try:
-        _kept = open_files(folder / _source_digest())
+        _kept = open_files(folder / source_digest())
     except OSError as error:
         _reason = error.strerror or str(error)
         _log.warning("compiled kernels are not kept: %s", _reason)
         return
+    _may_be_prebuilt = not has_crashed(_kept.folder)
+    if not _may_be_prebuilt:
+        _log.warning("a process died of the compiled kernels in %s: compiled again", _kept.folder)
+        _kept.clear()
 
 
 def why_not_kept() -> str | None:
@@ -118,31 +129,26 @@ def run_compiled(work: Callable[[], Result]) -> Result:
 
     Should the process die of kept ones, the next process drops them and compiles its own.
     """
-    if _kept is None or _kept.is_empty():
+    if _kept is None or (_kept.is_empty() and not _prebuilt()):
         return work()
     with first_run(_kept.folder):
         return work()
 
 
 def open_files(folder: Path) -> SealedFiles:
-    """Return the kept kernels, none if a process died of these. Raises OSError."""
+    """Return the kept kernels. Raises OSError where others could change them."""
     seals = open_seals()
     if seals is None:
         raise PermissionError("there is no folder for the key that seals them")
     if (weakness := make_own_folder(folder)) is not None:
         raise PermissionError(f"{weakness}: {weakness.remedy}")
-    files = SealedFiles(folder, seals, suffix=_SUFFIX)
-    if has_crashed(folder):
-        _log.warning("a process died of the compiled kernels in %s: compiled again", folder)
-        files.clear()
-    return files
+    return SealedFiles(folder, seals, suffix=_SUFFIX)
 
 
-def _source_digest() -> str:
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+def _prebuilt() -> dict[str, bytes]:
+    """Return the code that came with the package, {} where a crash would not be noticed."""
+    chosen = any(f"NUMBA_CPU_{part}" in os.environ for part in _CHOICES)
+    return prebuilt_codes() if _may_be_prebuilt and not chosen else {}
 
 
 _codes: dict[str, Future[bytes]] = {}  # of the process
@@ -179,7 +185,9 @@ def _find_code(name: str) -> bytes:
     file = _file_of(name)
     if _kept is not None and (code := _kept.read(file)) is not None:
         return code
-    code = _compile(name)
+    if (code := _prebuilt().get(name)) is not None:
+        return code
+    code = compile_kernel(name, dot_product().name)
     if _kept is not None:
         try:
             _kept.write(file, code)
@@ -190,13 +198,14 @@ def _find_code(name: str) -> bytes:
     return code
 
 
-def _compile(name: str) -> bytes:
-    """Return what a process of the compiler writes."""
+def compile_kernel(name: str, product: str, environment: Mapping[str, str] = {}) -> bytes:
+    """Return what a process of the compiler writes, for a dot product. Raises RuntimeError."""
     command = [sys.executable, "-P", "-m", "intarsia.engine.kernels.compiled"]
     with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
         done = subprocess.run(
-            [*command, name, dot_product().name],
+            [*command, name, product],
             cwd=folder,  # not the user's project
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -209,7 +218,7 @@ def _compile(name: str) -> bytes:
 
 def _file_of(name: str) -> str:
     """Return the name of a kernel's file: of this processor, its use and the compiler."""
-    chosen = [os.environ.get(f"NUMBA_CPU_{part}") for part in ("NAME", "FEATURES")]
+    chosen = [os.environ.get(f"NUMBA_CPU_{part}") for part in _CHOICES]
     host = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     versions = (sys.version_info[:2], version("numba"), version("llvmlite"))
     about = repr((host, chosen, dot_product(), binding.get_process_triple(), versions))

@@ -1,16 +1,29 @@
 """Compiled kernels are kept and loaded only as this user's own; damage costs one compilation."""
 
+import lzma
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from llvmlite import binding
 
 from intarsia.engine.cache.own_file import SealedFiles, open_seals
-from intarsia.engine.kernels import compile_cache
+from intarsia.engine.kernels import compile_cache, prebuilt
 from intarsia.engine.kernels.compile_cache import first_run, has_crashed, open_files
+from intarsia.engine.kernels.compiled.__main__ import code_for
+from intarsia.engine.kernels.prebuilt import (
+    FOLDER,
+    PROCESSORS,
+    Prebuilt,
+    machine,
+    path_of,
+    prebuilt_codes,
+    source_digest,
+)
+from intarsia.engine.kernels.processor import dot_product
 
 _QUANTIZE = """
 import sys
@@ -20,9 +33,13 @@ from intarsia.engine.kernels import compile_cache
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled
 from intarsia.engine.kernels.int8_support import quantize_matrix
 
-runs, usual = [], compile_cache._compile
-compile_cache._compile = lambda name: runs.append(name) or usual(name)
+runs, usual = [], compile_cache.compile_kernel
+compile_cache.compile_kernel = lambda *about: runs.append(about) or usual(*about)
 compile_cache._AT_ONCE = (("quantize_columns",),)
+if sys.argv[2] == "own":
+    compile_cache.prebuilt_codes = lambda: {}
+elif sys.argv[2] == "dying":
+    compile_cache.prebuilt_codes = lambda: {"quantize_columns": bytes.fromhex(sys.argv[3])}
 keep_compiled(Path(sys.argv[1]))
 matrix = run_compiled(lambda: quantize_matrix(np.ones((8, 8), np.float32)))
 assert (matrix.panels != 0).sum() == 64
@@ -36,10 +53,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
 
 
-def quantize(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-c", _QUANTIZE, str(folder)], capture_output=True, text=True
-    )
+def quantize(folder: Path, *code: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-c", _QUANTIZE, str(folder), *(code or ("own",))]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -74,10 +90,52 @@ def test_kernels_are_loaded_damaged_and_made_again(tmp_path: Path) -> None:
     assert seals is not None
     SealedFiles(file.parent, seals, suffix=".kernel").write(file.stem, dying())
     assert quantize(folder).returncode == 139
-    after = quantize(folder)
-    assert (after.returncode, after.stdout) == (0, "1 False\n")
+    after = quantize(folder, "prebuilt")
+    assert (after.returncode, after.stdout) == (0, "1 False\n")  # not what came with us, either
     assert "a process died of the compiled kernels" in after.stderr
     assert list(file.parent.glob("first-run-*")) == []
+
+
+@pytest.mark.skipif(not prebuilt_codes(), reason="no code comes with us for this processor")
+def test_what_comes_with_us_is_not_compiled_and_not_used_again_after_a_crash(tmp_path):
+    folder = tmp_path / "kernels"
+    assert quantize(folder, "prebuilt").stdout == "0 False\n"
+    assert list(folder.rglob("*.kernel")) == []
+    assert quantize(folder, "dying", dying().hex()).returncode == 139
+    after = quantize(folder, "dying", dying().hex())
+    assert (after.returncode, after.stdout) == (0, "1 False\n")
+    assert quantize(folder, "dying", dying().hex()).stdout == "0 False\n"  # its own is kept
+
+
+@pytest.mark.skipif(not prebuilt_codes(), reason="no code comes with us for this processor")
+@pytest.mark.parametrize("content", [b"", b"\xfd7zXZ", lzma.compress(b"\x93"), None])
+def test_what_came_damaged_or_of_other_source_is_compiled(tmp_path, monkeypatch, content):
+    whole = path_of(dot_product().name).read_bytes()
+    monkeypatch.setattr(prebuilt, "FOLDER", tmp_path)
+    if content is None:
+        monkeypatch.setattr(prebuilt, "source_digest", lambda: "another")
+        content = whole
+    path_of(dot_product().name).write_bytes(content)
+    assert prebuilt_codes.__wrapped__() == {}
+
+
+def read_prebuilt(path: Path) -> Prebuilt:
+    return msgspec.msgpack.decode(lzma.decompress(path.read_bytes()), type=Prebuilt)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.xz")), ids=lambda path: path.stem)
+def test_what_comes_with_us_is_of_this_source(path: Path):
+    """Once that changes, ``make kernels`` writes it again."""
+    made = read_prebuilt(path)
+    assert (made.source, tuple(made.codes)) == (source_digest(), compile_cache.KERNELS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("product", PROCESSORS.get(machine(), ()))
+@pytest.mark.skipif(not prebuilt_codes(), reason="no code comes with us for this system")
+def test_what_comes_with_us_is_what_the_source_compiles_to(product: str):
+    codes = read_prebuilt(path_of(product)).codes
+    assert codes == {name: code_for(name, product) for name in codes}
 
 
 def dying() -> bytes:
