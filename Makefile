@@ -78,9 +78,9 @@ foreign-clients: setup pull
 	  { echo "clone ggml-org/llama.vim and milanglacier/minuet-ai.nvim, and set LLAMA_VIM and MINUET"; exit 1; }
 	$(BIN)/python -m pytest -v tests/cli/api/live_clients.py
 
-# The default model is downloaded.
+# The default model is downloaded, and its file kept: tests convert it in other ways.
 pull: setup
-	$(BIN)/intarsia pull
+	$(BIN)/intarsia pull --keep
 
 # llama.cpp's own server, prebuilt, in an environment of its own: tests fill holes through it.
 llama-cpp: $(LLAMA_CPP_READY)

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -301,6 +302,8 @@ def check_model() -> Finding:
     model = _default_model()
     path = downloaded_file(model)
     if not path.is_file():
+        if _conversions():
+            return ok("model", f"{model.name}, converted; the download is not kept")
         return missing("model", f"{model.name} is not downloaded", "run `intarsia pull`")
     if not has_digest(path, model.sha256):
         return missing(
@@ -311,8 +314,7 @@ def check_model() -> Finding:
 
 def check_conversion() -> Finding:
     """Check that the converted default model is as it was when this user converted it."""
-    model = _default_model()
-    folders = load("intarsia.engine.model_store.locate").catalog_folders(model)
+    folders = _conversions()
     problem_of = load("intarsia.engine.model_store.gguf.convert").problem_of_conversion
     if not folders:
         return ok("conversion", "none yet; the first fill makes it")
@@ -354,9 +356,14 @@ def _default_model() -> CatalogModel:
     return model
 
 
+def _conversions() -> list[Path]:
+    found: list[Path] = load("intarsia.engine.model_store.locate").catalog_folders(_default_model())
+    return [folder for folder in found if folder.is_dir()]
+
+
 def _bytes_to_come(model: CatalogModel) -> float:
     """Return the bytes that a download and a conversion will still write."""
-    is_there = downloaded_file(model).is_file()
+    is_there = downloaded_file(model).is_file() or _conversions()
     return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)
 
 

@@ -7,6 +7,7 @@ import click
 import msgspec
 import psutil
 
+from intarsia.cli.command_table import load
 from intarsia.cli.status import ask_status
 from intarsia.cli.terminal import json_option, output, size, two_columns
 from intarsia.engine.ipc.client import NoEngine
@@ -70,7 +71,10 @@ def _choices(status: Status | None) -> Iterator[Choice]:
 
 def _download(row: CatalogModel) -> str:
     file = downloaded_file(row)
-    is_there = file.is_file() and file.stat().st_size == row.num_bytes
+    is_there = (file.is_file() and file.stat().st_size == row.num_bytes) or any(
+        folder.is_dir()
+        for folder in load("intarsia.engine.model_store.locate").catalog_folders(row)
+    )
     return "downloaded" if is_there else f"{size(row.num_bytes)} to download"
 
 

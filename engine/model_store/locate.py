@@ -5,7 +5,11 @@ follows a "+" in the name is a tuning. Reads headers and configs only: no weight
 """
 
 import hashlib
+import os
+import shutil
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +37,7 @@ from intarsia.engine.model_store.checkpoint import (
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.model_store.download import fetch, fetch_hub_folder
+from intarsia.engine.model_store.download import fetch_hub_folder, lent_file, making_ready
 from intarsia.engine.model_store.gguf.convert import (
     ChangeRows,
     Conversion,
@@ -150,9 +154,25 @@ def _converted(
         require_own_folder(folder.parent)
     if problem_of_conversion(folder) is not None:
         change_for = None if tuning is None else partial(rows_tuned_by, tuning)
-        gguf = fetch(row, on_progress)
-        convert(gguf, folder, on_progress, change_for=change_for, conversion=conversion)
+        with making_ready(row, on_progress):
+            if problem_of_conversion(folder) is not None:
+                with lent_file(row, on_progress) as gguf:
+                    convert(gguf, folder, on_progress, change_for=change_for, conversion=conversion)
+                _remove_unused(row)
+    with suppress(OSError):
+        os.utime(folder)  # used now
     return folder
+
+
+_UNUSED_S = 30 * 24 * 3600.0
+
+
+def _remove_unused(row: CatalogModel) -> None:
+    """Remove a model's other conversions, of earlier releases, that nobody has used for a month."""
+    for folder in catalog_folders(row):
+        if folder.is_dir() and folder.stat().st_mtime < time.time() - _UNUSED_S:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
 
 
 def _other_model(name: str, on_progress: Progress, conversion: Conversion | None) -> ModelFolder:

@@ -26,7 +26,7 @@ from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.catalog import find_model
 from intarsia.engine.model_store.download import fetch, pull
-from intarsia.engine.model_store.locate import ModelFolder, catalog_folders, locate_model
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
 def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
@@ -62,16 +62,18 @@ def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None
         _read_tokenizer(folder, read_shape(folder.config))
 
 
-def make_ready(config: EngineConfig, model: str, on_progress: Progress) -> Path:
+def make_ready(
+    config: EngineConfig, model: str, on_progress: Progress, *, keeps_file: bool = False
+) -> Path:
     """Download, convert and compile what a start then only loads; return its folder.
 
-    Kernels are compiled while a model of the catalog is fetched and converted; of another model
-    only the files are fetched. Raises ModelError.
+    Kernels are compiled while a model of the catalog is fetched and converted; its download is then
+    removed, unless ``keeps_file``. Of another model only the files are fetched. Raises ModelError.
     """
     if (row := find_model(model)) is None:
         return pull(model, on_progress)
     finish_compiling = begin_compiling(config.device)
-    if not catalog_folders(row):
+    if keeps_file:
         fetch(row, on_progress)
     folder = _locate(config, model, on_progress)
     on_progress("compiling for this processor", None)

@@ -1,7 +1,10 @@
 """A model's name becomes a checked folder, or one line that says what is missing."""
 
 import json
+import os
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,8 +37,8 @@ from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
 from intarsia.engine.model_store import catalog
 from intarsia.engine.model_store.checkpoint import is_run_by_transformers, read_safetensors_header
-from intarsia.engine.model_store.download import pull
-from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.engine.model_store.download import fetch, pull
+from intarsia.engine.model_store.locate import ModelFolder, catalog_folder, locate_model
 from intarsia.engine.model_store.mapped import map_tensors
 from intarsia.engine.service.load_filler import make_ready
 
@@ -225,7 +228,9 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(toy_catalog,
     assert found.drafter == toy_catalog.drafter
     assert "converting the model" in stages
 
-    for path in (*index.iterdir(), cache / "models" / "toy.gguf"):
+    assert not list((cache / "models").glob("*.gguf")), "what was downloaded for it went with it"
+    assert not (cache / "partial" / "toy.gguf").exists()
+    for path in index.iterdir():
         path.unlink()
     stages.clear()
     assert locate("toy", lambda stage, fraction: stages.append(stage)) == found
@@ -252,9 +257,31 @@ def test_a_model_is_made_ready_once_and_after_an_interruption(toy_catalog, cache
     path = ready(lambda stage, _: stages.append(stage))
     assert "-int8" in path.name
     assert ("converting the model" in stages, any("download" in it for it in stages)) == (1, 0)
-    (cache / "models" / "toy.gguf").unlink()
     assert ready(lambda stage, _: stages.append(stage)) == path
     assert stages == ["compiling for this processor"]
+
+
+@pytest.mark.parametrize("months", [0, 2])
+def test_a_kept_file_stays_and_a_conversion_that_nobody_uses_goes(toy_catalog, cache, months):
+    kept = fetch(toy_catalog, quiet)
+    used, unused = locate("toy", quiet).path, catalog_folder(toy_catalog, Path(__file__))
+    assert kept.is_file()
+    unused.mkdir()
+    for folder in (used, unused):
+        os.utime(folder, (0, time.time() - months * 31 * 24 * 3600))
+    locate("toy", quiet)
+    shutil.rmtree(used)
+    assert locate("toy", quiet).path == used, "made again"
+    assert unused.exists() == (months == 0)
+
+
+def test_two_that_need_a_model_download_it_once(toy_catalog, cache, index):
+    """The second one waits, and finds the conversion."""
+    stages: list[str] = []
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda _: locate("toy", lambda it, _: stages.append(it)), range(2)))
+    assert found[0] == found[1]
+    assert stages.count("verifying toy") == 1
 
 
 def test_a_download_that_was_damaged_on_the_disk_is_replaced(toy_catalog, cache):

@@ -207,7 +207,7 @@ def test_a_second_pull_waits_for_the_first_and_uses_its_file(cache: Path, closed
     found: list[Path] = []
 
     def notice(stage: str, fraction: float | None) -> None:
-        assert stage == "waiting for another process that fetches toy"
+        assert stage == "waiting for another process that makes toy ready"
         is_waiting.set()
 
     with FileLock(target.with_name("toy.gguf.lock")):
