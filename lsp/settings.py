@@ -54,7 +54,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
         "right (22 of 24), and 100 % of the latter (23 of 23).",
         "balanced": "Also corrections very likely due to your edit: 96 % were right (25 of 26).",
         "bold": "Also corrections probably due to your edit, deletions included: 88 % were right "
-        "(35 of 40).",
+        "(35 of 40). Also your edit again in other open files.",
     },
     "inComments": {
         "never": "Neither in comments nor in docstrings.",

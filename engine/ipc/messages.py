@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 17
+PROTOCOL_VERSION = 18
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_NAMES = 500
@@ -235,12 +235,24 @@ class EditExample(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
+class LineChange(msgspec.Struct, frozen=True, kw_only=True):
+    """Whole lines that would take the place of ``num_lines`` lines."""
+
+    first_line: int  # of the parts' texts after the edit, joined; from 0
+    num_lines: int
+    text: str
+
+
 class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     """Find lines that no longer fit after an edit, and correct them.
 
-    ``parts`` are a window of one file, in order. Lines are looked for ``below`` the first part that
-    changed, or ``above`` it. ``example`` None only reads the text, so that it is known before the
-    next edit. Answered by ``NextEdits`` or ``Failed``.
+    ``parts`` are a window of one file, in order, or an edit and then a window of another file.
+    Lines are looked for ``below`` the first part that changed, or ``above`` it. ``example`` None
+    only reads the text, so that it is known before the next edit. Answered by ``NextEdits`` or
+    ``Failed``.
+
+    ``repeats`` are changes that make the edit again. They are judged first; only where none of them
+    gains are other lines sought, and none where they are the ``only_repeats``.
 
     It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
     request that a user waits for. So does another loaded model, which is not put out. None of these
@@ -250,6 +262,8 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     id: int
     parts: tuple[TextPart, ...]
     example: EditExample | None
+    repeats: tuple[LineChange, ...] = ()
+    only_repeats: bool = False
     direction: Literal["below", "above"] = "below"
     max_places: int = 1
     model: str | None = None

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
+from intarsia.infill.imports.lost_name import lost_name
 from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.plan import Direction, NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import LineRange, plain_lines
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, first_hidden, newline_of
 from intarsia.infill.syntax.nodes import num_errors
@@ -124,7 +126,11 @@ def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggesti
     level = level_of(edit, is_deletion=not "".join(new).strip())
     if level is None:
         return NoSuggestion(reason="the text would hardly become likelier by the edit")
-    offer = _placed(plan.text, lines, new, edit, level)
+    offer = _placed(plan.text, lines, new, edit, "bold" if plan.is_elsewhere else level)
+    if plan.is_elsewhere:
+        change = Replacement(start=offer.start, end=offer.end, new=offer.text)
+        if (name := lost_name(plan.text, change, plan.language)) is not None:
+            return NoSuggestion(reason=f"`{name}`, which that file uses, would have no definition")
     if offer.applied_to(plan.text) == plan.text:
         return NoSuggestion(reason="the correction changes nothing")
     if not _parses_no_worse(plan.text, offer, plan.language):

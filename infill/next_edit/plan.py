@@ -2,14 +2,16 @@
 
 The window begins where that of an earlier fill or round began, if that is not too far, so that the
 engine has read it already. It has LF line ends, and its lines are those of the text after the edit.
+Where the edit can be made again is told with it, for the engine to judge; for another file, this
+is all that it is asked.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, LineChange, TextPart
 from intarsia.infill.canvas.window import (
     Window,
     budget_chars,
@@ -19,6 +21,7 @@ from intarsia.infill.canvas.window import (
     window_of,
 )
 from intarsia.infill.languages import Language
+from intarsia.infill.next_edit.repeats import Repeat, repeats
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, hunks_between, plain_lines
 from intarsia.infill.syntax.lines import line_start, line_starts, next_line_start
 from intarsia.infill.syntax.parse import parse
@@ -30,6 +33,17 @@ HELD_TOKENS = 900
 
 MAX_WINDOW_CHARS = 6_500
 """A window is cut below the last line that fits, but never within the lines that changed last."""
+
+MAX_REPEATS = 3
+"""Places that are judged in one window, those that have most in common with the edit."""
+
+LINES_BESIDE = 8
+"""Shown of the edited file on either side of the edit, before a window of another file."""
+
+ABOVE_ELSEWHERE_TOKENS = 200
+"""Shown above a place in another file."""
+
+_LINES_BELOW_PLACE = 4
 
 Direction: TypeAlias = Literal["below", "above"]
 
@@ -61,15 +75,26 @@ class NextEditPlan:
     window: Window
     free_lines: frozenset[int] = frozenset()  # of the text, where something may change
     edit_line: int = 0  # of the text: the first changed line of the window
+    repeats: tuple[Repeat, ...] = ()  # in lines of the text, most in common with the edit first
+    is_elsewhere: bool = False  # the text is another file than the edited one
 
     def request(
         self, direction: Direction = "below", model: str | None = None, *, max_places: int = 1
     ) -> FindNextEdits:
         """Return the message for the engine, which numbers its requests itself."""
+        is_below = direction == "below"
+        found = [it for it in self.repeats if (it.first >= self.edit_line) == is_below]
         return FindNextEdits(
             id=0,
             parts=self.parts,
             example=self.example,
+            repeats=tuple(
+                LineChange(
+                    first_line=it.first - self.first_line, num_lines=it.end - it.first, text=it.text
+                )
+                for it in found[:MAX_REPEATS]
+            ),
+            only_repeats=self.is_elsewhere,
             direction=direction,
             max_places=max_places,
             model=model,
@@ -108,16 +133,73 @@ def plan_next_edits(
             free.update(lines)
         elif part.before != part.after and first_changed is None:
             first_changed = lines.start
+    example = _example(old, edited.edit)
     return NextEditPlan(
         text=edited.after,
         language=language,
         first_line=window.start,
         parts=tuple(split),
-        example=_example(old, edited.edit),
+        example=example,
         window=_window(edited.after, window),
         free_lines=frozenset(free),
         edit_line=edited.newest.start if first_changed is None else first_changed,
+        repeats=_repeats(new, window, example, free),
     )
+
+
+def plan_elsewhere(
+    edited: EditedText, text: str, language: Language, silent: Sequence[LineRange] = ()
+) -> NextEditPlan | None:
+    """Plan to make the edit again in another file, None where it fits in no line of it.
+
+    The engine reads the edit with the lines beside it, and then the other file up to the places.
+    ``silent`` are lines of ``text`` where the user wants no offer.
+    """
+    old, new, lines = plain_lines(edited.before), plain_lines(edited.after), plain_lines(text)
+    example = _example(old, edited.edit)
+    quiet = _lines_in(silent)
+    free = set(range(len(lines))) - quiet
+    found = _repeats(lines, LineRange(start=0, end=len(lines)), example, free)
+    if not found:
+        return None
+    offsets, best = line_offsets(text), found[0]
+    start = prefix_start(text, offsets[best.first], ABOVE_ELSEWHERE_TOKENS, parse(text, language))
+    first = min(bisect_left(offsets, start), best.first)
+    window = LineRange(start=first, end=min(best.end + _LINES_BELOW_PLACE, len(lines)))
+    newest = edited.newest
+    beside = LineRange(
+        start=max(0, newest.start - LINES_BESIDE), end=min(newest.end + LINES_BESIDE, len(new))
+    )
+    hunks = hunks_between(old, new)
+    shown = [
+        TextPart(before=_ended(it.before), after=_ended(it.after), may_change=False)
+        for it in _parts(new, _with_whole_hunks(beside, hunks), hunks)
+    ]
+    other = _unchanged(lines[window.start : window.end])
+    return NextEditPlan(
+        text=text,
+        language=language,
+        first_line=window.start - sum(_num_lines(it.after) for it in (*shown, _GAP)),
+        parts=(*shown, _GAP, *_with_silent([other], lines, window, silent)),
+        example=example,
+        window=_window(text, window),
+        free_lines=frozenset(free & set(range(window.start, window.end))),
+        edit_line=window.start,
+        repeats=tuple(it for it in found if window.start <= it.first and it.end <= window.end),
+        is_elsewhere=True,
+    )
+
+
+_GAP = TextPart(before="\n\n", after="\n\n", may_change=False)
+
+
+def _repeats(
+    lines: Sequence[str], window: LineRange, example: EditExample, free: Collection[int]
+) -> tuple[Repeat, ...]:
+    """Return where the edit can be repeated in a window of lines, in lines of the text."""
+    found = repeats(lines[window.start : window.end], example)
+    moved = [replace(it, first=it.first + window.start, end=it.end + window.start) for it in found]
+    return tuple(it for it in moved if all(line in free for line in range(it.first, it.end)))
 
 
 def plan_reading(
@@ -203,7 +285,7 @@ def _with_silent(
     parts: Sequence[TextPart], new: Sequence[str], window: LineRange, silent: Sequence[LineRange]
 ) -> Iterator[TextPart]:
     """Yield the parts, split where the user wants no offer."""
-    quiet = {line for it in silent for line in range(it.start, max(it.end, it.start + 1))}
+    quiet = _lines_in(silent)
     line = window.start
     for part in parts:
         lines = range(line, line := line + _num_lines(part.after))
@@ -215,6 +297,11 @@ def _with_silent(
             if at == lines.stop or (at in quiet) != (first in quiet):
                 yield _unchanged(new[first:at], may_change=first not in quiet)
                 first = at
+
+
+def _lines_in(ranges: Sequence[LineRange]) -> set[int]:
+    """Return the lines of some ranges; of an insertion, the line that it goes before."""
+    return {line for it in ranges for line in range(it.start, max(it.end, it.start + 1))}
 
 
 def _num_lines(text: str) -> int:

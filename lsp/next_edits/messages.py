@@ -70,12 +70,17 @@ class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
 
 class OfferedEdits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The content of ``intarsia/nextEdits``: all offers of a version, best first."""
+    """The content of ``intarsia/nextEdits``: all offers of a version, best first.
+
+    ``next``: where the last edit goes on, in another document, whose offers are a message of their
+    own.
+    """
 
     uri: str
     version: int
     edits: tuple[OfferedEdit, ...]
     rename: OfferedRename | None = None
+    next: types.Location | None = None
 
 
 class NextEditDone(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +122,7 @@ def offered_edits(
     offers: Sequence[OpenOffer],
     rename: Rename | None,
     elsewhere: Elsewhere | None,
+    next: types.Location | None = None,
 ) -> OfferedEdits:
     """Return the notification with the open offers of a document."""
     return OfferedEdits(
@@ -124,6 +130,7 @@ def offered_edits(
         version=document.version,
         edits=tuple(_offered_edit(document, offer) for offer in offers),
         rename=None if rename is None else _offered_rename(document, rename, elsewhere),
+        next=next,
     )
 
 

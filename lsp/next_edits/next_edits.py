@@ -1,7 +1,9 @@
 """Looks in idle time for what a user's edit has left to change, and keeps the offers up to date.
 
 An edit is looked at once its text is at rest. Every key ends the look; no key and no request waits
-for one. After an accepted offer the look goes on, with the same edit as its example.
+for one. After an accepted offer the look goes on, with the same edit as its example. Where a file
+has no place left, the edit is offered again, if bold offers are wanted, in another open file of its
+language and folder.
 """
 
 import asyncio
@@ -12,9 +14,18 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Literal, Self
 
+from lsprotocol import types
+
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
-from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
+from intarsia.infill.next_edit.plan import (
+    EditedText,
+    NextEditPlan,
+    line_offsets,
+    plan_elsewhere,
+    plan_next_edits,
+    plan_reading,
+)
 from intarsia.infill.next_edit.renaming import (
     Rename,
     is_same_rename,
@@ -22,13 +33,14 @@ from intarsia.infill.next_edit.renaming import (
     renamed_uses,
     replaced_name,
 )
-from intarsia.infill.next_edit.settled_edit import LineRange
+from intarsia.infill.next_edit.settled_edit import MAX_TEXT_CHARS, Hunk, LineRange, settled_edit
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, DocumentChange, Snapshot
+from intarsia.lsp.documents.folders import settings_folder_of
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import RequestOutcome
-from intarsia.lsp.next_edits.messages import offered_edits
+from intarsia.lsp.next_edits.messages import offered_edits, range_of
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import (
     Elsewhere,
@@ -55,6 +67,9 @@ LONG_PAUSE_S = 2.0
 """After a suggestion was shown or accepted: the user reads it, or waits for the next one."""
 
 MAX_PASTED_LINES = 8
+
+MAX_ELSEWHERE = 3
+"""Other files that the engine is asked about: their places have most in common with the edit."""
 
 _FIRST_WORD = re.compile(r"\A[\w$]+")
 _REPLACED = NoSuggestion(reason="it would bring back the name that was just replaced")
@@ -104,6 +119,16 @@ class NextEdits(Feature):
         """Return the open offers of a document, best first; none while a rename changes it."""
         watched = self._of.get(uri)
         return () if watched is None or self._held.is_held(uri) else watched.open.offers
+
+    def next_in(self, uri: str) -> types.Location | None:
+        """Return where the last edit of a document goes on in another one."""
+        watched = self._of.get(uri)
+        other = None if watched is None or not watched.next_uri else watched.next_uri
+        document = None if other is None else self._documents.current(other)
+        offers = () if document is None else self.offers_of(document.uri)
+        if document is None or not offers:
+            return None
+        return types.Location(uri=document.uri, range=range_of(document, offers[0]))
 
     def rename_in(self, document: Document) -> Rename | None:
         """Return the rename that the last edit began, None unless it has left something to do."""
@@ -165,6 +190,8 @@ class NextEdits(Feature):
             return
         watched.cursor_line = None
         was_told = watched.is_told
+        if watched.open.goes_on(before.text, after.text):
+            self._end_next(watched)
         accepted = watched.open.change(before.text, after.text)
         if watched.elsewhere is not None:
             rename = _rename_of(watched, after)
@@ -172,8 +199,9 @@ class NextEdits(Feature):
                 watched.elsewhere = None
         if was_told:
             self._offers_changed(after)
+            self._tell_of(after.uri)
         if accepted:
-            self._accepted(watched, after, accepted)
+            self._accepted(watched, (before, after), accepted)
             return
         is_suggestion = watched.shown is not None and watched.shown in inserted
         watched.shown = None
@@ -215,6 +243,7 @@ class NextEdits(Feature):
         watched, document = self._of.get(uri), self._documents.current(uri)
         if watched is not None and document is not None and watched.open.dismiss(id):
             self._offers_changed(document)
+            self._tell_of(uri)
             self._count(dismissed=1)
 
     def hold(self) -> None:
@@ -251,6 +280,7 @@ class NextEdits(Feature):
         watched.end()
         if watched.is_told and document is not None:
             self._offers_changed(document)
+        self._tell_of(uri)
 
     def _wanted(self, document: Document) -> Level | Literal["off"]:
         settings, is_cell = self._session.settings_of(document), document.notebook_uri is not None
@@ -267,8 +297,30 @@ class NextEdits(Feature):
         """Send the offers of a document to a client that draws them."""
         if self._session.extensions.next_edits:
             rename, elsewhere = self.rename_in(document), self.elsewhere_in(document.uri)
-            offered = offered_edits(document, self.offers_of(document.uri), rename, elsewhere)
+            offered = offered_edits(
+                document,
+                self.offers_of(document.uri),
+                rename,
+                elsewhere,
+                self.next_in(document.uri),
+            )
             self._session.notify(NEXT_EDITS, offered)
+
+    def _tell_of(self, other_uri: str) -> None:
+        """Send the offers of the documents whose edit goes on in another one, which has changed."""
+        for uri, watched in self._of.items():
+            document = self._documents.current(uri)
+            if watched.next_uri == other_uri and document is not None:
+                watched.next_uri = other_uri if self.offers_of(other_uri) else None
+                self._offers_changed(document)
+
+    def _end_next(self, watched: Watched) -> None:
+        """Close the offers in the document where an edit went on: the edit has become another."""
+        other, watched.next_uri = watched.next_uri, None
+        document = None if other is None else self._documents.current(other)
+        if document is not None:
+            self._watch(document).open.put(())
+            self._offers_changed(document)
 
     def _count(self, **counts: int) -> None:
         self._session.status.count_next_edits(NextEditCounts(**counts))
@@ -279,17 +331,26 @@ class NextEdits(Feature):
         return self._of[document.uri]
 
     def _accepted(
-        self, watched: Watched, document: Document, accepted: Sequence[OpenOffer]
+        self, watched: Watched, change: tuple[Document, Document], accepted: Sequence[OpenOffer]
     ) -> None:
         """Take accepted offers, in the order of their lines, and look again."""
+        before, document = change
         self._count(accepted=len(accepted))
         watched.settled.accept(document.text)
         watched.shown, watched.may_settle = None, False
+        if watched.open.is_from_elsewhere:  # from here on the edit is this document's own
+            edit = settled_edit(before.text, document.text)
+            watched.settled.last = (
+                SettledEdit(before=before.text, edit=edit) if isinstance(edit, Hunk) else None
+            )
         last = watched.settled.last
         if last is not None:
             *others, newest = accepted
             start = newest.start + sum(len(it.text) - (it.end - it.start) for it in others)
-            lines = lines_at(document, start, start + len(newest.text))
+            end = start + len(newest.text)
+            lines = lines_at(document, start, end)
+            if watched.open.is_from_elsewhere:
+                watched.open.follow((start, end))
             watched.quiet_until = self._read_until = 0.0
             watched.start(partial(self._look, watched, document, last, lines))
 
@@ -297,9 +358,11 @@ class NextEdits(Feature):
         """Take what a rename has made of a document: the rest of the edit, which is over."""
         watched = self._watch(before)
         if watched.is_told:
+            self._end_next(watched)
             watched.open.put(())
             watched.elsewhere = None
             self._offers_changed(after)
+            self._tell_of(after.uri)
         watched.open.change(before.text, after.text)
         watched.settled.finish(after.text)
         watched.shown, watched.may_settle, watched.cursor_line = None, False, None
@@ -376,6 +439,68 @@ class NextEdits(Feature):
             self._windows.remember(uri, plan.window)
             watched.is_read = True
             self._put(watched, document, result, follows)
+        if not watched.open.offers and level == "bold":
+            await self._search_elsewhere(watched, document, edited)
+
+    async def _search_elsewhere(
+        self, watched: Watched, document: Document, edited: EditedText
+    ) -> None:
+        """Offer the edit again in another open document, the likeliest of a few."""
+        plans: list[tuple[Document, NextEditPlan]] = []
+        for other in self._others(document):
+            silent = [lines_at(other, *it) for it in self._watch(other).open.dismissed]
+            work = partial(plan_elsewhere, edited, other.text, other.language, silent)
+            plan = await asyncio.to_thread(work)
+            plans += [(other, plan)] if plan is not None else []
+        plans.sort(key=lambda it: -it[1].repeats[0].num_shared)
+        for other, plan in plans[:MAX_ELSEWHERE]:
+            has_own = other.uri != watched.next_uri and self.offers_of(other.uri)
+            if has_own or self._documents.current(other.uri) is not other:
+                continue
+            async for result in find_offers(
+                lambda request: self._idle.ask(request, self._until(watched), is_search=True),
+                plan,
+                "bold",
+                self._session.settings.model,
+            ):
+                if self._documents.current(document.uri) is not document:
+                    return
+                if result.offers and self._documents.current(other.uri) is other:
+                    self._put_elsewhere(watched, (document, edited.newest), other, result)
+                    return
+
+    def _others(self, document: Document) -> Sequence[Document]:
+        """Return the open documents that an edit of this one may go on in."""
+        folders = self._session.in_force.folders
+        folder = settings_folder_of(document.uri, folders)
+        return [
+            it
+            for it in self._documents.opened()
+            if it is not document
+            and it.language.id == document.language.id
+            and settings_folder_of(it.uri, folders) == folder
+            and len(it.text) <= MAX_TEXT_CHARS
+            and self._level_of(it) == "bold"  # such offers are no surer
+        ]
+
+    def _put_elsewhere(
+        self,
+        watched: Watched,
+        edited: tuple[Document, LineRange],
+        other: Document,
+        result: NextEditResult,
+    ) -> None:
+        """Open offers of an edit in another document, and tell both where they are."""
+        (document, newest), elsewhere = edited, self._watch(other).open
+        self._end_next(watched)
+        offsets = line_offsets(document.text)
+        watched.open.follow((offsets[newest.start], offsets[newest.end]))
+        elsewhere.follow(None)
+        num_new = elsewhere.put(result.offers)
+        watched.next_uri = other.uri
+        self._offers_changed(other)
+        self._offers_changed(document)
+        self._count(offered=num_new)
 
     async def _look_elsewhere(self, watched: Watched, document: Document) -> None:
         """Find what a rename has left in other files, unless that is known."""
@@ -402,11 +527,12 @@ class NextEdits(Feature):
         if result.offers:
             if follows is not None:
                 offsets = line_offsets(document.text)
-                watched.open.follow(offsets[follows.start], offsets[follows.end])
+                watched.open.follow((offsets[follows.start], offsets[follows.end]))
             had_offers = bool(watched.open.offers)
             num_new = watched.open.put(result.offers)
             if had_offers or watched.open.offers:
                 self._offers_changed(document)
+                self._tell_of(document.uri)
             self._count(offered=num_new)  # told after what it counts
         watched.answered.set()
 

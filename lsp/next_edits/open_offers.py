@@ -43,9 +43,18 @@ class OpenOffers:
         self._edit: tuple[int, int] | None = None
         self._ids = itertools.count(1)
 
-    def follow(self, start: int, end: int) -> None:
-        """Take the lines of the edit that the offers follow, as offsets."""
-        self._edit = (start, end)
+    def follow(self, edit: tuple[int, int] | None) -> None:
+        """Take the lines of the edit that the offers follow, as offsets; None: in another text."""
+        self._edit = edit
+
+    @property
+    def is_from_elsewhere(self) -> bool:
+        """Whether the offers follow an edit of another text."""
+        return self._edit is None
+
+    def goes_on(self, before: str, after: str) -> bool:
+        """Whether a change is one of the edit that the offers follow."""
+        return self._edit is not None and _is_within(_change(before, after), self._edit, after)
 
     def put(self, offers: Iterable[NextEditOffer]) -> int:
         """Replace the offers; return how many are new. One that was open keeps its id.
@@ -86,8 +95,7 @@ class OpenOffers:
         """
         if not self.offers and not self.dismissed and self._edit is None:
             return ()
-        start, end, new_end = replaced_range(before, after)
-        change = _Change(start=start, end=end, new_end=new_end)
+        change = _change(before, after)
         accepted = self._accepted(before, after)
         if not accepted and self._edit is not None and _is_within(change, self._edit, after):
             self.offers = ()
@@ -113,6 +121,11 @@ class OpenOffers:
                 accepted.append(offer)
                 at += len(offer.text) + len(rest)
         return accepted if accepted and _applied(before, accepted) == after else ()
+
+
+def _change(before: str, after: str) -> _Change:
+    start, end, new_end = replaced_range(before, after)
+    return _Change(start=start, end=end, new_end=new_end)
 
 
 def _applied(text: str, offers: Sequence[OpenOffer]) -> str:

@@ -163,6 +163,7 @@ class Watched:
     settled: SettledText
     open: OpenOffers = field(default_factory=OpenOffers)
     elsewhere: Elsewhere | None = None
+    next_uri: str | None = None  # of the document where the last edit goes on
     task: asyncio.Task[None] | None = None
     timer: asyncio.TimerHandle | None = None  # of a task that has not begun
     answered: asyncio.Event = field(default_factory=_set_event)  # nothing is due, or offers are in
@@ -175,7 +176,7 @@ class Watched:
     @property
     def is_told(self) -> bool:
         """Whether the client knows of something that this document's last edit has left."""
-        return bool(self.open.offers) or self.elsewhere is not None
+        return bool(self.open.offers or self.elsewhere or self.next_uri)
 
     @property
     def is_busy(self) -> bool:

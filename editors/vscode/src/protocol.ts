@@ -3,6 +3,7 @@
 import type {
   InlineCompletionItem,
   LanguageClient,
+  Location,
   Position,
   Range,
   TextEdit,
@@ -99,6 +100,8 @@ export interface NextEdits {
   version: number;
   edits: NextEdit[];
   rename?: Rename;
+  /** Where the edit goes on in another document, which has offers of its own. */
+  next?: Location;
 }
 
 /** A rename that the last edit has begun, for another language server or for ours. */
@@ -129,6 +132,8 @@ export interface EditArguments {
   kind: "fill" | "fillAll" | "rewrite" | "instruct";
   textDocument: { uri: string; version: number | null };
   range: Range | null;
+  /** Of a fillAll: the places to fill, an empty one a cursor. */
+  ranges?: Range[];
   noise?: number;
   instruction?: string;
   apply: false;

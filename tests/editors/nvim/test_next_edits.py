@@ -9,6 +9,7 @@ RULES = {
         rule("(area(3", "(größe(3"),
         rule("    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"),
         rule("import os", "import os\nimport sys"),
+        rule("(url, 30)", "(url, timeout=30)"),
     ],
     "rules": [("ghost =", "text")],
     "text": "",
@@ -94,6 +95,29 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit) -> None:
     )
     holds(nvim, accepted)
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 20]
+
+
+def test_where_nothing_is_left_the_key_goes_to_another_file(edit) -> None:
+    nvim = edit("#\n\nz = fetch(url, 30)\n", "other.py")
+    nvim.run("vim.o.hidden = true")
+    nvim.change_settings(nextEdit="bold")
+    edit("y = fetch(url, 30)\n")
+    play(nvim, ("f3itimeout=<Esc>", "1: » next edit in other.py:3"))
+    nvim.run("vim.bo[vim.fn.bufnr('other.py')].modifiable = false")
+    play(nvim, ("l", ""))
+    nvim.run("vim.bo[vim.fn.bufnr('other.py')].modifiable = true")
+    play(nvim, ("h", "1: » next edit in other.py:3"), ("<M-g>", "3:{timeout=}"))
+    holds(nvim, "#\n\nz = fetch(url, 30)")
+    play(nvim, ("<M-g>", ""))
+    holds(nvim, "#\n\nz = fetch(url, timeout=30)")
+    nvim.keys("u")
+    holds(nvim, "#\n\nz = fetch(url, 30)")
+    nvim.keys("<C-o>")
+    nvim.until("vim.fn.expand('%:t') == 'a.py'")
+    holds(nvim, "y = fetch(url, timeout=30)")
+    draws(nvim, "")
+    nvim.change_settings(nextEdit="sure")
+    nvim.run("vim.o.hidden = false")
 
 
 def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit) -> None:

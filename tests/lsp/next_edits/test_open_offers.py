@@ -96,14 +96,14 @@ def test_all_offers_end_where_the_edit_that_they_follow_goes_on() -> None:
         (TEXT.replace("line 9\n", "a\n"), 2),
     ):
         found = opened(offer(2, "a"), offer(7, "b"))
-        found.follow(TEXT.index("line 5"), TEXT.index("line 6"))
+        found.follow((TEXT.index("line 5"), TEXT.index("line 6")))
         found.change(TEXT, after)
         assert len(found.offers) == num_open, after
 
 
 def test_the_edit_moves_with_what_is_accepted_above_it() -> None:
     found = opened(offer(2, "a longer line"), offer(7, "b"))
-    found.follow(TEXT.index("line 5"), TEXT.index("line 6"))
+    found.follow((TEXT.index("line 5"), TEXT.index("line 6")))
     after = TEXT.replace("line 2", "a longer line")
     found.change(TEXT, after)
     assert len(found.offers) == 1
@@ -132,7 +132,7 @@ def test_what_an_offer_replaces_stays_the_same_text(text, new, data):
     num_lines = data.draw(st.integers(0, min(3, len(offsets) - 1 - first)))
     found = opened(offer(first, "never the same", num_lines, text))
     (before,) = replaced(found, text)
-    found.follow(0, 0)
+    found.follow((0, 0))
     found.dismissed = [(found.offers[0].start, found.offers[0].end)]
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))

@@ -24,6 +24,7 @@ RULES = [
     rule("(area(1", "(size(1"),
     rule("(area(3", "(size(3"),
     rule("    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"),
+    rule("(url, 30)", "(url, timeout=30)"),
 ]
 AFTER = (
     BEFORE.replace("area", "size")
@@ -34,6 +35,7 @@ SETTINGS: dict[str, object] = {
     **PATIENT,
     "intarsia.serverCommand": list(rule_server_command(next_edits=RULES)),
     "intarsia.fillAhead": "off",
+    "intarsia.nextEdit": "bold",
     "editor.autoClosingBrackets": "never",
 }
 
@@ -111,3 +113,21 @@ def test_a_change_of_another_document_leaves_it_on_show(windows: Windows) -> Non
     window.expect_drawn("size⇥")
     window.press("Tab")
     window.expect_cursor(6, 7)
+
+
+def test_where_nothing_is_left_the_key_goes_to_another_file(windows: Windows) -> None:
+    other_text = "#\n\nz = fetch(url, 30)\n"
+    window = windows.open("y = fetch(url, ║30)\n", others={"other.py": other_text})
+    other = window.open_file(window.file.with_name("other.py"))
+    window.open_file(window.file)
+    window.press("Control+Home", *["ArrowRight"] * len("y = fetch(url, "))
+    window.type("timeout=")
+    window.expect_drawn("⇥ next edit in other.py:3")
+    window.press("Tab")
+    other.expect_cursor(3, 16)
+    other.expect_drawn("timeout=")
+    other.press("Tab")
+    other.expect_saved(other_text.replace("30", "timeout=30"))
+    other.press("Control+z")
+    other.expect_saved(other_text)
+    window.open_file(window.file).expect_saved("y = fetch(url, timeout=30)\n")

@@ -2,7 +2,7 @@
 // This file has the commands, and follows what happens in VS Code.
 
 import { commands, Disposable, type TextEditor, window, workspace } from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { LanguageClient, Location } from "vscode-languageclient/node";
 import type { NextEdits as Offered } from "../protocol";
 import { Accepting } from "./accepting";
 import { choose, chooseHow } from "./choose";
@@ -90,8 +90,12 @@ export class NextEdits implements Disposable {
   async next({ id, otherwise }: Asked = {}): Promise<void> {
     const editor = window.activeTextEditor;
     const edit = editor && (this.shown.oneIn(editor) ?? this.offers.find(editor, id));
+    const elsewhere = editor && this.offers.elsewhere(editor);
     // VS Code may have taken the key by what held a moment before.
     const isLate = otherwise !== undefined && editor !== undefined && !this.mayTab(editor);
+    if (elsewhere !== undefined && !isLate) {
+      return this.goElsewhere(elsewhere);
+    }
     if (editor === undefined || edit === undefined || isLate) {
       return nothing(otherwise);
     }
@@ -100,6 +104,17 @@ export class NextEdits implements Disposable {
     } else {
       this.shown.show(editor, edit);
     }
+  }
+
+  /** Open the document where the edit goes on, and show its offer. */
+  private async goElsewhere({ uri }: Location): Promise<void> {
+    const document = await workspace.openTextDocument(this.offers.uriOf(uri));
+    const editor = await window.showTextDocument(document);
+    const edit = this.offers.find(editor);
+    if (edit === undefined) {
+      return nothing();
+    }
+    this.shown.show(editor, edit);
   }
 
   /** Apply an offer without showing it first. */
@@ -165,13 +180,15 @@ export class NextEdits implements Disposable {
       return; // what was awaited ends later, and the keys are no longer ours
     }
     const active = window.activeTextEditor;
-    const offered = active !== undefined && this.offers.current(active).length > 0;
+    const offered =
+      active !== undefined &&
+      (this.offers.current(active).length > 0 || this.offers.elsewhere(active) !== undefined);
     const shown = this.isShowing();
     // First the keys: what is drawn says that they apply.
     const rename = active && this.offers.renameIn(active);
     const line = active?.selection.active.line;
     this.setKeys({
-      offered, // there is an offer in the active editor
+      offered, // there is an offer in the active editor, or a way to one
       shown, // the difference of one is on show
       rename: rename !== undefined, // what the last edit began can be renamed everywhere
       everywhere: rename !== undefined && (shown || rename.position.line === line), // its key applies

@@ -2,8 +2,8 @@
 // to do. What the user does with one is told to the server.
 
 import { isDeepStrictEqual } from "node:util";
-import { Range, type TextDocument, type TextEditor } from "vscode";
-import type { LanguageClient, Range as LspRange } from "vscode-languageclient/node";
+import { Range, type TextDocument, type TextEditor, type Uri } from "vscode";
+import type { LanguageClient, Location, Range as LspRange } from "vscode-languageclient/node";
 import {
   NEXT_EDIT_DONE,
   type NextEdit,
@@ -26,7 +26,7 @@ export class Offers {
 
   /** Take what the server offers in a document. */
   receive(offered: NextEdits): void {
-    if (offered.edits.length > 0 || offered.rename?.elsewhere !== undefined) {
+    if (offered.edits.length > 0 || offered.rename?.elsewhere || offered.next) {
       this.of.set(offered.uri, offered);
     } else {
       this.of.delete(offered.uri);
@@ -51,6 +51,13 @@ export class Offers {
   current({ document }: TextEditor): readonly NextEdit[] {
     const edits = this.isHidden() ? [] : (this.offeredIn(document)?.edits ?? []);
     return [...edits].sort((one, other) => one.range.start.line - other.range.start.line);
+  }
+
+  /** Return the place in another document where the edit goes on, if this one has none left. */
+  elsewhere(editor: TextEditor): Location | undefined {
+    const next = this.isHidden() ? undefined : this.offeredIn(editor.document)?.next;
+    const isThere = next !== undefined && (this.of.get(next.uri)?.edits.length ?? 0) > 0;
+    return isThere && this.current(editor).length === 0 ? next : undefined;
   }
 
   /** Return an offer by its id; without one, the first at the cursor's line or below, else the first. */
@@ -104,6 +111,11 @@ export class Offers {
   /** Return a document's URI as the server has it. */
   nameOf({ uri }: TextDocument): string {
     return this.client().code2ProtocolConverter.asUri(uri);
+  }
+
+  /** Return VS Code's URI for one of the server. */
+  uriOf(uri: string): Uri {
+    return this.client().protocol2CodeConverter.asUri(uri);
   }
 
   /** Return what is offered for this very version of a document. */

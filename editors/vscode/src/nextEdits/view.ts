@@ -1,6 +1,7 @@
 // Draws next edits in each visible editor: a quiet mark at each place, the differences of those on
 // show, and words on keys.
 
+import { posix } from "node:path";
 import {
   type DecorationOptions,
   Disposable,
@@ -65,7 +66,11 @@ export class NextEditView implements Disposable {
     for (const editor of window.visibleTextEditors) {
       if (this.offers.isBeingMoved(editor) && this.drawnIn.has(editor)) {
         clear(editor, this.ofDifference); // VS Code moves the marks, until the server has
-      } else if (this.offers.current(editor).length > 0 || this.offers.renameIn(editor)) {
+      } else if (
+        this.offers.current(editor).length > 0 ||
+        this.offers.renameIn(editor) ||
+        this.offers.elsewhere(editor)
+      ) {
         this.draw(editor);
         this.drawnIn.add(editor);
       } else if (this.drawnIn.delete(editor)) {
@@ -94,6 +99,12 @@ export class NextEditView implements Disposable {
       .map((edit) => afterLine(document, linesOfPlace(document, edit)[0], "⇥"));
     if (next !== undefined && shown.length === 0) {
       words.push(pointer(editor, next));
+    }
+    const elsewhere = isPointedAt ? this.offers.elsewhere(editor) : undefined;
+    if (elsewhere !== undefined) {
+      const name = posix.basename(this.offers.uriOf(elsewhere.uri).path);
+      const where = `⇥ next edit in ${name}:${elsewhere.range.start.line + 1}`;
+      words.push(afterLine(document, editor.selection.active.line, where));
     }
     const differences = shown.map(({ difference }) => difference);
     const insertions = shown.filter(

@@ -97,6 +97,26 @@ test("a rename holds for its version, and with its offers where none is left els
   }
 });
 
+test("where the edit goes on elsewhere is told once nothing is left here", () => {
+  const offers = noOffers();
+  const other = "file:///b.py";
+  const next = { uri: other, range: offer("a", 41).range };
+  offers.receive({ uri: URI, version: 3, edits: [], next });
+  assert.equal(offers.elsewhere(at(3)), undefined, "the other document has no offer");
+  offers.receive({ uri: other, version: 1, edits: [offer("a", 41)] });
+  assert.equal(offers.elsewhere(at(3)), next);
+  assert.equal(offers.elsewhere(at(4)), undefined);
+  offers.changed(at(3).document, true);
+  assert.equal(offers.elsewhere(at(3)), undefined, "right after undo");
+  offers.changed(at(3).document, false);
+  offers.receive({ uri: URI, version: 3, edits: [offer("b", 2)], next });
+  assert.equal(offers.elsewhere(at(3)), undefined, "there is one here");
+  offers.done(at(3), offer("b", 2), "dismissed");
+  assert.equal(offers.elsewhere(at(3)), next);
+  offers.forget(at(1, 0, other).document);
+  assert.equal(offers.elsewhere(at(3)), undefined, "the other document is closed");
+});
+
 test("a name is followed through changes, until it is changed itself", () => {
   const cases: [number, number, string, number[]][] = [
     [0, 0, "ab", [12, 22]], // before both

@@ -1,14 +1,14 @@
 """Finds the lines that an edit made unlikely, and corrects them.
 
-The text before and after the edit is read. Where the edit can be repeated as it is, the model only
-says whether. Otherwise the lines are ordered by their drop and by what they share with the edit,
-and the first ones are written again after the edit as an example. What is written is returned with
-the numbers that tell whether to show it; the client decides that.
+The text before and after the edit is read. Where the client can repeat the edit as it is, the
+model only says whether. Otherwise the lines are ordered by their drop and by what they share with
+the edit, and the first ones are written again after the edit as an example. What is written is
+returned with the numbers that tell whether to show it; the client decides that.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -23,10 +23,10 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     WindowLine,
+    lines_of,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.example import only_adds
-from intarsia.engine.families.masked_causal.next_edit.repeats import repeats
 from intarsia.engine.families.masked_causal.next_edit.scoring import (
     MIN_DROP,
     LineDrop,
@@ -48,8 +48,6 @@ from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, N
 _LINES_AFTER = 2  # that a gain counts too
 
 _LINES_AFTER_NEAR = 5  # that must be there too before a place near the edit is corrected
-
-_MAX_REPEATS = 3  # that are compared, those that have most in common with the edit
 
 NEAR_TOKENS = 160
 """Tokens below the edit that are read first: most places are there."""
@@ -99,8 +97,8 @@ class NextEditFinder:
         if request.example is None or not window.is_edited():
             reader.read(window.after.ids, window.first_scored - 1, control)
         else:
-            edits = self._repeated(request.example, window, control, most=request.max_places)
-            if not _are_likelier(edits):
+            edits = self._repeated(request, request.example, window, control)
+            if not (_are_likelier(edits) or request.only_repeats):
                 edits, drops = self._found(request, request.example, window, control)
         return NextEdits(
             id=request.id,
@@ -113,23 +111,30 @@ class NextEditFinder:
         )
 
     def _repeated(
-        self, example: EditExample, window: EditedWindow, control: FillControl, *, most: int
+        self,
+        request: FindNextEdits,
+        example: EditExample,
+        window: EditedWindow,
+        control: FillControl,
     ) -> list[NextEdit]:
         """Return the lines in which the edit can be repeated as it is, the likeliest first."""
         edits: list[NextEdit] = []
-        for change in repeats([_text_of(window, it) for it in window.lines], example):
-            end = change.first + change.num_lines
-            place = window.lines[change.first : end]
-            if len(edits) == max(most, _MAX_REPEATS) or not _is_free(place):
+        indices = {it.number: i for i, it in enumerate(window.lines)}
+        for change in request.repeats:
+            first = indices.get(change.first_line, len(window.lines))
+            end = first + change.num_lines
+            place = window.lines[first:end]
+            if len(place) != change.num_lines or not _is_free(place):
                 continue
             shown = window.up_to(window.lines[: end + _LINES_AFTER][-1])
             round_ = self._read(example, shown, control)
-            gain, gain_before = self._gains(round_, place, replace(change, first=0))
+            new = LineChange(first=0, num_lines=len(place), new_lines=lines_of(change.text))
+            gain, gain_before = self._gains(round_, place, new)
             edits.append(
                 NextEdit(
-                    first_line=place[0].number,
+                    first_line=change.first_line,
                     num_lines=change.num_lines,
-                    text="".join(change.new_lines),
+                    text=change.text,
                     drop=0.0,
                     gain=gain,
                     gain_before=gain_before,
@@ -137,7 +142,8 @@ class NextEditFinder:
                     is_agreed=True,
                 )
             )
-        return sorted(edits, key=lambda it: (it.gain <= 0, it.gain_before - it.gain))[:most]
+        likeliest = sorted(edits, key=lambda it: (it.gain <= 0, it.gain_before - it.gain))
+        return likeliest[: request.max_places]
 
     def _found(
         self,

@@ -122,6 +122,12 @@ function M.draw(buffer)
     mark(buffer, row_of_words --[[@as integer]], words)
   end
   local is_current = vim.api.nvim_get_current_buf() == buffer
+  local elsewhere = is_current and offers.elsewhere(buffer)
+  if elsewhere then
+    local name = vim.fs.basename(vim.uri_to_fname(elsewhere.uri))
+    local place = ("%s next edit in %s:%d"):format(MARK, name, elsewhere.range.start.line + 1)
+    mark(buffer, vim.api.nvim_win_get_cursor(0)[1] - 1, place)
+  end
   local next = is_current and not state.shown and offers.next_from_cursor(edits)
   for _, edit in ipairs(edits) do
     local row = offers.rows(buffer, edit)

@@ -23,7 +23,7 @@ local function is_busy()
 end
 
 ---Take what the server offers in a document.
----@param offered { uri: string, version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename }
+---@param offered { uri: string, version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename, next?: lsp.Location }
 function M.receive(offered)
   if vim.fn.bufexists(vim.uri_to_fname(offered.uri)) == 0 then
     return -- closed meanwhile: its number would be that of a new buffer
@@ -70,7 +70,13 @@ end
 ---@return boolean # whether there is one
 function M.next()
   local buffer = vim.api.nvim_get_current_buf()
-  local edits = offers.current(buffer)
+  local edits, elsewhere = offers.current(buffer), offers.elsewhere(buffer)
+  if elsewhere and not is_busy() then
+    vim.cmd("normal! m'") -- CTRL-O leads back
+    vim.lsp.util.show_document(elsewhere, "utf-8", { focus = true, reuse_win = true })
+    buffer = vim.api.nvim_get_current_buf()
+    edits = offers.current(buffer)
+  end
   if #edits == 0 or is_busy() then
     return false
   end
@@ -111,7 +117,7 @@ local function on_move(buffer)
     end
     shown.end_shown(buffer)
   end
-  if #state.edits > 0 or state.rename then
+  if #state.edits > 0 or state.rename or state.next then
     shown.map_rename(buffer)
     drawing.draw(buffer)
   end
@@ -133,6 +139,9 @@ function M.attach(buffer)
   end)
   on({ "CursorMoved", "CursorMovedI" }, function()
     on_move(buffer)
+  end)
+  on("BufEnter", function()
+    drawing.draw(buffer)
   end)
   on("BufLeave", function()
     shown.end_shown(buffer)

@@ -22,6 +22,7 @@ local M = {}
 ---@field version? integer of the text that the offers are for
 ---@field edits intarsia.NextEdit[] in the order of lines
 ---@field rename? intarsia.Rename
+---@field next? lsp.Location where the edit goes on in another document
 ---@field shown? intarsia.NextEdit
 ---@field newest_change integer the number of the newest change
 ---@field last_change integer the number of the change that the text has reached
@@ -42,10 +43,10 @@ end
 
 ---Take what the server offers.
 ---@param state intarsia.NextEditState
----@param offered { version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename }
+---@param offered { version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename, next?: lsp.Location }
 function M.receive(state, offered)
   state.version, state.edits = offered.version, vim.list_slice(offered.edits)
-  state.rename = offered.rename
+  state.rename, state.next = offered.rename, offered.next
   table.sort(state.edits, function(one, other)
     return one.range.start.line < other.range.start.line
   end)
@@ -79,6 +80,15 @@ end
 ---@return intarsia.NextEdit[]
 function M.current(buffer)
   return holds(buffer) and M.states[buffer].edits or {}
+end
+
+---Return the place in another buffer where the edit goes on, if this one has none left.
+---@param buffer integer
+---@return lsp.Location?
+function M.elsewhere(buffer)
+  local next = holds(buffer) and #M.states[buffer].edits == 0 and M.states[buffer].next or nil
+  local is_open = next and vim.fn.bufexists(vim.uri_to_fname(next.uri)) == 1
+  return is_open and #M.current(vim.uri_to_bufnr(next.uri)) > 0 and next or nil
 end
 
 ---Return the first offer at the cursor's line or below, else the first one.

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from cancel_when import cancelling
 from toy_causal import toy_fill, toy_filler
@@ -12,7 +13,7 @@ from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.next_edit.scoring import changed_text
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, LineChange, NextEdits, TextPart
 
 ABOVE = "x = 1\n" * 3
 BELOW = "".join(f"y{i} = old({i})\n" for i in range(6))
@@ -80,15 +81,29 @@ def test_where_the_edit_fits_as_it_is_it_comes_first(
     )
     parts = (edit, uses) if direction == "below" else (uses, edit)
     example = EditExample(before=edit.before, after=edit.after)
-    asked = request(parts=parts, example=example, direction=direction, max_places=2)
+    first = 1 if direction == "below" else 0
+    where = [
+        LineChange(first_line=at, num_lines=1, text="g(new, 1)\n") for at in (first, first + 2)
+    ]
+    outside = LineChange(first_line=5 - first * 5, num_lines=1, text="g(new, 2)\n")
+    asked = request(
+        parts=parts,
+        example=example,
+        repeats=(*where, outside, LineChange(first_line=99, num_lines=1, text="")),
+        direction=direction,
+        max_places=2,
+    )
     monkeypatch.setattr(find, "_are_likelier", lambda edits: is_likelier)
     found = finder.find(asked, NO_CONTROL)
-    first = 1 if direction == "below" else 0
     repeated = sorted((it.first_line, it.text) for it in found.edits if it.drop == 0.0)
-    expected = [(first, "g(new, 1)\n"), (first + 2, "g(new, 1)\n")] if is_likelier else []
+    expected = [(it.first_line, it.text) for it in where] if is_likelier else []
     assert (repeated, found.line in range(first, first + 4)) == (expected, True)
     likelier = [(it.gain <= 0, it.gain_before - it.gain) for it in found.edits if is_likelier]
     assert likelier == sorted(likelier)
+    only = finder.find(msgspec.structs.replace(asked, only_repeats=True), NO_CONTROL)
+    assert sorted((it.first_line, it.text) for it in only.edits) == [
+        (it.first_line, it.text) for it in where
+    ]
 
 
 def test_dismissed_lines_stay_as_they_are(finder: NextEditFinder) -> None:

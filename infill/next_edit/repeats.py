@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from intarsia.engine.families.masked_causal.next_edit.corrections import LineChange
-from intarsia.engine.families.masked_causal.next_edit.edited_window import lines_of
 from intarsia.engine.ipc.messages import EditExample
+from intarsia.infill.next_edit.settled_edit import plain_lines
 
 MIN_TOKENS = 4
 """Of whole lines that are found again: fewer are found everywhere."""
@@ -18,19 +17,29 @@ MAX_APART = 24
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-def repeats(lines: Sequence[str], example: EditExample) -> Sequence[LineChange]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repeat:
+    """``text``, whole lines, takes the place of the lines from ``first`` to ``end``."""
+
+    first: int
+    end: int
+    text: str
+    num_shared: int  # tokens that the place has in common with the edited lines
+
+
+def repeats(lines: Sequence[str], example: EditExample) -> Sequence[Repeat]:
     """Return the lines in which the edit can be repeated, most in common with it first."""
-    old, new = lines_of(example.before), lines_of(example.after)
-    found = [(_num_tokens(old), it) for it in _whole_repeats(lines, old, new)]
-    whole = {it.first for _, it in found}
+    old, new = plain_lines(example.before), plain_lines(example.after)
+    found = [*_whole_repeats(lines, old, new)]
+    whole = {it.first for it in found}
     pairs = zip(old, new, strict=True) if len(old) == len(new) else ()
     changes = [it for one, other in pairs if one != other for it in _changes(one, other)]
     for number, line in enumerate(lines):
-        most, repeated = max((it.repeated(line) for it in changes), default=(0, line))
+        fitting = (it.repeated(line) for it in changes if it.may_be_in(line))
+        most, repeated = max(fitting, default=(0, line))
         if number not in whole and repeated != line:
-            change = LineChange(first=number, num_lines=1, new_lines=[repeated])
-            found.append((most, change))
-    return [change for _, change in sorted(found, key=lambda it: -it[0])]
+            found.append(Repeat(first=number, end=number + 1, text=repeated, num_shared=most))
+    return sorted(found, key=lambda it: -it.num_shared)
 
 
 def _num_tokens(lines: Sequence[str]) -> int:
@@ -39,16 +48,18 @@ def _num_tokens(lines: Sequence[str]) -> int:
 
 def _whole_repeats(
     lines: Sequence[str], old: Sequence[str], new: Sequence[str]
-) -> Iterator[LineChange]:
+) -> Iterator[Repeat]:
     """Yield where all of the edit's old lines are found again, in an indentation of their own."""
     stripped, wanted = [line.strip() for line in lines], [line.strip() for line in old]
-    if _num_tokens(old) < MIN_TOKENS:
+    num_tokens = _num_tokens(old)
+    if num_tokens < MIN_TOKENS:
         return
     for first in range(len(lines) - len(old) + 1):
-        if stripped[first : first + len(old)] == wanted:
+        end = first + len(old)
+        if stripped[first:end] == wanted:
             blanks, own = _blanks(old[0]), _blanks(lines[first])
-            again = [own + it.removeprefix(blanks) if it.strip() else it for it in new]
-            yield LineChange(first=first, num_lines=len(old), new_lines=again)
+            text = "".join(own + it.removeprefix(blanks) if it.strip() else it for it in new)
+            yield Repeat(first=first, end=end, text=text, num_shared=num_tokens)
 
 
 def _blanks(line: str) -> str:
@@ -80,6 +91,11 @@ class _Change:
     texts: Sequence[str]
     left: Sequence[str]
     right: Sequence[str]
+
+    def may_be_in(self, line: str) -> bool:
+        """Whether a line has what the edit replaced and the tokens beside it, in any order."""
+        beside = (*self.left[:1], *self.right[:1])
+        return all(token in line for piece in (*self.pieces, beside) for token in piece)
 
     def repeated(self, line: str) -> tuple[int, str]:
         """Return how many tokens beside the change a line has too, and the line with the change."""

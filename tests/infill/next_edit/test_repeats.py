@@ -2,8 +2,8 @@
 
 import pytest
 
-from intarsia.engine.families.masked_causal.next_edit.repeats import repeats
 from intarsia.engine.ipc.messages import EditExample
+from intarsia.infill.next_edit.repeats import repeats
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ from intarsia.engine.ipc.messages import EditExample
 )
 def test_the_edit_is_repeated(before, after, lines, expected) -> None:
     found = repeats(lines, EditExample(before=before, after=after))
-    assert {it.first: "".join(it.new_lines) for it in found} == expected
+    assert {it.first: it.text for it in found} == expected
 
 
 def test_what_has_most_in_common_comes_first() -> None:
