@@ -1,5 +1,6 @@
 """Parameters of our own methods and arguments of our commands, as checked values."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -10,6 +11,9 @@ from intarsia.engine.ipc.plain_json import as_meant
 from intarsia.lsp.protocol_extensions import EditKind
 
 _Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+MAX_PLACES = 64
+"""Of one edit at places that the client tells: each is filled twice."""
+
 _Message = TypeVar("_Message", bound=msgspec.Struct)
 
 
@@ -70,15 +74,23 @@ def _as_json(value: object) -> object:
 
 
 class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One requested edit. ``range`` is set where the kind needs one; see docs/protocol.md."""
+    """One requested edit. ``range`` is set where the kind needs one; see docs/protocol.md.
+
+    ``ranges``: the places of a fillAll, an empty one a cursor, instead of the holes in ``range``.
+    """
 
     kind: EditKind
     text_document: DocumentId
     range: Range | None = None
+    ranges: Annotated[tuple[Range, ...], msgspec.Meta(max_length=MAX_PLACES)] = ()
     noise: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     instruction: str = ""
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     apply: bool = True
+
+    @property
+    def lsp_ranges(self) -> Sequence[types.Range]:
+        return [types.Range(it.start.as_lsp, it.end.as_lsp) for it in self.ranges]
 
     @property
     def lsp_range(self) -> types.Range | None:
@@ -91,6 +103,8 @@ class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
             raise ValueError(f"a {self.kind} needs a range")
         if bool(self.instruction.strip()) != (self.kind == "instruct"):
             raise ValueError("an instruct needs an instruction, and no other edit has one")
+        if self.ranges and (self.kind != "fillAll" or self.range is not None):
+            raise ValueError("only a fillAll without a range has several ranges")
 
 
 def edit_arguments(

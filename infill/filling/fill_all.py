@@ -1,4 +1,4 @@
-"""Fills all holes of a text so that each fill fits the others.
+"""Fills all holes of a text, or the places of all cursors, so that each fill fits the others.
 
 The first sweep fills the holes in file order, each seeing the fills before it. The second sweep
 fills every hole but the last again, now seeing all the others. Its text is taken only if it passes
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from intarsia.infill.filling.options import FillContext
-from intarsia.infill.filling.outcome import FilledPlace, FillResult, open_place, run_in
+from intarsia.infill.filling.outcome import FilledPlace, FillResult, Place, open_place, run_in
 from intarsia.infill.filling.plan import plan_placeholder
-from intarsia.infill.holes.hole import MarkedHole, OpenHole
+from intarsia.infill.holes.hole import OpenHole
 from intarsia.infill.replacement import Moves, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -46,8 +46,8 @@ OnFillProgress: TypeAlias = Callable[[FillProgress], None]
 async def fill_all(
     context: FillContext,
     text: str,
-    holes: Sequence[MarkedHole],
-    others: Sequence[MarkedHole] = (),
+    holes: Sequence[Place],
+    others: Sequence[Place] = (),
     *,
     num_sweeps: int = 2,
     on_progress: OnFillProgress | None = None,
@@ -75,9 +75,7 @@ async def fill_all(
 class _State:
     """The text while its holes are filled; ``best`` holds each hole's best fill so far."""
 
-    def __init__(
-        self, text: str, holes: Sequence[MarkedHole], others: Sequence[MarkedHole]
-    ) -> None:
+    def __init__(self, text: str, holes: Sequence[Place], others: Sequence[Place]) -> None:
         self.text = text
         self.holes = holes
         self.others = others
@@ -88,7 +86,7 @@ class _State:
         others = [*self.best[:index], *self.best[index + 1 :]]
         return [filled_place for filled_place in others if filled_place is not None]
 
-    def unfilled_except(self, index: int) -> list[MarkedHole]:
+    def unfilled_except(self, index: int) -> list[Place]:
         """Return the other holes without a fill, and those that are not to be filled."""
         unfilled = [
             hole
@@ -133,7 +131,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
-def _moved(other: MarkedHole, moves: Moves, opened: OpenHole) -> tuple[int, int]:
+def _moved(other: Place, moves: Moves, opened: OpenHole) -> tuple[int, int]:
     """Return the range of another hole in the text that shows the open hole."""
     shift = moves.at(other.start)
     if other.start + shift >= opened.end:

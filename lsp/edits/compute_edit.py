@@ -7,12 +7,15 @@ client. When the document changes, the computation stops.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import pairwise
+
+from lsprotocol import types
 
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
 from intarsia.infill.filling.instruct import instruct_selection
 from intarsia.infill.filling.options import FillContext
-from intarsia.infill.filling.outcome import FilledPlace, FillResult, Selection
+from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult, Place, Selection
 from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
@@ -139,11 +142,16 @@ def _refusal(session: Session, document: Document, arguments: EditArguments) -> 
         return STALE
     if refusal := refusal_of(session, document):
         return refusal
-    if arguments.kind == "fillAll":
-        return None  # the holes are chosen by their language
-    where = _selection(document, arguments)
     disabled, text = session.settings_of(document).disabled_languages, document.text
-    return fence_ineligibility(disabled, text, where.start, where.end, document.language)
+    places: Sequence[Place] = _places(document, arguments)
+    if any(one.end > other.start for one, other in pairwise(places)):
+        return NoSuggestion(reason="two of the places overlap")
+    if arguments.kind != "fillAll":  # whose holes are chosen by their language
+        places = [_selection(document, arguments)]
+    refusals = (
+        fence_ineligibility(disabled, text, it.start, it.end, document.language) for it in places
+    )
+    return next((it for it in refusals if it is not None), None)
 
 
 async def _fill(
@@ -171,6 +179,9 @@ async def _fill(
         case "instruct":
             instruction = arguments.instruction
             return [await instruct_selection(context, document.text, selection, instruction)]
+        case "fillAll" if arguments.ranges:
+            places = _places(document, arguments)
+            return await fill_all(context, document.text, places, on_progress=on_progress)
         case "fillAll":
             holes = await read_text(document.text, partial(holes_of, settings, document))
             selected = holes_within(holes, selection.start, selection.end)
@@ -180,10 +191,22 @@ async def _fill(
             raise AssertionError("a repair fills no place")
 
 
+def _places(document: Document, arguments: EditArguments) -> Sequence[Cursor | Selection]:
+    """Return the places that the client tells, in file order, none twice."""
+    found = {_as_selection(document, it) for it in arguments.lsp_ranges}
+    ordered = sorted(found, key=lambda it: (it.start, it.end))
+    return [it if it.start < it.end else Cursor(start=it.start) for it in ordered]
+
+
 def _selection(document: Document, arguments: EditArguments) -> Selection:
-    """Return the range as offsets: without one the whole document; empty where it is reversed."""
+    """Return the range as offsets: without one the whole document."""
     where = arguments.lsp_range
     if where is None:
         return Selection(start=0, end=len(document.text))
+    return _as_selection(document, where)
+
+
+def _as_selection(document: Document, where: types.Range) -> Selection:
+    """Return a range as offsets, empty where it is reversed."""
     start = document.offset_at(where.start)
     return Selection(start=start, end=max(start, document.offset_at(where.end)))

@@ -41,9 +41,9 @@ export function activate(context: ExtensionContext): void {
 
   const preview = new EditPreview();
   const seenContext = new SeenContextView();
-  const edit = async (kind: EditArguments["kind"]) => {
+  const edit = async (kind: EditArguments["kind"], atCursors = false) => {
     const { edit } = await import("./edits/edits");
-    await (session.client && edit(session.client, preview, kind));
+    await (session.client && edit(session.client, preview, kind, atCursors));
   };
 
   const inTerminal = (...words: string[]) =>
@@ -82,6 +82,7 @@ export function activate(context: ExtensionContext): void {
     rewriteSelection: () => edit("rewrite"),
     instructSelection: () => edit("instruct"),
     fillAllHoles: () => edit("fillAll"),
+    fillAtCursors: () => edit("fillAll", true),
   };
   const runCodeAction = async (index: number) => {
     const { applyEdit } = await import("./edits/applyEdit");

@@ -89,6 +89,30 @@ async def is_cancelled(answer: "asyncio.Future[Any]", runtime: Address) -> None:
     await engine_once(runtime, lambda status: status.state == "ready")
 
 
+CURSORS = "a = 1\r\nb = \r\nüü = \r\nd = xyz\r\n"
+XYZ = types.Range(types.Position(3, 4), types.Position(3, 7))
+AT = [cursor(2, 5), cursor(1, 4), cursor(2, 5), XYZ]
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges", "result", "told"),
+    [
+        (CURSORS, AT, "a = 1\r\nb = 2\r\nüü = 3\r\nd = 4\r\n", (3, None)),
+        ("", [cursor(0, 0)], "x = 9", (1, None)),
+        (CURSORS, [cursor(99, 99)], CURSORS + "x = 9", (1, None)),  # beyond the end
+        (CURSORS, [lines(1, 3), AT[0]], None, (0, "two of the places overlap")),
+    ],
+)
+async def test_the_places_of_all_cursors_are_one_edit(runtime, text, ranges, result, told):
+    rules = [("b =", " 2"), ("üü =", " 3"), ("d =", " 4")]
+    async with editing(runtime, text, rules=rules, text="x = 9") as user:
+        answer = await user.run(ranges=ranges)
+        assert answer["holes"] == told[0]
+        assert (told[1] or "") in (answer["reason"] or "")
+        if result is not None:
+            assert (user.result(), answer["reason"]) == (result, None)
+
+
 @pytest.mark.parametrize("who", [vscode, neovim])
 async def test_all_holes_are_filled_in_one_edit(runtime, who):
     async with editing(runtime, who=who()) as user:
@@ -295,6 +319,9 @@ BAD_COMMANDS = [
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "instruction": "x"}], "no other edit has one"),
     (EDIT_COMMAND, [{"kind": "instruct", **EDIT, "range": PLACE}], "needs an instruction"),
     (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "range": {"start": {"line": -1}}}], "range.start"),
+    (EDIT_COMMAND, [{"kind": "fill", **EDIT, "range": PLACE, "ranges": [PLACE]}], "only a fillAll"),
+    (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "range": PLACE, "ranges": [PLACE]}], "only a fill"),
+    (EDIT_COMMAND, [{"kind": "fillAll", **EDIT, "ranges": [PLACE] * 65}], "ranges"),
     ("rm -rf /", None, "known ones: intarsia.edit"),
     *(("intarsia.addImports", [it], "intarsia.addImports") for it in ({}, EDIT, 7)),
 ]

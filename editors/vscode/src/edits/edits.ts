@@ -22,15 +22,17 @@ const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
 };
 
 /**
- * Edit the selection; `fillAll` without one: the whole file. Some kinds first ask how.
+ * Edit the selection; `fillAll` without one: the whole file, or with `atCursors` the places of all
+ * cursors and selections. Some kinds first ask how.
  */
 export async function edit(
   client: LanguageClient,
   preview: EditPreview,
   kind: EditArguments["kind"],
+  atCursors = false,
 ): Promise<void> {
   const editor = window.activeTextEditor;
-  const selection = editor?.selection.isEmpty === false ? editor.selection : null;
+  const selection = !atCursors && editor?.selection.isEmpty === false ? editor.selection : null;
   if (editor === undefined || (selection === null && kind !== "fillAll")) {
     void warn(kind === "fillAll" ? "open a file first" : "select the code first");
     return;
@@ -46,6 +48,7 @@ export async function edit(
     kind,
     textDocument: { uri: converter.asUri(document.uri), version },
     range: selection && converter.asRange(new Range(selection.start, selection.end)),
+    ...(atCursors && { ranges: editor.selections.map((it) => converter.asRange(it)) }),
     apply: false,
     ...asked,
   };
