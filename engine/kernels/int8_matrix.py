@@ -5,6 +5,7 @@ a few large numbers cost precision only in their own group.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from intarsia.engine.kernels.native_kernel import quantize_columns
 from intarsia.engine.kernels.operands import GROUP, Bytes, Floats, Int8Matrices
@@ -48,3 +49,17 @@ def write_rows(
     if bias is not None:
         matrices.biases[index, rows] = bias
     quantize_columns.bind(weight, panels, matrices.column_scales[index, rows])()
+
+
+def picked_rows(matrices: Int8Matrices, rows: npt.NDArray[np.int64]) -> Int8Matrices:
+    """Return a matrix of the given rows of the only one, in their order, without its biases."""
+    lanes = num_lanes()
+    picked = empty_matrices(1, len(rows), matrices.num_groups * GROUP)
+    panel, lane = np.divmod(rows, lanes)
+    source = matrices.panels[0].view(np.uint32).reshape(-1, matrices.num_groups * GROUP // 4, lanes)
+    target = picked.panels[0].view(np.uint32).reshape(-1, source.shape[1], lanes)
+    for place in range(lanes):
+        its = slice(place, None, lanes)
+        target[: len(rows[its]), :, place] = source[panel[its], :, lane[its]]
+    picked.column_scales[0, : len(rows)] = matrices.column_scales[0, rows]
+    return picked

@@ -12,7 +12,7 @@ from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.kernels import int8_support
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.compiled.block_tile import BLOCK_ROWS, block_panels
-from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
+from intarsia.engine.kernels.int8_matrix import empty_matrices, picked_rows, write_rows
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.native_kernel import run_output
 from intarsia.engine.kernels.operands import FEW_ROWS, GROUP, Floats, Int8Matrices
@@ -51,6 +51,17 @@ def test_a_product_is_near_the_exact_one_and_that_of_each_row_alone(num_rows: in
     np.testing.assert_allclose(together, bare + bias, rtol=1e-5, atol=1e-5)
     for i in range(num_rows):
         assert np.array_equal(together[i : i + 1], multiply_rows(matrix, x[i : i + 1], _TEAM))
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 50])
+def test_picked_rows_are_those_that_would_be_quantized(count: int) -> None:
+    weight = numbers(_OUT, _IN)
+    rows = np.random.default_rng(count).integers(0, _OUT, count)
+    picked = picked_rows(quantize_matrix(weight), rows)
+    x = numbers(3, _IN, seed=1)
+    own = quantize_matrix(weight[rows])
+    assert np.array_equal(multiply_rows(picked, x, _TEAM)[:, :count], multiply_rows(own, x, _TEAM))
+    assert np.array_equal(picked.column_scales, own.column_scales)
 
 
 def test_the_check_of_this_processor_multiplies_blocks_too(monkeypatch):

@@ -4,6 +4,7 @@ Each row is multiplied by itself, so a row's result does not depend on the other
 speculative and autoregressive decoding give the same text to the bit.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,7 @@ from intarsia.engine.families.masked_causal.backbone.weights import (
 )
 from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled, why_not_kept
+from intarsia.engine.kernels.int8_matrix import picked_rows
 from intarsia.engine.kernels.int8_support import (
     can_multiply_int8,
     empty_rows,
@@ -99,7 +101,7 @@ class Int8Backbone(CausalBackbone):
         )
         taps: tuple[int, ...] = ()
         if drafter is not None:
-            products = _DraftProducts(self, drafter, sizes)
+            products = _DraftProducts(self, weights.output, drafter, sizes)
             self.drafting = Drafting(drafter, weights.embeddings, shape, products)
             taps = drafter.taps
         self._model = Model(weights.layers, sizes, np.array(taps, np.int64))
@@ -176,18 +178,18 @@ def load_int8(
     Raises ModelError.
     """
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
-    if folder.format == INT8_FORMAT:
-        require_memory(stored, free_memory(), folder.name)
-        weights = read_int8(folder.weights[0], shape)
-    else:
-        is_copied = bool(folder.tunings) or not folder.is_fused
-        require_memory(stored // 2 + is_copied * stored, free_memory(), folder.name)
-        weights = _quantized(folder, shape)
+    is_int8 = folder.format == INT8_FORMAT
+    is_copied = bool(folder.tunings) or not folder.is_fused
+    needed = stored if is_int8 else stored // 2 + is_copied * stored
+    require_memory(needed, free_memory(), folder.name)
+    with ThreadPoolExecutor(1) as beside:
+        reading = None if drafter is None else beside.submit(read_drafter, drafter, shape)
+        weights = read_int8(folder.weights[0], shape) if is_int8 else _quantized(folder, shape)
     backbone = Int8Backbone(
         shape,
         weights,
         num_threads=num_threads(),
-        drafter=None if drafter is None else read_drafter(drafter, shape),
+        drafter=None if reading is None else reading.result(),
     )
     reason = why_not_kept()
     notes = () if reason is None else (f"its code is compiled at each start: {reason}",)
@@ -241,11 +243,13 @@ def _buffers(model: Model, x: Floats) -> Buffers:
 class _DraftProducts:
     """A drafter's products in int8."""
 
-    def __init__(self, backbone: Int8Backbone, drafter: Drafter, sizes: Shape) -> None:
+    def __init__(
+        self, backbone: Int8Backbone, output: Int8Matrices, drafter: Drafter, sizes: Shape
+    ) -> None:
         self._backbone = backbone
         self._first_layer = backbone.shape.num_layers
         self._context = quantize_matrix(drafter.context)
-        self._output = quantize_matrix(floats(backbone.embeddings.output[drafter.vocabulary]))
+        self._output = picked_rows(output, drafter.vocabulary)
         stack = quantize_stack(partial(_tensor_of, drafter), len(drafter.layers))
         sizes = sizes._replace(intermediate=drafter.layers[0].down.shape[1])
         self._model = Model(stack, sizes, np.empty(0, np.int64))
