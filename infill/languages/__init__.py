@@ -171,6 +171,8 @@ class Language(Struct, frozen=True, kw_only=True):
     flush_header: str | None = None  # headers that allow their body at their own column
     are_pairs_blocks: bool = False  # "{}" on one line is a block, never a value
     ends: tuple[str, ...] = ()  # lines that may complete what a line began
+    stray: tuple[tuple[str, str], ...] = ()
+    """Nodes that the grammar takes anywhere, each with the one that may hold it."""
 
     holes: str = ""  # the query of nodes that may be holes: see ``infill/holes/find_holes.py``
     hole_text: str | None = None  # the pattern of what is a hole anywhere

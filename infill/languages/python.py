@@ -144,6 +144,7 @@ PYTHON = Language(
     block_style="indent",
     header=_HEADER,
     ends=('"""', "'''", "def _(): pass"),
+    stray=(("constrained_type", "type_parameter"),),  # x: int : str
     declaration_files=(".pyi",),
     typical=(
         r"^\s*(?:async )?def \w+\(.*[:(,]$|^(?:from [\w.]+ )?import [\w., ()]+$|\bself\."

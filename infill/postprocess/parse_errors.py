@@ -21,7 +21,7 @@ from intarsia.infill.postprocess.context import (
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS, Balance, balance_of
 from intarsia.infill.syntax.lines import leading_blank
-from intarsia.infill.syntax.nodes import MAX_ERRORS, is_inside_string, num_errors
+from intarsia.infill.syntax.nodes import MAX_ERRORS, is_inside_string, is_stray, num_errors
 from intarsia.infill.syntax.parse import parse_edited
 
 SAMPLE_FILLS = ("x", "0")
@@ -52,7 +52,10 @@ def errors_with(fill: str, context: CleaningContext) -> int:
     hole = context.hole
     with context.parsing_time.spent():
         syntax = parse_edited(context.syntax, hole.start, hole.end, fill)
-        return MAX_ERRORS if syntax is None else num_errors(syntax)
+        if syntax is None:
+            return MAX_ERRORS
+        last = hole.start + len(fill.rstrip()) - 1
+        return num_errors(syntax) or int(is_stray(syntax, max(hole.start, last)))
 
 
 @lru_cache(maxsize=4)

@@ -103,6 +103,14 @@ def num_errors(syntax: Syntax) -> int:
     return count
 
 
+def is_stray(syntax: Syntax, offset: int) -> bool:
+    """Whether a node around ``offset`` is one that the language has elsewhere only."""
+    if not (stray := syntax.language.stray):
+        return False
+    around = {it.type for it in nodes_at(syntax, offset)}
+    return any(kind in around and holder not in around for kind, holder in stray)
+
+
 def goto_next(cursor: tree_sitter.TreeCursor) -> bool:
     """Go to the next node that is not inside this one."""
     while not cursor.goto_next_sibling():
