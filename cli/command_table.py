@@ -32,30 +32,34 @@ debug_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """Where a command is: ``module`` holds a click command called ``command``."""
+    """Where a command is: ``module`` holds a click command called ``command``.
+
+    ``heading``: in the help, above this command and those that follow it.
+    """
 
     module: str
     summary: str
+    heading: str = ""
 
 
 COMMANDS: dict[str, CommandRow] = {
-    "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
+    "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file.", "Every day"),
     "next": CommandRow("intarsia.cli.next_edits", "Find what an edit left out of date."),
     "context": CommandRow("intarsia.cli.context", "Show what the model sees at a place."),
     "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
-    "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
+    "models": CommandRow("intarsia.cli.models", "List the models to choose from.", "Models"),
+    "pull": CommandRow("intarsia.cli.pull", "Download and prepare a model."),
+    "remote": CommandRow("intarsia.cli.remote", "Fill holes through another server."),
+    "export": CommandRow("intarsia.cli.export", "Export a tuning or a model."),
+    "import": CommandRow("intarsia.cli.import_tuning", "Import a tuning (PEFT)."),
+    "status": CommandRow("intarsia.cli.status", "Show what the engine is doing.", "Operation"),
+    "stop": CommandRow("intarsia.cli.stop", "Stop the engine and free its memory."),
+    "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
+    "report": CommandRow("intarsia.cli.report", "Write a bug report."),
+    "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP).", "Servers"),
     "api": CommandRow("intarsia.cli.api.command", "Serve completions to other clients."),
     "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
     "team": CommandRow("intarsia.cli.team", "Serve a team from one engine."),
-    "remote": CommandRow("intarsia.cli.remote", "Fill holes through another server."),
-    "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
-    "stop": CommandRow("intarsia.cli.stop", "Stop the engine and free its memory."),
-    "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
-    "models": CommandRow("intarsia.cli.models", "List the models to choose from."),
-    "doctor": CommandRow("intarsia.cli.doctor", "Check this installation."),
-    "report": CommandRow("intarsia.cli.report", "Write a bug report."),
-    "export": CommandRow("intarsia.cli.export", "Export a tuning or a model."),
-    "import": CommandRow("intarsia.cli.import_tuning", "Import a tuning (PEFT)."),
 }
 """In the order of the help."""
 
@@ -97,8 +101,13 @@ class CommandTable(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, row.summary) for name, row in self.rows.items()])
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, row in self.rows.items():
+            heading = row.heading or next(reversed(groups), "Commands")
+            groups.setdefault(heading, []).append((name, row.summary))
+        for heading, rows in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Exit codes"):
