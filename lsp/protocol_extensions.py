@@ -14,7 +14,7 @@ IMPORTS_COMMAND = "intarsia.addImports"
 NEXT_EDIT_COMMAND = "intarsia.nextEdit"
 RENAME_COMMAND = "intarsia.renameInFiles"
 
-EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair", "instruct"]
+EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair", "instruct", "document"]
 
 _KIND = "refactor.rewrite.intarsia"
 EDIT_KINDS: Mapping[EditKind, str] = {

@@ -3,6 +3,7 @@
 Each function returns what became of a place. A place that gets no fill keeps its text.
 """
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from intarsia.infill.filling.outcome import (
     run_in,
 )
 from intarsia.infill.filling.plan import FillPlan, plan_fill
+from intarsia.infill.holes.doc_comment import undocumented
 from intarsia.infill.imports.lost_name import lost_name
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -51,6 +53,28 @@ async def fill_place(
 async def fill_selection(context: FillContext, text: str, selection: Selection) -> FilledPlace:
     """Replace the selection by what the model writes between its surroundings."""
     return _unless_unchanged(await fill_place(context, text, selection))
+
+
+async def write_documentation(context: FillContext, text: str, within: Selection) -> FilledPlace:
+    """Write one line of documentation for the function that a selection or cursor is in."""
+    place = undocumented(text, within.start, within.end, context.language)
+    opened = place if isinstance(place, NoSuggestion) else open_place(place, text, context.language)
+    if isinstance(place, NoSuggestion) or isinstance(opened, NoSuggestion):
+        why = opened if isinstance(opened, NoSuggestion) else place
+        assert isinstance(why, NoSuggestion), "one of both is"
+        return FilledPlace(place=within, text=text, shift=0, opened=None, outcome=why)
+    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    outcome = await run_in(context, plan, opened, check=_whole_sentences)
+    return FilledPlace(place=place, text=text, shift=0, opened=opened, outcome=outcome)
+
+
+_SENTENCES = re.compile(r".*[.!?](?=\s|$)")
+
+
+def _whole_sentences(suggestion: Suggestion) -> Suggestion:
+    """Leave out a sentence that would go on in another line; a single one stays."""
+    whole = _SENTENCES.match(suggestion.text)
+    return suggestion if whole is None else replace(suggestion, text=whole[0])
 
 
 async def rewrite_selection(

@@ -182,6 +182,14 @@ class _Captures:
             self.blocks[byte_range] = block
 
 
+def named_functions(syntax: Syntax) -> Iterator[tuple[tree_sitter.Node, tree_sitter.Node]]:
+    """Yield each function or class that has a name and a body, and its body."""
+    for block in _capture(syntax).blocks.values() if syntax.language.holes else ():
+        fields = map(block.owner.child_by_field_name, ("name", "declarator"))
+        if block.is_function and any(it is not None for it in fields):
+            yield block.owner, block.node
+
+
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
     if not syntax.language.holes:

@@ -177,6 +177,7 @@ class Language(Struct, frozen=True, kw_only=True):
     holes: str = ""  # the query of nodes that may be holes: see ``infill/holes/find_holes.py``
     hole_text: str | None = None  # the pattern of what is a hole anywhere
     often_empty: tuple[str, ...] = ()  # functions without a body on purpose
+    documentation: tuple[str, str] | None = None  # around a comment above; {name}: of the function
     has_docstrings: bool = False  # a string that is a statement documents what it is in
     has_fences: bool = False  # of code in other languages
     are_strings_prose: bool = True  # in data and markup they are the content

@@ -36,6 +36,7 @@ C = braces(
     reach="near",
     type_place="before",
     has_characters=True,
+    documentation=("/** ", " */"),
 )
 CPP = replace(
     C,

@@ -27,4 +27,5 @@ CSHARP = braces(
     reach="near",
     type_place="before",
     has_characters=True,
+    documentation=("/// <summary>", "</summary>"),
 )

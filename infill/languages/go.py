@@ -81,4 +81,5 @@ GO = braces(
     type_place="blank",
     has_characters=True,
     stub=replace(NO_SEMICOLON, indent="\t", are_methods_outside=True),
+    documentation=("// {name} ", ""),
 )

@@ -113,4 +113,5 @@ JAVA = braces(
     reach="package",
     type_place="before",
     has_characters=True,
+    documentation=("/** ", " */"),
 )

@@ -111,6 +111,7 @@ JAVASCRIPT = braces(
     imports=_IMPORTS,
     modules="tsconfig",
     stub=StubStyle(indent="  "),
+    documentation=("/** ", " */"),
 )
 
 _MEMBERS_OF_ALL = words(

@@ -20,4 +20,5 @@ PHP = braces(
     reach="near",
     type_place="before",
     has_bare_variables=True,
+    documentation=("/** ", " */"),
 )

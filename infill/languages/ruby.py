@@ -58,4 +58,5 @@ RUBY = braces(
     modules="lib_folders",
     reach="near",
     stub=replace(PLAIN_STUB, class_end="end"),
+    documentation=("# ", ""),
 )

@@ -97,4 +97,5 @@ RUST = braces(
     reach="near",
     has_characters=True,
     stub=StubStyle(empty_class_end=";", needs_impl=True),
+    documentation=("/// ", ""),
 )

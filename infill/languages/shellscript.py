@@ -24,4 +24,5 @@ SHELLSCRIPT = braces(
     has_bare_variables=True,
     has_bare_values=True,
     stub=PLAIN_STUB,
+    documentation=("# ", ""),
 )

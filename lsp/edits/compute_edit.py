@@ -12,7 +12,11 @@ from itertools import pairwise
 from lsprotocol import types
 
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
-from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
+from intarsia.infill.filling.fill_in_order import (
+    fill_selection,
+    rewrite_selection,
+    write_documentation,
+)
 from intarsia.infill.filling.instruct import instruct_selection
 from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult, Place, Selection
@@ -179,6 +183,8 @@ async def _fill(
         case "instruct":
             instruction = arguments.instruction
             return [await instruct_selection(context, document.text, selection, instruction)]
+        case "document":
+            return [await write_documentation(context, document.text, selection)]
         case "fillAll" if arguments.ranges:
             places = _places(document, arguments)
             return await fill_all(context, document.text, places, on_progress=on_progress)

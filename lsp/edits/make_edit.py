@@ -31,6 +31,7 @@ _TITLES = {
     "rewrite": "rewriting the selection",
     "instruct": "editing the selection",
     "repair": "looking for a repair",
+    "document": "writing a docstring",
 }
 _LABELS = {
     "fill": "Fill the selection",
@@ -38,6 +39,7 @@ _LABELS = {
     "rewrite": "Rewrite the selection",
     "instruct": "Edit the selection by an instruction",
     "repair": "Repair the error",
+    "document": "Write a docstring",
 }
 
 

@@ -80,3 +80,40 @@ def test_a_quick_fix_repairs_the_line_and_one_undo_takes_it_back(windows: Window
     window.expect_saved(BROKEN.replace("right:║", "right):"))
     window.press("Control+z")
     window.expect_saved(BROKEN.replace("║", ""))
+
+
+def test_one_of_several_suggestions_is_chosen_in_a_list(windows: Windows) -> None:
+    source = SUM.replace("║", "")
+    window = windows.open(SUM, settings={"intarsia.automatic": False})
+    window.command("Intarsia: Choose Among Suggestions")
+    rows = window.page.locator(".quick-input-list .monaco-list-row")
+    expect(rows.first).to_contain_text("left", timeout=60_000)
+    expect(rows.nth(1)).to_be_visible()
+    window.expect_drawn(" left + right")
+    window.press("Enter")
+    before, after = SUM.split("║")
+    window.expect_saved(f"{before} left + right{after}")
+    window.press("Control+z")
+    window.expect_saved(source)
+
+
+def test_all_cursors_are_filled_at_once(windows: Windows) -> None:
+    source = "WIDTH, HEIGHT = 3, 4\narea = WIDTH * ║\nsize = WIDTH + \n"
+    window = windows.open(source, settings={**AT_ONCE, "intarsia.automatic": False})
+    window.command("Add Cursor Below")
+    window.command("Intarsia: Fill at Every Cursor")
+    saved = window.saved_change(source.replace("║", ""))
+    assert "area = WIDTH * HEIGHT\n" in saved
+    assert "size = WIDTH + HEIGHT\n" in saved
+    window.press("Control+z")
+    window.expect_saved(source.replace("║", ""))
+
+
+def test_a_docstring_is_written_for_the_function_at_the_cursor(windows: Windows) -> None:
+    source = "def area(width, height):\n    return width * ║height\n"
+    window = windows.open(source, settings=AT_ONCE)
+    window.command("Intarsia: Write a Docstring")
+    saved = window.saved_change(source.replace("║", ""))
+    first, docstring, last = saved.splitlines()
+    assert (first, last) == ("def area(width, height):", "    return width * height")
+    assert docstring.startswith('    """') and docstring.endswith('"""')

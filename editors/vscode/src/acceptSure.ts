@@ -25,13 +25,27 @@ export async function acceptSure(ghostText: GhostText): Promise<void> {
 async function insert({ editor, textAfter }: Shown, text: string): Promise<void> {
   const cursor = editor.selection.active;
   const end = cursor.translate(0, unitsRepeated(text, textAfter));
-  const isDone = await editor.edit((edit) => edit.replace(new Range(cursor, end), text));
+  await insertText(editor, new Range(cursor, end), text);
+}
+
+/** Replace a range, and put the cursor at its end; return whether it was possible. */
+export async function insertText(
+  editor: TextEditor,
+  range: Range,
+  text: string,
+  undoStopAfter = true,
+): Promise<boolean> {
+  const isDone = await editor.edit((edit) => edit.replace(range, text), {
+    undoStopBefore: true,
+    undoStopAfter,
+  });
   if (isDone) {
     const after = editor.document.positionAt(
-      editor.document.offsetAt(cursor) + inDocument(editor, text).length,
+      editor.document.offsetAt(range.start) + inDocument(editor, text).length,
     );
     editor.selections = [new Selection(after, after), ...editor.selections.slice(1)];
   }
+  return isDone;
 }
 
 /** VS Code does not tell which candidate is shown: accept it whole, then cut it. */

@@ -71,6 +71,10 @@ export function activate(context: ExtensionContext): void {
       const { acceptSure } = await import("./acceptSure");
       await (session.ghostText && acceptSure(session.ghostText));
     },
+    chooseSuggestion: async () => {
+      const { chooseSuggestion } = await import("./chooseSuggestion");
+      await (session.client && chooseSuggestion(session.client));
+    },
     dismiss: () => session.ghostText?.dismiss(),
     showNextEdit: (asked?: NextEditAsked) => session.nextEdits?.next(asked),
     applyNextEdit: (asked?: NextEditAsked) => session.nextEdits?.apply(asked),
@@ -81,6 +85,7 @@ export function activate(context: ExtensionContext): void {
     fillSelection: () => edit("fill"),
     rewriteSelection: () => edit("rewrite"),
     instructSelection: () => edit("instruct"),
+    writeDocstring: () => edit("document"),
     fillAllHoles: () => edit("fillAll"),
     fillAtCursors: () => edit("fillAll", true),
   };

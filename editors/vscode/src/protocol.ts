@@ -129,7 +129,7 @@ export interface NextEditDone {
 }
 
 export interface EditArguments {
-  kind: "fill" | "fillAll" | "rewrite" | "instruct";
+  kind: "fill" | "fillAll" | "rewrite" | "instruct" | "document";
   textDocument: { uri: string; version: number | null };
   range: Range | null;
   /** Of a fillAll: the places to fill, an empty one a cursor. */

@@ -7,6 +7,7 @@ RULES = {
         ("one =", "alpha.beta(γ) + 2"),
         ("two =", "alpha + maybe * 2"),
         ("three =", "maybe + 2"),
+        ("four =", "value_{alternative} + 1"),
         ("def f():\n", "    first = 'ß'\n    second = 2\n"),
         ("def f():\r\n", "    first = 'ß'\r\n    second = 2\r\n"),
     ],
@@ -142,3 +143,38 @@ def test_taken_over_while_the_menu_is_open(edit) -> None:
     nvim.holds(f"one = {LINE}|alphabet = alphanumeric = 1")
     nvim.run("vim.cmd('set completeopt&')")
     nvim.run("require('intarsia.options').current.settings.overMenu = nil")
+
+
+CHOOSE = """
+vim.ui.select = function(items, options, on_choice)
+  _G.listed, _G.choose = vim.tbl_map(options.format_item, items), function(number)
+    on_choice(items[number])
+  end
+end"""
+
+
+@pytest.mark.parametrize("line", ["four =", "é four ="])
+def test_one_of_several_suggestions_is_chosen_in_a_list(edit, line: str) -> None:
+    nvim = edit(f"{line}\n")
+    nvim.run(CHOOSE + "\n_G.listed = nil")
+    nvim.play(("A<Space>", "value_0 + 1"))
+    nvim.keys("<Cmd>Intarsia choose<CR>")
+    nvim.until("#(_G.listed or {}) == 3 and _G.listed[2] == 'value_1 + 1'")
+    nvim.run("_G.choose(2)")
+    nvim.holds(f"{line} value_1 + 1")
+    nvim.keys("!<Esc>")
+    nvim.holds(f"{line} value_1 + 1!")
+    nvim.run("_G.choose(1)")
+    nvim.holds(f"{line} value_1 + 1!")
+    assert "the text has changed" in nvim.messages()
+    nvim.keys("u")
+    nvim.holds(line)
+
+
+def test_where_there_is_no_suggestion_the_reason_is_told(edit) -> None:
+    nvim = edit("nothing\n")
+    nvim.run(CHOOSE + "\n_G.listed = nil")
+    nvim.keys("A<Cmd>Intarsia choose<CR>")
+    nvim.until("vim.fn.execute('messages'):find('intarsia: ', 1, true)")
+    assert nvim.lua("_G.listed == nil")
+    nvim.messages()

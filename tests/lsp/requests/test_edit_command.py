@@ -113,6 +113,31 @@ async def test_the_places_of_all_cursors_are_one_edit(runtime, text, ranges, res
             assert (user.result(), answer["reason"]) == (result, None)
 
 
+@pytest.mark.parametrize(
+    ("text", "rules", "where", "result", "reason"),
+    [
+        (
+            "def f(ü):\r\n\treturn ü\r\n",
+            [('\t""', "Return the same. And then")],
+            cursor(1, 9),
+            'def f(ü):\r\n\t"""Return the same."""\r\n\treturn ü\r\n',
+            None,
+        ),
+        ("def f():\n    return 1\n", [('"""', "")], cursor(0, 0), None, "wrote nothing"),
+        ("x = 1\n", [], cursor(0, 2), None, "there is no function here"),
+        ("", [], cursor(7, 7), None, "there is no function here"),
+    ],
+)
+async def test_a_docstring_is_written(runtime, text, rules, where, result, reason):
+    async with editing(runtime, text, rules=rules, text="") as user:
+        answer = await user.run("document", where)
+        assert (answer["reason"] is None) == (reason is None), answer["reason"]
+        assert (reason or "") in (answer["reason"] or "")
+        assert (result is None) == (user.applied.params == [])
+        if result is not None:
+            assert user.result() == result
+
+
 @pytest.mark.parametrize("who", [vscode, neovim])
 async def test_all_holes_are_filled_in_one_edit(runtime, who):
     async with editing(runtime, who=who()) as user:

@@ -70,4 +70,42 @@ function M.sure()
   end)
 end
 
+---Let the user choose among several suggestions at the cursor.
+function M.choose()
+  local buffer, request = vim.api.nvim_get_current_buf(), require("intarsia.request")
+  local tick = vim.api.nvim_buf_get_changedtick(buffer)
+  local row, col = require("intarsia.cursor").position()
+  local function insert(candidate, start)
+    if vim.api.nvim_buf_get_changedtick(buffer) ~= tick or not vim.bo[buffer].modifiable then
+      vim.notify("intarsia: the text has changed, or cannot be: try again", vim.log.levels.WARN)
+      return
+    end
+    local lines = vim.split(candidate.text, "\n")
+    vim.api.nvim_buf_set_text(buffer, row, start or col, row, col, lines)
+    local last = #lines == 1 and (start or col) + #lines[1] or #lines[#lines]
+    vim.api.nvim_win_set_cursor(0, { row + #lines, last })
+    if candidate.imports then
+      require("intarsia.imports").add(buffer, candidate.imports, candidate.text)
+    end
+  end
+  local sent = request.send(buffer, request.INVOKED, function(_, candidates, start)
+    if #candidates == 0 then
+      return vim.notify("intarsia: " .. require("intarsia.status").why())
+    end
+    vim.ui.select(candidates, {
+      prompt = "intarsia: choose a suggestion",
+      format_item = function(candidate)
+        return (vim.trim(candidate.text):gsub("%s*\n%s*", " ⏎ "))
+      end,
+    }, function(candidate)
+      if candidate then
+        insert(candidate, start)
+      end
+    end)
+  end)
+  if not sent then
+    vim.notify("intarsia: the server is not attached to this buffer", vim.log.levels.WARN)
+  end
+end
+
 return M

@@ -16,7 +16,7 @@ end
 ---Edit the command's selection, else the one that `otherwise` returns.
 ---@param arguments table
 ---@param otherwise fun(): intarsia.Selection?
----@param kind "fill"|"fillAll"|"rewrite"|"instruct"
+---@param kind "fill"|"fillAll"|"rewrite"|"instruct"|"document"
 ---@param options? { noise?: number, instruction?: string }
 local function edit(arguments, otherwise, kind, options)
   local selection, problem = require("intarsia.selection").of_command(arguments)
@@ -68,6 +68,11 @@ local subcommands = {
       edit(arguments, require("intarsia.selection").at_cursor, "fill")
     end,
   },
+  docstring = {
+    run = function(_, arguments)
+      edit(arguments, require("intarsia.selection").at_cursor, "document")
+    end,
+  },
   fillall = {
     run = function(_, arguments)
       edit(arguments, function() end, "fillAll")
@@ -94,6 +99,7 @@ local subcommands = {
     end,
   },
   cancel = calling("edit", "cancel"),
+  choose = calling("accept", "choose"),
   nextedit = {
     values = { "all", "dismiss", "rename" },
     run = function(words)

@@ -9,6 +9,7 @@ local TITLES = {
   fillAll = "filling all holes",
   rewrite = "rewriting",
   instruct = "editing",
+  document = "writing a docstring",
 }
 
 local running ---@type fun()? cancels the running edit
@@ -69,7 +70,7 @@ local function client_for(buffer)
 end
 
 ---Request an edit.
----@param kind "fill"|"fillAll"|"rewrite"|"instruct"
+---@param kind "fill"|"fillAll"|"rewrite"|"instruct"|"document"
 ---@param selection? intarsia.Selection nil: the whole file (fillAll)
 ---@param options? { noise?: number, instruction?: string } of a rewrite, of an instruct
 function M.start(kind, selection, options)

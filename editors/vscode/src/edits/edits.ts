@@ -19,6 +19,7 @@ const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
   fillAll: "Fill all holes",
   rewrite: "Rewrite the selection",
   instruct: "Edit the selection",
+  document: "Write a docstring",
 };
 
 /**
@@ -33,8 +34,9 @@ export async function edit(
 ): Promise<void> {
   const editor = window.activeTextEditor;
   const selection = !atCursors && editor?.selection.isEmpty === false ? editor.selection : null;
-  if (editor === undefined || (selection === null && kind !== "fillAll")) {
-    void warn(kind === "fillAll" ? "open a file first" : "select the code first");
+  const needsNone = kind === "fillAll" || kind === "document";
+  if (editor === undefined || (selection === null && !needsNone)) {
+    void warn(needsNone ? "open a file first" : "select the code first");
     return;
   }
   const asked = kind in QUESTIONS ? await QUESTIONS[kind]?.() : {};
@@ -43,11 +45,12 @@ export async function edit(
   }
   const { document } = editor;
   const { version } = document;
+  const where = kind === "document" ? editor.selection : selection;
   const converter = client.code2ProtocolConverter;
   const request: EditArguments = {
     kind,
     textDocument: { uri: converter.asUri(document.uri), version },
-    range: selection && converter.asRange(new Range(selection.start, selection.end)),
+    range: where && converter.asRange(new Range(where.start, where.end)),
     ...(atCursors && { ranges: editor.selections.map((it) => converter.asRange(it)) }),
     apply: false,
     ...asked,
