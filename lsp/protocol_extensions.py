@@ -29,6 +29,7 @@ NEXT_EDIT_KIND = "quickfix.intarsia.nextEdit"
 
 DISMISSED = "intarsia/dismissed"
 DRAFT = "intarsia/draft"
+MEMBERS = "intarsia/members"
 NEXT_EDITS = "intarsia/nextEdits"
 NEXT_EDIT_DONE = "intarsia/nextEditDone"
 RENAMING = "intarsia/renaming"
@@ -42,6 +43,7 @@ class Extensions(msgspec.Struct, frozen=True, kw_only=True):
     status: bool = False
     confidence: bool = False
     next_edits: bool = msgspec.field(default=False, name="nextEdits")
+    members: bool = False
 
 
 class _Experimental(msgspec.Struct, frozen=True):

@@ -37,6 +37,7 @@ class Session:
         self.documents = Documents()
         self.tolerance = Tolerance(self.documents.version_of)
         self.notify = server.protocol.notify
+        self.request = server.protocol.send_request_async
         self.status = StatusReporter(self.notify)
         self.engine = EngineConnection(
             EngineNotifier(server), self.status, launch, lambda: self.settings

@@ -110,12 +110,24 @@ class FillPlan:
         )
 
     def _rests_of(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return what is left to write of the names that the half-typed word before begins."""
+        """Return what is left to write of the names that the half-typed word before begins.
+
+        () for more of them than an engine takes.
+        """
         start = self.hole.start
         while start and is_word_character(self.text[start - 1]):
             start -= 1
         typed = self.text[start : self.hole.start]
-        return tuple(name[len(typed) :] for name in names if name.startswith(typed))[:MAX_NAMES]
+        rests = tuple(name[len(typed) :] for name in names if name.startswith(typed))
+        return rests if len(rests) <= MAX_NAMES else ()
+
+    def is_named(self, text: str, names: Sequence[str]) -> bool:
+        """Whether a text at the cursor begins as ``names`` bind it; () binds nothing."""
+        rests = self._rests_of(names)
+        return not rests or any(
+            text.startswith(rest) and not is_word_character(text[len(rest) :][:1] or " ")
+            for rest in rests
+        )
 
     def cut_to(self, budget: Budget, earlier: Sequence[Window]) -> "FillPlan":
         """Return the same plan with another window, as ``plan_fill`` cuts it."""

@@ -194,6 +194,8 @@ class Language(Struct, frozen=True, kw_only=True):
     type_place: TypePlace = "colon"
     library_members: Callable[[str], Collection[str] | None] | None = None
     """Returns the members of a class of the standard library; of "", those of all classes."""
+    are_members_listed_whole: bool = False
+    """By language servers after a dot, though pyright calls each first list incomplete."""
     stub: StubStyle = StubStyle()
 
 

@@ -156,6 +156,7 @@ PYTHON = Language(
     names=_NAMES,
     imports=_IMPORTS,
     modules="search_path",
+    are_members_listed_whole=True,
     library_members=_library_members,
     stub=_STUB,
 )

@@ -7,7 +7,7 @@ written again with all of it, and revised if it differs.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Self
@@ -26,6 +26,7 @@ from intarsia.lsp.feature import Feature
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.machine import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.project.editor_members import member_names
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.requests.plan import (
     first_plan,
@@ -146,10 +147,13 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     plan = plan_whole(suggestions, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
+    names = await member_names(session, asked, is_idle=True)  # late ones may refute the answer
+    known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
     may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
+    may_gain = may_gain or (known is not None and not plan.is_named(known.text, names))
     if not may_gain and first_plan(suggestions, asked, plan) is None:
         return
-    attempts = await _attempt(session, asked, plan, is_revision=True)
+    attempts = await _attempt(session, asked, plan, names=names, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
         return
     suggestions.windows.remember(uri, plan.canvas.window)
@@ -174,7 +178,12 @@ def is_better(revised: GhostText, known: GhostText | None) -> bool:
 
 
 async def _attempt(
-    session: Session, place: Snapshot, plan: FillPlan, *, is_revision: bool = False
+    session: Session,
+    place: Snapshot,
+    plan: FillPlan,
+    *,
+    names: Sequence[str] = (),
+    is_revision: bool = False,
 ) -> Attempts[GhostText] | None:
     """Fill one place as a request would; None where the engine did not answer to the end.
 
@@ -194,6 +203,7 @@ async def _attempt(
                     settings.deadline_ms,
                     alternative=alternative,
                     project=project,
+                    names=names,
                     project_use="always" if is_revision else "if_cached",
                     is_background=True,
                     is_ahead=True,

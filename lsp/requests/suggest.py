@@ -21,6 +21,7 @@ from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.project.editor_members import EditorMembers, member_names
 from intarsia.lsp.project.needed_imports import with_imports
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.requests.plan import (
@@ -32,7 +33,7 @@ from intarsia.lsp.requests.plan import (
     request_for,
 )
 from intarsia.lsp.session import Session
-from intarsia.lsp.snapshots import parse_if_long, read_text
+from intarsia.lsp.snapshots import MAX_CHARS_ON_LOOP, parse_if_long, read_text
 from intarsia.lsp.statistics import Recorder
 from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedFill
 
@@ -150,6 +151,8 @@ async def _without_engine(
     if wait_s > 0:
         if refusal := refusal_of_place(snapshot):
             return RequestOutcome().refused(refusal)
+        if len(snapshot.text) <= MAX_CHARS_ON_LOOP:
+            session.feature(EditorMembers).ask_early(snapshot)
         await asyncio.sleep(wait_s)
     is_current = snapshot.is_current(session.documents)
     return cached if is_current else RequestOutcome(reason=_STALE, kind="outdated")
@@ -187,7 +190,7 @@ async def _ask_engine(
         return RequestOutcome().refused(plan)
     contexts = session.feature(ProjectContexts)
     project = contexts.of(snapshot.document.uri)
-    names = await contexts.member_names(snapshot)
+    names = await member_names(session, snapshot)
     draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
     read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
     ends_at = time.monotonic() + options.deadline_ms / 1000

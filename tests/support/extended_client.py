@@ -21,8 +21,9 @@ def asking_for(
     status: bool = False,
     confidence: bool = False,
     next_edits: bool = False,
+    members: bool = False,
 ) -> types.InitializeParams:
-    asked = {"drafts": drafts, "status": status, "confidence": confidence}
+    asked = {"drafts": drafts, "status": status, "confidence": confidence, "members": members}
     if next_edits:
         asked["nextEdits"] = True
     who.capabilities.experimental = {"intarsia": asked}

@@ -15,6 +15,7 @@ local function declare(capabilities)
       confidence = is_drawn_here,
       status = true,
       nextEdits = true,
+      members = true,
     },
   })
 end
@@ -40,6 +41,9 @@ return {
   handlers = {
     ["intarsia/draft"] = function(_, draft)
       require("intarsia.ghost_text").show_draft(draft)
+    end,
+    ["intarsia/members"] = function(_, params)
+      return require("intarsia.members").answer(params)
     end,
     ["intarsia/nextEdits"] = function(_, offered)
       require("intarsia.next_edit").receive(offered)

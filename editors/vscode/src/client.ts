@@ -16,12 +16,13 @@ import { withCommands } from "./edits/codeActions";
 import { expandsEmmet } from "./emmet";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
-import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";
+import { members } from "./members";
+import { DRAFT, IMPORTS_COMMAND, MEMBERS, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
 import { LANGUAGE_OPTIONS, serverOptions } from "./serverOptions";
 import { argsOf, type ServerProgram } from "./findServer";
 
-const EXTENSIONS = { drafts: true, status: true, confidence: true, nextEdits: true };
+const EXTENSIONS = { drafts: true, status: true, confidence: true, nextEdits: true, members: true };
 
 export interface ClientParts {
   program: ServerProgram;
@@ -80,6 +81,7 @@ export function createClient(parts: ClientParts): LanguageClient {
     clear: () => undefined,
   });
   client.onNotification(DRAFT, parts.ghostText.draw);
+  client.onRequest(MEMBERS, members);
   client.onNotification(NEXT_EDITS, parts.nextEdits.receive);
   client.onNotification(STATUS, parts.onStatus);
   client.onNotification(ShowMessageNotification.type, showMessage);

@@ -12,6 +12,7 @@ import type {
 
 export const DISMISSED = "intarsia/dismissed";
 export const DRAFT = "intarsia/draft";
+export const MEMBERS = "intarsia/members";
 export const STATUS = "intarsia/status";
 export const NEXT_EDITS = "intarsia/nextEdits";
 export const NEXT_EDIT_DONE = "intarsia/nextEditDone";
@@ -28,6 +29,16 @@ export function execute<Answer>(
   argument: object,
 ): Promise<Answer> {
   return client.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
+}
+
+export interface MembersParams {
+  textDocument: { uri: string; version: number };
+  position: Position;
+}
+
+export interface Members {
+  names: string[];
+  isIncomplete: boolean;
 }
 
 export interface DraftToken {

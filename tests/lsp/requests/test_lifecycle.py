@@ -53,7 +53,7 @@ async def test_initialize_says_who_and_what(runtime, who):
     async with connected(runtime, rule_server()) as client:
         result = await initialize(client, asking_for(who(), drafts=True, confidence=True))
     told = {"drafts": True, "status": False, "confidence": True, "nextEdits": False}
-    assert result.capabilities.experimental == {"intarsia": told}
+    assert result.capabilities.experimental == {"intarsia": told | {"members": False}}
     assert result.server_info == types.ServerInfo("intarsia", version("intarsia"))
     offered = result.capabilities
     assert offered.position_encoding == ("utf-16" if who is vscode else "utf-8")
@@ -155,12 +155,11 @@ async def test_a_client_can_connect_over_tcp(runtime: Address) -> None:
 
 def test_what_is_asked_for_is_read_and_answered() -> None:
     asked = requested_extensions(
-        {"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2}
+        {"intarsia": {"drafts": True, "members": True, "more": 1}, "other": 2}
     )
-    assert asked == Extensions(drafts=True)
-    answer = {
-        "intarsia": {"drafts": True, "status": False, "confidence": False, "nextEdits": False}
-    }
+    assert asked == Extensions(drafts=True, members=True)
+    others = {"status": False, "confidence": False, "nextEdits": False}
+    answer = {"intarsia": {"drafts": True, "members": True, **others}}
     assert experimental_capabilities(asked) == answer
 
 
