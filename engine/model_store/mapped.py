@@ -1,6 +1,5 @@
 """Map the tensors of safetensors files into memory as NumPy arrays, and write such files."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -47,7 +46,7 @@ def _view(content: Array, name: str, entry: Mapping[str, Any]) -> Array:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
-    """Write NumPy arrays to a file, which is on the disk afterwards. Raises OSError."""
+    """Write NumPy arrays to a file. Raises OSError."""
     names = {np.dtype(kind): name for name, kind in _FORMATS.items()}  # a uint16 is a U16
     listed = (
         (name, names[array.dtype], array.shape, array.nbytes) for name, array in tensors.items()
@@ -56,5 +55,3 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[st
         file.write(header_of(listed, metadata))
         for array in tensors.values():
             file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-        file.flush()
-        os.fsync(file.fileno())

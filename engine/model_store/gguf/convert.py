@@ -4,6 +4,7 @@ The tensors can be mapped into memory. The folder is written once, under a lock,
 its name when it is complete. Knows nothing of where the file came from.
 """
 
+import gc
 import json
 import logging
 import math
@@ -11,6 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,15 +199,27 @@ def _make(folder: Path, write: Callable[[Path], None]) -> None:
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(mode=_FOLDER_MODE)
+    gc.disable()  # a vocabulary is a million objects, none of them garbage: a second of the work
     try:
         write(partial)
         for file in partial.iterdir():
             file.chmod(_FILE_MODE)
-        seal_conversion(partial, name=folder.name)
+        with ThreadPoolExecutor(1) as beside:
+            syncing = beside.submit(_sync, partial / _WEIGHTS)
+            seal_conversion(partial, name=folder.name)
+            syncing.result()
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+    finally:
+        gc.enable()
+
+
+def _sync(path: Path) -> None:
+    """Bring a file to the disk, before its folder is renamed: a power cut must leave it whole."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
 
 
 def _remove(folder: Path, problem: str) -> None:
@@ -233,8 +247,6 @@ def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress
             for rows in bfloat16_rows(model.source, tensor, change):
                 file.write(rows.tobytes())
         on_progress("converting the model", 1.0)
-        file.flush()
-        os.fsync(file.fileno())  # before the rename: a power cut must not leave an empty file
 
 
 def header_of(
