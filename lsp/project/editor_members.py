@@ -124,7 +124,7 @@ def start_of_member(snapshot: Snapshot) -> int | None:
 async def member_names(
     session: Session, snapshot: Snapshot, *, is_idle: bool = False
 ) -> Sequence[str]:
-    """Return the names of which one must follow the dot at the cursor; () allows any text.
+    """Return the names allowed after the dot at the cursor; () allows any text.
 
     ``is_idle``: nobody waits, so a slow client is waited for. Of names that our index and the
     editor know, any may follow: each may lack some.
