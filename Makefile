@@ -45,24 +45,24 @@ test-research: types-research pull
 # An environment with all packages, in .venv.
 setup: $(READY)
 
-# All packages but torch are pinned by hash.
+# All packages but torch are pinned by hash. pip shows its progress: the downloads take a minute.
 $(INSTALLED): pyproject.toml requirements.hashed.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "intarsia needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "python cannot make a venv: on Debian, apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements.hashed.lock
+	$(BIN)/python -m pip install --no-deps --require-hashes -r requirements.hashed.lock
 	$(BIN)/python -m pip install -q --no-deps -e .
 	@touch $(INSTALLED)
 
 # Where there is no NVIDIA card, torch's CPU wheels are taken if their index answers; elsewhere, and
 # on a Mac, the plain ones.
 $(READY): $(INSTALLED) research/pyproject.toml requirements-dev.hashed.lock
-	$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements-dev.hashed.lock
+	$(BIN)/python -m pip install --no-deps --require-hashes -r requirements-dev.hashed.lock
 	@if [ "$$(uname)" = Linux ] && ! nvidia-smi -L >/dev/null 2>&1 && \
 	    $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(CPU_WHEELS)/torch/", timeout=5)' 2>/dev/null; \
-	  then set -x; $(BIN)/python -m pip install -q --index-url $(CPU_WHEELS) $(TORCH); \
-	  else set -x; $(BIN)/python -m pip install -q $(TORCH); fi
+	  then set -x; $(BIN)/python -m pip install --index-url $(CPU_WHEELS) $(TORCH); \
+	  else set -x; $(BIN)/python -m pip install $(TORCH); fi
 	$(BIN)/python -m pip install -q --no-deps -e ./research
 	@touch $(READY)
 
@@ -109,17 +109,18 @@ walk: setup
 kernels: setup
 	$(BIN)/python -m intarsia.engine.kernels.compiled
 
-# The type checker sees the folders under their one import name through links.
+# Types of the product: the checker sees the folders under their one import name through links.
 types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done
 	@rm -f build/typecheck/intarsia/research; ln -sfn ../../research build/typecheck/intarsia_research
 	$(BIN)/mypy build/typecheck/intarsia
 
+# Types of the laboratory.
 types-research: types
 	$(BIN)/mypy build/typecheck/intarsia_research
 
-# Steps of a release: hashes of the locked versions, known vulnerabilities, lists of what is in it.
+# Hashes of the locked versions.
 lock: $(RELEASE_READY)
 	@for name in requirements requirements-dev; do \
 	  sed -n '/^#/p' $$name.hashed.lock > $(RELEASE)/locked && \
@@ -127,13 +128,13 @@ lock: $(RELEASE_READY)
 	    --no-header --no-annotate $$name.lock >> $(RELEASE)/locked && \
 	  cp $(RELEASE)/locked $$name.hashed.lock || exit 1; done
 
-# Torch, which has no hash, is in both. Strict: a version that the service does not know is an error,
-# as it would be passed over otherwise.
+# Known vulnerabilities. Strict: a version that the service does not know would be passed over.
 audit: $(RELEASE_READY)
 	@{ cat requirements.lock requirements-dev.lock; echo $(TORCH); } > $(RELEASE)/audited
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --no-deps -r $(RELEASE)/audited
 	cd editors/vscode && npm audit
 
+# Lists of what is in a release.
 sbom: $(RELEASE_READY)
 	@cp requirements.hashed.lock $(RELEASE)/contained
 	$(RELEASE)/bin/cyclonedx-py requirements $(RELEASE)/contained --pyproject pyproject.toml \
@@ -166,5 +167,6 @@ include research/editors/setup.mk
 include tests/fuzz/setup.mk
 include tests/live_engines/setup.mk
 
+# What was built and installed here is removed.
 clean:
 	rm -rf $(VENV) build editors/vscode/node_modules editors/vscode/dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

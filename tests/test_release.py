@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,12 @@ def test_wheel_and_extension_name_the_repository() -> None:
     assert manifest["repository"]["url"] == f"{URL}.git"
     assert manifest["bugs"]["url"] == f"{URL}/issues"
     assert manifest["version"] == project["version"]
+
+
+def test_make_help_says_what_each_target_is_for() -> None:
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert len(lines := done.stdout.splitlines()) > 30
+    assert not [line for line in lines if len(line.split(maxsplit=2)) < 3]
 
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))

@@ -3,6 +3,7 @@ EDITORS_PYTHON := PYTHONPATH=tests/support:tests/support/editors:tests/real_edit
 
 .PHONY: bench-editors fresh-machine
 
+# Times in real editors: MINUTES=10.
 bench-editors: editors
 	$(EDITORS_PYTHON) research/editors/bench_vscode_latency.py --json $(EDITORS)/latency.json
 	$(EDITORS_PYTHON) research/editors/bench_vscode_start.py --json $(EDITORS)/start.json
@@ -11,6 +12,7 @@ bench-editors: editors
 	$(EDITORS_PYTHON) research/editors/bench_neovim.py start --pairs 20
 	$(EDITORS_PYTHON) research/editors/bench_neovim.py typing --minutes $(or $(MINUTES),10)
 
+# From nothing to the first suggestion, in real editors.
 fresh-machine: editors
 	$(EDITORS_PYTHON) research/editors/fresh_machine.py --json $(EDITORS)/fresh-machine.json
 	$(EDITORS_PYTHON) research/editors/fresh_machine_neovim.py

@@ -4,6 +4,7 @@ FUZZ_READY := $(FUZZ)/env/.ready
 
 .PHONY: fuzz
 
+# Random input for what reads files and messages.
 fuzz: setup $(FUZZ_READY)
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_OPTIONS)
 

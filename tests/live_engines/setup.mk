@@ -5,6 +5,7 @@ LIVE_ENGINES_READY := $(LIVE_ENGINES:%=build/servers/%/.ready)
 
 .PHONY: engines
 
+# The tests with engines of other projects.
 engines: setup pull llama-cpp $(LIVE_ENGINES_READY)
 	$(BIN)/python -m pytest tests/live_engines
 

@@ -13,6 +13,9 @@ $(EDITORS_READY): $(READY) tests/real_editors/setup.mk tests/real_editors/requir
 	  { echo "as root: apt-get install $(EDITORS_DEBIAN)"; exit 1; }
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js from nodejs.org"; exit 1; }
 	@mkdir -p $(EDITORS)
+	@PATH="$(CURDIR)/$(EDITORS)/node_modules/.bin:$$PATH" \
+	  $(EDITORS)/node_modules/.bin/code-server --version >/dev/null 2>&1 || \
+	  rm -rf $(EDITORS)/node_modules  # npm cannot go on where it failed
 	npm install --no-audit --no-fund --prefix $(EDITORS) node@24
 	PATH="$(CURDIR)/$(EDITORS)/node_modules/.bin:$$PATH" \
 	  npm install --no-audit --no-fund --prefix $(EDITORS) code-server@4.139.1
