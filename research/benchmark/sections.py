@@ -1,6 +1,6 @@
 """The sections of a benchmark, and how they run: in order, on an engine of its own."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.launch import LaunchOptions
@@ -59,9 +59,8 @@ async def run_sections(
     repeats: int,
     baselines: Sequence[Baseline],
     on_progress: Callable[[str, float], None],
-) -> list[Figure]:
-    """Return the figures of the sections. Engine and baselines are ended with the last."""
-    figures: list[Figure] = []
+) -> AsyncIterator[Sequence[Figure]]:
+    """Yield the figures of each part. Engine and baselines are ended with the last."""
     launch = LaunchOptions()
     on_progress("starting an engine", 0.0)
     async with fresh_engine(launch) as (client, address):
@@ -77,5 +76,4 @@ async def run_sections(
         for num_done, section in enumerate(sections):
             on_progress(section.words, num_done / len(sections))
             for measure in section.parts:
-                figures += await measure(bench)
-    return figures
+                yield await measure(bench)

@@ -4,18 +4,20 @@ It starts its own engine, so that a running engine is neither disturbed nor meas
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
 from intarsia.cli.terminal import json_option, notices, output
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.figure_table import as_json as shown_as_json
 from intarsia_research.benchmark.figure_table import as_table
+from intarsia_research.benchmark.figures import Figure
 from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.benchmark.pictures import draw_pictures
 from intarsia_research.benchmark.sections import SECTIONS, run_sections
@@ -71,15 +73,10 @@ def command(
         baseline_named(name, model=fill.model, llama_server=llama_server) for name in baselines
     ]
     with termination_as_interrupt(), LoadBar(notices()) as bar:  # engines and baselines end with it
-        figures = asyncio.run(
-            run_sections(
-                sections,
-                options=fill,
-                repeats=repeats,
-                baselines=programs,
-                on_progress=bar.update,
-            )
+        running = run_sections(
+            sections, options=fill, repeats=repeats, baselines=programs, on_progress=bar.update
         )
+        figures, is_whole = measure(running)
     if pictures is not None:
         for path in draw_pictures(figures, pictures):
             notices().print(f"wrote {path}")
@@ -87,3 +84,22 @@ def command(
         click.echo(shown_as_json(figures, describe_machine()))
     else:
         output().print(as_table(figures, describe_machine()))
+    if not is_whole:
+        raise CliError("interrupted: sections are missing above", ExitCode.INTERRUPTED)
+
+
+def measure(running: AsyncIterator[Sequence[Figure]]) -> tuple[list[Figure], bool]:
+    """Return all figures, or those until Ctrl-C, which says the second value: they took minutes."""
+    figures: list[Figure] = []
+
+    async def collect() -> None:
+        async for part in running:
+            figures.extend(part)
+
+    try:
+        asyncio.run(collect())
+    except KeyboardInterrupt:
+        if not figures:
+            raise
+        return figures, False
+    return figures, True

@@ -1,6 +1,7 @@
 """Sections of the benchmark, with engines that fill by rules, and on real servers; its pictures."""
 
 import os
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +20,7 @@ from intarsia_research.benchmark.machine_energy import energy_meter
 from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.pictures import draw_pictures
 from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
+from intarsia_research.commands.bench import measure
 
 
 async def test_engines_that_write_the_same_are_told_to(address: Address):
@@ -62,6 +64,19 @@ async def test_each_figure_is_measured_and_nothing_is_left(monkeypatch: pytest.M
     assert {"index_change_ms", "index_choice_p95_ms", "index_idle_percent"} <= figures.keys()
     assert None not in figures.values()
     assert os.environ["INTARSIA_CACHE_DIR"] == "/kept"
+
+
+async def interrupted(figures: Sequence[Figure]) -> AsyncIterator[Sequence[Figure]]:
+    if figures:
+        yield figures
+    raise KeyboardInterrupt
+
+
+def test_what_was_measured_before_ctrl_c_is_shown() -> None:
+    figure = Figure(name="a_ms", words="a", unit="ms", value=1.0, method="")
+    assert measure(interrupted([figure])) == ([figure], False)
+    with pytest.raises(KeyboardInterrupt):
+        measure(interrupted([]))
 
 
 async def test_servers_are_started_and_answer() -> None:
