@@ -111,6 +111,7 @@ class CachedSuggestions:
     ghosts: tuple[GhostText, ...] = ()
     is_complete: bool = False
     reason: str | None = None
+    kind: str = "other"  # of the reason
     ahead_s: float | None = None
 
     def after_typing(self, typed: str) -> "CachedSuggestions | None":

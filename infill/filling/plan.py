@@ -223,7 +223,7 @@ def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str 
     That is the only change which an editor can show as ghost text.
     """
     if not suggestion.start <= cursor <= suggestion.end:
-        return NoSuggestion(reason="the suggestion is not at the cursor")
+        return NoSuggestion(reason="the suggestion is not at the cursor", kind="elsewhere")
     left, right = source[suggestion.start : cursor], source[cursor : suggestion.end]
     if not suggestion.text.startswith(left):
         return NoSuggestion(reason="the suggestion would change text left of the cursor")
@@ -231,4 +231,6 @@ def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str 
     if not text.endswith(right):
         return NoSuggestion(reason="the suggestion would change text right of the cursor")
     text = text.removesuffix(right)
-    return text if text.strip() else NoSuggestion(reason="the suggestion adds nothing")
+    if not text.strip():
+        return NoSuggestion(reason="the suggestion adds nothing", kind="empty")
+    return text

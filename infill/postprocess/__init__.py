@@ -77,7 +77,7 @@ def clean(
     fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
     for apply in FILTERS:
         if not fill.strip():
-            return NoSuggestion(reason=_why_empty(raw, apply))
+            return NoSuggestion(reason=_why_empty(raw, apply), kind="empty")
         filtered = apply(fill, context)
         if isinstance(filtered, NoSuggestion):
             return filtered

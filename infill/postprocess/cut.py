@@ -32,7 +32,9 @@ def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
 MIN_REPEATS = 3
 MAX_LOOP_LINES = 8
 
-_WORD_LOOP = re.compile(r"(?P<unit>\S.{3,78}?)(?P=unit){3,}")
+_WORD_LOOP = re.compile(
+    r"(?P<unit>\S.{3,78}?)(?P=unit){3,}|(?P<sentence>\S.{15,200}?[.!?] )(?P=sentence)+"
+)
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _DIGITS = "0123456789_"
 _MAX_DIGITS = 40
@@ -51,9 +53,11 @@ def cut_repetition(fill: str, context: CleaningContext) -> str:
 
 
 def _cut_word_loop(line: str) -> str:
-    """Cut a line that ends with one text four times; a row of signs or numbers does not count."""
+    """Cut a line that ends with one text four times, or twice and the beginning of a third time if
+    it is a sentence; a row of signs or numbers does not count.
+    """
     for loop in _WORD_LOOP.finditer(line):
-        unit = loop["unit"]
+        unit = loop["unit"] or loop["sentence"]
         is_at_end = unit.startswith(line[loop.end() :])
         if is_at_end and _HAS_WORD.search(unit):
             return line[: loop.start() + len(unit)].rstrip()
@@ -103,7 +107,7 @@ def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:
         return fill
     within = _cut_at_closer(_cut_by_indentation(fill, context), context)
     if _begins_outside(within, context):
-        return NoSuggestion(reason="the fill is not inside the block")
+        return NoSuggestion(reason="the fill is not inside the block", kind="elsewhere")
     return within
 
 

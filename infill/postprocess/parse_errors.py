@@ -148,7 +148,7 @@ def reject_broken(fill: str, context: CleaningContext) -> str | NoSuggestion:
         return fill
     if context.parsing_time.is_over:
         return NoSuggestion(reason="the file takes too long to parse")
-    return NoSuggestion(reason=reason)
+    return NoSuggestion(reason=reason, kind="broken")
 
 
 def _possible_ends(fill: str, context: CleaningContext) -> list[str]:

@@ -163,7 +163,7 @@ async def _known(
 ) -> RequestOutcome | None:
     """Return the outcome if the cache has all that is wanted."""
     if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
-        return RequestOutcome(reason=cached.reason, is_cached=True)
+        return RequestOutcome(reason=cached.reason, kind=cached.kind, is_cached=True)
     if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
         ghosts = await _keep_with_imports(session, snapshot, cached)
         return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
@@ -184,7 +184,7 @@ async def _ask_engine(
     settings, suggestions = snapshot.settings, session.feature(Suggestions)
     await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
     if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE)
+        return RequestOutcome(reason=_STALE, kind="outdated")
     plan = plan_suggestion(suggestions, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome().refused(plan)
@@ -249,7 +249,8 @@ async def _kept(
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
     elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
-        known = CachedSuggestions(reason=attempts.rejection.reason)
+        why = attempts.rejection
+        known = CachedSuggestions(reason=why.reason, kind=why.kind)
     if known is not None:
         suggestions.cache.store(snapshot, known)
     if not snapshot.is_current(session.documents):

@@ -77,6 +77,8 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"),
         ("# ----------------------------------", "# ----------------------------------"),
         ("'a,b,c'.split(',')", "'a,b,c'.split(',')"),
+        ("Thanks. I am happy to write. I am happy to write. I am", "Thanks. I am happy to write."),
+        ("Do it well. Do it well. Do it", "Do it well. Do it well. Do it"),
         ("x = f(1, 0." + "0" * 60, "x = f(1,"),
         ("x = [1, " + "1234567890" * 6, "x = [1,"),
         ("x = 1_" + "000_" * 20 + "0", "x ="),
