@@ -77,6 +77,7 @@ async def _fill_samples(
     with WaitingView(notices(), watch=watch) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
             await client.preload(options.model)  # so that no fill's time includes the load
+            view.wait()
             for sample in read_samples():
                 places = [cursor_at(sample.text, sample.at)]
                 context = FillContext(
@@ -85,6 +86,7 @@ async def _fill_samples(
                 async for filling in fill_in_order(context, sample.text, places):
                     view.hide()
                     _show(console, sample, filling)
+                    view.wait()
                     done.append((sample, filling))
     return done
 

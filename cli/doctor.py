@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -24,15 +24,17 @@ from rich.text import Text
 
 from intarsia.cli.command_table import load
 from intarsia.cli.errors import ExitCode
+from intarsia.cli.live_view import LoadBar
 from intarsia.cli.remote import probe
 from intarsia.cli.status import ask_status
-from intarsia.cli.terminal import json_option, output, size
+from intarsia.cli.terminal import json_option, notices, output, size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineError, NoEngine
 from intarsia.engine.ipc.context_budget import context_budget
+from intarsia.engine.ipc.messages import Status
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.engine.model_store.download import downloaded_file
@@ -200,11 +202,18 @@ def check_runtime_folder() -> Finding:
 def check_engine() -> Finding:
     """Check whether the engine runs and answers."""
     try:
-        return ok("engine", asyncio.run(_ask_engine()))
+        status = asyncio.run(ask_status())
     except NoEngine:
         return ok("engine", "not running; the next fill starts it")
     except EngineError as error:
         return missing("engine", *_what_and_advice(error))
+    if status.cache_folder in (None, str(cache_folder())):
+        return ok("engine", _running(status))
+    return note(
+        "engine",
+        f"{_running(status)}, has its models in {status.cache_folder}, not in {cache_folder()}",
+        "run `intarsia stop`: the next fill starts one with INTARSIA_CACHE_DIR as it is here",
+    )
 
 
 def check_gemma() -> Finding:
@@ -233,8 +242,7 @@ def check_reading_speed() -> Finding:
     return ok("reading", f"{tokens_per_s:,.0f} tokens a second; {budget}")
 
 
-async def _ask_engine() -> str:
-    status = await ask_status()
+def _running(status: Status) -> str:
     model = "no model loaded yet"
     if status.model is not None:
         model = f"{status.model} ({status.dtype} on {status.device})"
@@ -385,6 +393,16 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_remotes,
 )
 
+
+def run_checks() -> Iterator[Finding]:
+    """Yield the finding of each check; on a terminal a line says which is being made."""
+    for check in CHECKS:
+        words = check.__name__.replace("_", " ").replace("check", "checking", 1)
+        with LoadBar(notices(), words):
+            finding = check()
+        yield finding
+
+
 _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}
 
 
@@ -393,8 +411,7 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missin
 def command(as_json: bool) -> ExitCode:
     """Say what works here, what is missing and what to do. Exit code 1 if something is."""
     findings = []
-    for check in CHECKS:
-        finding = check()
+    for finding in run_checks():
         findings.append(finding)
         if as_json:
             click.echo(msgspec.json.encode(asdict(finding)))

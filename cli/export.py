@@ -54,9 +54,10 @@ def command() -> None:
     help="The base model to name in adapter_config.json.  [default: the model's name on the hub]",
 )
 def peft(**options: Any) -> ExitCode:
-    """Write a tuning as a LoRA folder for PEFT: adapter_config.json and safetensors.
+    """Write a tuning as a LoRA folder for PEFT.
 
-    The LoRA has all that MODEL adds to the plain weights: the bundled tuning and yours, joined.
+    It holds adapter_config.json and safetensors, with all that MODEL adds to the plain weights:
+    the bundled tuning and yours, joined.
     """
     load(_WORK).write_peft(**options)
     return ExitCode.OK
@@ -75,7 +76,7 @@ def hugging_face(out: Path, model: str) -> ExitCode:
 @click.argument("out", metavar="FILE", type=click.Path(path_type=Path))
 @_model_option
 def gguf(out: Path, model: str) -> ExitCode:
-    """Write a model with its tunings as a GGUF file, which must end in .gguf."""
+    """Write a model with its tunings as a GGUF file (.gguf)."""
     if out.suffix != ".gguf":
         raise CliError(f"{out} does not end in .gguf: give a name that does")
     load(_WORK).write_gguf(out, model)

@@ -29,7 +29,7 @@ def command() -> None:
     help="The model that the LoRA was trained on; MODEL+none is without the bundled tuning.",
 )
 def peft(lora: Path, out: Path, model: str) -> ExitCode:
-    """Turn the LoRA in FOLDER into the tuning FILE, which must end in .safetensors.
+    """Turn the LoRA in FOLDER into the tuning FILE (.safetensors).
 
     Only a plain LoRA is accepted: linear layers of attention and feed-forward, in safetensors.
     """

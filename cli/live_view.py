@@ -41,12 +41,20 @@ class _View(ABC):
 
 
 class WaitingView(_View):
-    """The model's loading first, then the canvas if ``watch``."""
+    """That something is filled, how the model loads, or the canvas if ``watch``."""
 
     def __init__(self, console: Console, *, watch: bool) -> None:
         self._bar = LoadBar(console)
         self._canvas = LiveCanvas(console)
         self.on_step: OnHoleStep | None = self._show_step if watch else None
+
+    def __enter__(self) -> Self:
+        self.wait()
+        return self
+
+    def wait(self) -> None:
+        """Say that the engine is filling: it may take seconds to read."""
+        self._bar.update("filling", None)
 
     def on_load_progress(self, progress: LoadProgress) -> None:
         self._canvas.hide()
@@ -66,9 +74,10 @@ class WaitingView(_View):
 
 
 class LoadBar(_View):
-    """A progress bar with a description."""
+    """A progress bar with a description; ``words`` are on show from the start."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, words: str = "") -> None:
+        self._words = words
         self._progress = ProgressBar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -80,11 +89,17 @@ class LoadBar(_View):
         )
         self._task = self._progress.add_task("", total=None, visible=False)
 
+    def __enter__(self) -> Self:
+        if self._words:
+            self.update(self._words, None)
+        return self
+
     def update(self, stage: str, fraction: float | None) -> None:
         """Show a stage of the work and how much is done, 0 to 1; None: unknown."""
         total = None if fraction is None else 1.0
+        done = fraction or 0.0
         self._progress.update(
-            self._task, description=stage, completed=fraction or 0.0, total=total, visible=True
+            self._task, description=stage, completed=done, total=total, visible=True, refresh=True
         )
         self._progress.start()
 

@@ -151,7 +151,7 @@ def command(
 
 
 async def _find(plan: NextEditPlan, level: Level, model: str | None) -> NextEditResult:
-    with LoadBar(notices()) as bar:
+    with LoadBar(notices(), "looking for next edits") as bar:
         async with EngineClient(
             name="cli", on_load_progress=lambda it: bar.update(it.stage, it.fraction)
         ) as client:

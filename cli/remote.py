@@ -1,6 +1,6 @@
 """``intarsia remote add|list|test|remove``: the user's servers, and what each can do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,7 +9,8 @@ import msgspec
 
 from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.terminal import json_option, output, two_columns
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.terminal import json_option, notices, output, two_columns
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.fill_control import NO_CONTROL
@@ -122,7 +123,7 @@ def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:
     path = remotes_path()
     remote = remote_of(name, values, path)
     if not no_test:
-        found = probe(remote)
+        (found,) = _probe_all([remote])
         _show(found)
         if not found.is_usable:
             raise CliError(
@@ -156,7 +157,7 @@ def test(names: tuple[str, ...], as_json: bool) -> ExitCode:
     remotes = [find_remote(name) for name in names] or list(read_remotes().values())
     if not remotes:
         raise CliError(f"there is no remote in {remotes_path()}: add one first")
-    found = [probe(remote) for remote in remotes]
+    found = _probe_all(remotes)
     for one in found:
         if as_json:
             click.echo(msgspec.json.encode(_as_json(one)))
@@ -171,6 +172,11 @@ def remove(name: str) -> None:
     """Remove a server from your settings: no code goes there any more."""
     remove_remote(name, remotes_path())
     click.echo(f"removed from {remotes_path()}: remote:{name}")
+
+
+def _probe_all(remotes: Sequence[Remote]) -> list[Probe]:
+    with LoadBar(notices(), f"asking {', '.join(one.address.shown for one in remotes)}"):
+        return [probe(remote) for remote in remotes]
 
 
 def _show(found: Probe) -> None:

@@ -67,7 +67,7 @@ def _lines() -> Iterator[str]:
     kept = statistics.read_last_settings(statistics.last_settings_file()) or {}
     for key, value in sorted(kept.items()):
         yield f"setting {key}: {value}"
-    findings = (check() for check in load("intarsia.cli.doctor").CHECKS)
+    findings = load("intarsia.cli.doctor").run_checks()
     yield from (f"doctor, {found.name}: {found.state}" for found in findings)
     yield asyncio.run(_engine())
     counts = statistics.read_counts(statistics.statistics_file()).counts

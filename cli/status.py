@@ -97,6 +97,8 @@ def _rows(status: Status) -> Iterable[tuple[str, str]]:
     yield "model", _model(status)
     for note in status.notes:
         yield "", note
+    if status.cache_folder:
+        yield "models in", status.cache_folder
     yield "memory", f"{size(status.resident_bytes)} resident"
     yield "context", f"{status.cached_tokens} tokens cached from earlier fills"
     yield "fills", str(status.num_fills)

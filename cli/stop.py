@@ -4,6 +4,8 @@ import asyncio
 
 import click
 
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 
 
@@ -11,7 +13,8 @@ from intarsia.engine.ipc.client import EngineClient, NoEngine
 def command() -> None:
     """Stop the engine, even if it is busy, and wait until it has stopped."""
     try:
-        asyncio.run(_stop())
+        with LoadBar(notices(), "stopping the engine"):
+            asyncio.run(_stop())
     except NoEngine:
         click.echo("The engine was not running.")
     else:

@@ -68,7 +68,7 @@ def command() -> None:
     help="Refuse new fills this long after SIGTERM, so that a balancer notices.",
 )
 def serve(**flags: Any) -> None:
-    """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""
+    """Serve until Ctrl-C or SIGTERM; print the log, without code."""
     load("intarsia.cli.serve_team").run(**flags)
 
 
@@ -76,7 +76,7 @@ def serve(**flags: Any) -> None:
 @click.argument("name")
 @click.option("--keys", type=_FILE, required=True, help="The file to add it to, created if needed.")
 def key(name: str, keys: Path) -> None:
-    """Make a key for the user NAME, print it once, and add its digest to the file.
+    """Make a key for user NAME: print it once, add its digest to the file.
 
     Running engines accept it at once. To revoke a key, delete its line.
     """

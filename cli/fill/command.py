@@ -222,6 +222,7 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
             async for filling in _fillings(job, holes, context, view):
                 view.hide()
                 _show_filling(job, filling)
+                view.wait()
                 fillings.append(filling)
     return fillings
 

@@ -461,6 +461,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     quiet_s: float  # since the model thread last began, went on with, or ended any work
     prefill_tokens_per_s: float | None = None  # measured; None before the first long prefill
     ahead: AheadReport = AheadReport()  # of all clients, summed
+    cache_folder: str | None = None  # where it finds and keeps models
 
 
 ClientMessage: TypeAlias = (

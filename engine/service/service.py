@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import psutil
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id, build_on_disk, is_newer
@@ -223,6 +224,7 @@ class Service:
             quiet_s=self._worker.seconds_quiet(),
             prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
             ahead=self._ahead,
+            cache_folder=str(cache_folder()),
         )
 
     def _resident_bytes(self) -> int:

@@ -157,9 +157,13 @@ def test_an_engine_that_does_not_run_is_no_fault():
     assert check_engine().state == "ok"
 
 
-def test_an_engine_that_runs_is_named_and_what_it_runs(start_engine):
+def test_an_engine_that_runs_is_named_and_what_it_runs(start_engine, monkeypatch):
     start_engine()
     assert "idle, no model loaded yet" in check_engine().found
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", "/elsewhere")
+    finding = check_engine()
+    assert finding.state == "note" and finding.found.endswith(", not in /elsewhere")
+    assert "`intarsia stop`" in str(finding.advice)
 
 
 def test_the_format_that_was_chosen_for_a_model_is_told(start_engine):

@@ -1,6 +1,7 @@
 """The program: its first lines, the table of commands, help, shared options, what is shown."""
 
 import os
+import re
 import subprocess
 import sys
 import unicodedata
@@ -75,6 +76,7 @@ def test_every_command_is_found_and_has_help(name: str):
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith(f"Usage: intarsia {name} ")
     assert "--debug" in result.stdout
+    assert not re.search(r"\w\.\.\.$", result.stdout, re.M), "summaries of its commands are whole"
 
 
 COMPLETES = {"_INTARSIA_COMPLETE": "bash_complete", "COMP_WORDS": "intarsia re", "COMP_CWORD": "1"}

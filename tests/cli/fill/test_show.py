@@ -1,12 +1,15 @@
 """The picture of a fill, as plain text, and what is seen while it is under way."""
 
 import io
+from pathlib import Path
 from textwrap import dedent
 
+import pytest
+from command_line import run
 from rich.console import Console
 
 from intarsia.cli.fill.show import draw_change
-from intarsia.cli.live_view import LiveCanvas, WaitingView, render_canvas
+from intarsia.cli.live_view import LiveCanvas, LoadBar, WaitingView, render_canvas
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
@@ -102,6 +105,33 @@ def test_a_terminal_sees_the_loading_and_then_each_canvas(monkeypatch):
     assert places == sorted(places)
     assert "50%" in shown
     assert shown.rstrip().endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("fill", "new.py", "--hole", "1:5-1:5", "--hole", "2:1-2:1"), ["filling"] * 3),
+        (("demo",), ["filling"] * 8),
+        (("next", "new.py", "--before", "old.py"), ["looking for next edits"]),
+        (("doctor",), ["checking python", "checking torch", "checking gemma"]),
+        (("report",), ["checking python", "checking torch", "checking gemma"]),
+        (("stop",), ["stopping the engine"]),
+        (("remote", "add", "one", "http://localhost:1"), ["asking localhost:1"]),
+    ],
+    ids=lambda it: it[0],
+)
+def test_a_terminal_is_never_blank_while_something_is_awaited(
+    start_engine, tmp_path, monkeypatch, words, shown
+):
+    start_engine(text="1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INTARSIA_CONFIG_DIR", str(tmp_path))
+    Path("old.py").write_text("b = 1\nc = a\n")
+    Path("new.py").write_text("a = 1\nc = a\n")
+    seen = []
+    monkeypatch.setattr(LoadBar, "update", lambda bar, stage, fraction: seen.append(stage))
+    run(*words)
+    assert [stage for stage in seen if stage in shown] == shown
 
 
 def test_a_pipe_sees_nothing():
