@@ -290,7 +290,7 @@ async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pas
 
 async def test_where_no_answer_passes_the_reason_is_the_first_ones():
     engine, filling = await select(lambda request: "  )\n" if request.alternative else "")
-    assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
+    assert filling.refusal == NoSuggestion(reason="the model wrote nothing", kind="empty")
     assert len(engine.requests) == 2
 
 
@@ -319,5 +319,5 @@ async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
 
 async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
     engine, filling = await select(lambda request: "", others=("  )\n", ""))
-    assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
+    assert filling.refusal == NoSuggestion(reason="the model wrote nothing", kind="empty")
     assert len(engine.requests) == 1

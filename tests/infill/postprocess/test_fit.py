@@ -276,4 +276,4 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
 )
 def test_a_file_must_not_parse_worse(language_id, source, fill, reason):
     result = reject_broken(fill, drawn_hole(source, language_id).context())
-    assert result == NoSuggestion(reason=reason)
+    assert result == NoSuggestion(reason=reason, kind="broken")
