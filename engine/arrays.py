@@ -40,8 +40,30 @@ def rounded_like(numbers: Array, x: Array) -> Array:
 
 def to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     """Return the bits of the nearest bfloat16 numbers, ties to even."""
-    bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
-    return ((bits + (0x7FFF + ((bits >> 16) & 1))) >> 16).astype(np.uint16)
+    return high_halves(round_to_bfloat16(np.array(numbers, np.float32)))
+
+
+def round_to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Round contiguous numbers in place to what bfloat16 can hold, ties to even; return them."""
+    bits = numbers.view(np.uint32)
+    bits += 0x7FFF + ((bits >> 16) & 1)
+    bits &= 0xFFFF0000
+    return numbers
+
+
+def high_halves(rounded: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+    """Return the bits of rounded numbers as bfloat16."""
+    return (rounded.view(np.uint32) >> 16).astype(np.uint16)
+
+
+CACHE_LINE = 64  # bytes
+
+
+def aligned_bytes(count: int) -> npt.NDArray[np.uint8]:
+    """Return so many zeros, which begin at a cache line."""
+    memory = np.zeros(count + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + count]
 
 
 def linear(x: Array, weight: Array) -> Array:

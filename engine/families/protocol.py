@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import median
 from typing import TypeAlias
+
+import numpy as np
 
 from intarsia.engine.ipc.messages import Timing
 
@@ -88,7 +89,7 @@ class ReadingSpeed:
     @property
     def tokens_per_s(self) -> float | None:
         """The median tokens per second, None before the first prefill of 64 tokens."""
-        return median(self._measured) if self._measured else None
+        return float(np.median(self._measured)) if self._measured else None
 
     def add(self, num_tokens: int, seconds: float) -> None:
         """Note a prefill, without the time for which it was suspended."""

@@ -85,8 +85,8 @@ def _remove(mark: Path) -> None:
 
 Result = TypeVar("Result")
 
-KERNELS = ("quantize_columns", "run_output", "run_layers")
-_AT_ONCE = (KERNELS[:2], KERNELS[2:])
+KERNELS = ("quantize_columns", "unpack_blocks", "run_output", "run_layers")
+_AT_ONCE = (KERNELS[:3], KERNELS[3:])
 """Each row is compiled one after the other, the rows together. A conversion needs the first one."""
 
 _SUFFIX = ".kernel"

@@ -7,31 +7,28 @@ a few large numbers cost precision only in their own group.
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.kernels.native_kernel import quantize_columns
-from intarsia.engine.kernels.operands import GROUP, Bytes, Floats, Int8Matrices
-from intarsia.engine.kernels.processor import CACHE_LINE, num_lanes
+from intarsia.engine.arrays import aligned_bytes
+from intarsia.engine.kernels.native_kernel import quantize_columns, unpack_blocks
+from intarsia.engine.kernels.operands import BLOCK, BLOCK_BYTES, GROUP, Bytes, Floats, Int8Matrices
+from intarsia.engine.kernels.processor import num_lanes
 
 
 def empty_matrices(count: int, num_out: int, num_in: int) -> Int8Matrices:
-    """Return ``count`` matrices of zeros, to be filled by ``write_rows``."""
+    """Return ``count`` matrices of zeros, to be filled by ``write_rows``.
+
+    Panels begin at a cache line.
+    """
     lanes = num_lanes()
     num_panels = -(-num_out // lanes)
     num_groups = -(-num_in // GROUP)
-    padded = num_panels * lanes
+    padded, panel_bytes = num_panels * lanes, num_groups * GROUP * lanes
     return Int8Matrices(
-        panels=_aligned(count, num_panels, num_groups * GROUP * lanes),
+        panels=aligned_bytes(count * num_panels * panel_bytes).reshape(-1, num_panels, panel_bytes),
         column_scales=np.zeros((count, padded), np.float32),
         biases=np.zeros((count, padded), np.float32),
         num_out=num_out,
         num_groups=num_groups,
     )
-
-
-def _aligned(*size: int) -> Bytes:
-    # Panels begin at a cache line.
-    memory = np.zeros(int(np.prod(size)) + CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
-    return memory[start : start + int(np.prod(size))].reshape(size)
 
 
 def write_rows(
@@ -49,6 +46,15 @@ def write_rows(
     if bias is not None:
         matrices.biases[index, rows] = bias
     quantize_columns.bind(weight, panels, matrices.column_scales[index, rows])()
+
+
+def unpacked_rows(blocks: Bytes, format_name: str) -> Floats:
+    """Return the numbers of rows (rows, bytes) in one of llama.cpp's ``BLOCK_BYTES`` formats."""
+    parts = blocks.reshape(len(blocks), -1, BLOCK_BYTES[format_name])
+    scales = np.ascontiguousarray(parts[..., :2]).view(np.float16)[..., 0].astype(np.float32)
+    numbers = np.empty((len(blocks), scales.shape[1] * BLOCK), np.float32)
+    unpack_blocks.bind(blocks, scales, numbers)()
+    return numbers
 
 
 def picked_rows(matrices: Int8Matrices, rows: npt.NDArray[np.int64]) -> Int8Matrices:

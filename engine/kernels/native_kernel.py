@@ -141,3 +141,4 @@ run_layers = NativeKernel(
 )
 run_output = NativeKernel("run_output", _WORK, _MATRICES, _FLOATS[2], _INT8_ROWS, _FLOATS[2])
 quantize_columns = NativeKernel("quantize_columns", _FLOATS[2], _array(np.uint8, 2), _FLOATS[1])
+unpack_blocks = NativeKernel("unpack_blocks", _array(np.uint8, 2), _FLOATS[2], _FLOATS[2])

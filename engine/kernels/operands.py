@@ -17,6 +17,10 @@ Bytes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 GROUP = 64
 """Numbers of a row that share a scale. With 32 the products take an eighth longer."""
 
+BLOCK = 32
+BLOCK_BYTES = {"Q8_0": 34, "Q5_0": 22}
+"""Numbers and bytes of a block in llama.cpp's formats."""
+
 MAX_TILE_ROWS = 8
 """Rows of the largest tile: their sums stay in registers. The rows that remain take a tile of a
 power of two, so int8 rows and their products need this many rows to spare."""

@@ -5,8 +5,6 @@ from functools import cache
 
 from llvmlite import binding
 
-CACHE_LINE = 64  # bytes
-
 
 @dataclass(frozen=True, slots=True)
 class DotProduct:

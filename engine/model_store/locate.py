@@ -39,13 +39,13 @@ from intarsia.engine.model_store.checkpoint import (
 )
 from intarsia.engine.model_store.download import fetch_hub_folder, lent_file, making_ready
 from intarsia.engine.model_store.gguf.convert import (
+    FUSED_FORMAT,
     ChangeRows,
     Conversion,
     convert,
     converted_folder,
     problem_of_conversion,
 )
-from intarsia.engine.model_store.gguf.read import FUSED_FORMAT
 
 RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
 """Takes a tuning's file and the model's config; returns how the tuning changes a matrix's rows."""

@@ -1,6 +1,5 @@
 """Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from intarsia.engine.cache.own_file import sha256_of
@@ -106,17 +105,20 @@ def _load_masked_causal(
     # The configured drafter belongs to the configured model, not to another that a request names.
     configured = config.drafter if model == config.model else None
     drafter = configured or folder.drafter
-    with ThreadPoolExecutor(1) as beside:  # weights are read while the tokenizer holds the GIL
-        reading = beside.submit(_read_tokenizer, folder, shape)
-        try:
-            loaded = load_backbone(folder, shape, config.dtype, config.device, drafter=drafter)
-        finally:
-            tokenizer = reading.result()  # its fault counts first
+    tokenizers: list[FimTokenizer] = []
+    loaded = load_backbone(
+        folder,
+        shape,
+        config.dtype,
+        config.device,
+        drafter=drafter,
+        meanwhile=lambda: tokenizers.append(_read_tokenizer(folder, shape)),
+    )
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
         OpenContext(loaded.backbone, cache_tokens=config.cache_tokens),
-        tokenizer,
+        tokenizers[0],
         ModelInfo(
             name=folder.name,
             family="masked block diffusion on a causal backbone",

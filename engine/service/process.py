@@ -2,6 +2,7 @@
 
 import asyncio
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -55,9 +56,13 @@ def load_default_filler(config: EngineConfig, model: str, on_progress: Progress)
         from intarsia.engine.remote.filler import load_remote
 
         return load_remote(config, name, on_progress)
-    from intarsia.engine.service.load_filler import load_filler
+    gc.disable()  # modules and vocabularies are a million objects, none of them garbage
+    try:
+        from intarsia.engine.service.load_filler import load_filler
 
-    return load_filler(config, model, on_progress)
+        return load_filler(config, model, on_progress)
+    finally:
+        gc.enable()
 
 
 def check_default_model(config: EngineConfig, model: str, on_progress: Progress) -> None:

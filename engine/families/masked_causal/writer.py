@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,8 @@ class Answer:
     @property
     def mean_entropy(self) -> float:
         """Nats per committed token."""
-        return fmean(self.hole.entropies[: self.hole.num_committed] or [0.0])
+        committed = self.hole.entropies[: self.hole.num_committed]
+        return sum(committed) / max(1, len(committed))
 
 
 class HoleWriter:

@@ -17,7 +17,7 @@ from numba import typeof
 from intarsia.engine.kernels import native_kernel, processor
 from intarsia.engine.kernels.compile_cache import KERNELS, compile_kernel
 from intarsia.engine.kernels.compiled.forward import run_layers, run_output
-from intarsia.engine.kernels.compiled.quantize import quantize_columns
+from intarsia.engine.kernels.compiled.quantize import quantize_columns, unpack_blocks
 from intarsia.engine.kernels.prebuilt import (
     FOLDER,
     PROCESSORS,
@@ -30,7 +30,7 @@ from intarsia.engine.kernels.prebuilt import (
 
 def compiled(name: str) -> bytes:
     """Return a kernel's symbol, a line break, and the object file that has it."""
-    kernels = {it.__name__: it for it in (run_layers, run_output, quantize_columns)}
+    kernels = {it.__name__: it for it in (run_layers, run_output, quantize_columns, unpack_blocks)}
     example = getattr(native_kernel, name).example
     entry = kernels[name]
     # Python does not call it by numba's own ways.

@@ -11,13 +11,14 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic, overload
 
+from intarsia.engine.arrays import CACHE_LINE
 from intarsia.engine.kernels.compiled.vector_writer import (
     FLOAT,
     I32,
     VectorWriter,
 )
 from intarsia.engine.kernels.operands import GROUP, BlockAt, RowsAt, Strided
-from intarsia.engine.kernels.processor import CACHE_LINE, dot_product
+from intarsia.engine.kernels.processor import dot_product
 
 BLOCK_ROWS = 6
 """Rows of the largest tile. With two panels, 12 sums of a group, 12 sums of all groups, two vectors

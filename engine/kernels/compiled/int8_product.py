@@ -5,6 +5,7 @@ after panel: these products are as fast as memory is read. A row's products are 
 in both.
 """
 
+from intarsia.engine.arrays import CACHE_LINE
 from intarsia.engine.kernels.compiled import microkernels
 from intarsia.engine.kernels.compiled.block_tile import (
     BLOCK_ROWS,
@@ -16,7 +17,7 @@ from intarsia.engine.kernels.compiled.block_tile import (
 from intarsia.engine.kernels.compiled.intrinsics import kernel
 from intarsia.engine.kernels.compiled.work_units import claim, done, wait_for
 from intarsia.engine.kernels.operands import FEW_ROWS, MAX_TILE_ROWS, BlockAt, RowsAt, Strided
-from intarsia.engine.kernels.processor import CACHE_LINE, num_lanes
+from intarsia.engine.kernels.processor import num_lanes
 
 _UNITS_PER_THREAD = 8
 

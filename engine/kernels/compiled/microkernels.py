@@ -11,13 +11,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from intarsia.engine.arrays import CACHE_LINE
 from intarsia.engine.kernels.compiled.vector_writer import (
     FLOAT,
     I32,
     VectorWriter,
 )
 from intarsia.engine.kernels.operands import GROUP, RowsAt, Strided
-from intarsia.engine.kernels.processor import CACHE_LINE
 
 _STEPS = GROUP // 4
 _STEPS_AHEAD = 128  # of keys or values to prefetch

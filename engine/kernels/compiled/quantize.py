@@ -1,4 +1,4 @@
-"""Quantize the rows of a matrix, and those that are multiplied."""
+"""Quantize the rows of a matrix, and those that are multiplied; unpack llama.cpp's blocks."""
 
 import numpy as np
 
@@ -8,10 +8,11 @@ from intarsia.engine.kernels.compiled.intrinsics import (
     kernel,
     nearest,
 )
-from intarsia.engine.kernels.operands import GROUP
+from intarsia.engine.kernels.operands import BLOCK, BLOCK_BYTES, GROUP
 from intarsia.engine.kernels.processor import num_lanes, zero_point
 
 _MAX_INT8 = 127
+_Q8_0_BYTES = BLOCK_BYTES["Q8_0"]
 _MIN_SCALED = 1e-9  # the largest number of a row of zeros counts as this
 
 
@@ -57,3 +58,28 @@ def quantize_row(numbers, row, rows):
             target[k] = 0
         rows.scales[row * rows.num_groups + group] = largest / np.float32(_MAX_INT8)
         rows.zeros[row * rows.num_groups + group] = -zero_point() * total
+
+
+@kernel
+def unpack_blocks(blocks, scales, numbers):
+    """Write rows of numbers from blocks of 32 as llama.cpp stores them: Q8_0, or else Q5_0.
+
+    A block is its scale in float16, which is given apart in float32; for Q5_0 the fifth bits; then
+    the numbers, which Q5_0 stores in halves of bytes, the first sixteen in the low ones.
+    """
+    num_bytes = blocks.shape[1] // scales.shape[1]
+    for row in range(blocks.shape[0]):
+        for block in range(scales.shape[1]):
+            stored = blocks[row, block * num_bytes : (block + 1) * num_bytes]
+            target = numbers[row, block * BLOCK : (block + 1) * BLOCK]
+            scale = scales[row, block]
+            if num_bytes == _Q8_0_BYTES:
+                for k in range(BLOCK):
+                    target[k] = np.float32(np.int8(stored[2 + k])) * scale
+            else:
+                for k in range(BLOCK // 2):
+                    byte = np.int32(stored[6 + k])
+                    low = np.int32(stored[2 + k // 8]) >> (k % 8) & 1
+                    high = np.int32(stored[4 + k // 8]) >> (k % 8) & 1
+                    target[k] = np.float32((byte & 15 | low << 4) - 16) * scale
+                    target[BLOCK // 2 + k] = np.float32((byte >> 4 | high << 4) - 16) * scale

@@ -16,13 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.arrays import Array, to_bfloat16
+from intarsia.engine.arrays import CACHE_LINE, Array, to_bfloat16
 from intarsia.engine.cache.folder import (
     cache_folder,
     plain_disk_faults,
@@ -32,13 +32,13 @@ from intarsia.engine.cache.folder import (
 from intarsia.engine.cache.own_file import SEAL_BYTES, Seals, open_seals, sha256_of
 from intarsia.engine.cache.progress import Progress, exclusive
 from intarsia.engine.ipc.ownership import weakness_of
-from intarsia.engine.model_store.gguf.read import (
-    FUSED_FORMAT,
-    FusedTensor,
-    GgufModel,
-    read_gguf_model,
-)
-from intarsia.engine.model_store.gguf.tensors import GgufFile
+
+if TYPE_CHECKING:
+    from intarsia.engine.model_store.gguf.read import FusedTensor, GgufModel
+    from intarsia.engine.model_store.gguf.tensors import GgufFile
+
+FUSED_FORMAT = "intarsia-fused-1"
+"""Of our own layout: matrices with the same input are joined."""
 
 _SEAL_NAME = "intarsia.seal"
 _SMALL = ("config.json", "tokenizer.json")
@@ -132,7 +132,6 @@ CONVERSION_VERSION = 1
 """Raised whenever the written content changes: models are then converted again, to new folders."""
 
 _FOLDER_MODE, _FILE_MODE = 0o755, 0o644  # whatever the umask: no one else writes there
-_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
 _BYTES_PER_NUMBER = 2
 
 
@@ -142,7 +141,7 @@ class Conversion:
 
     name: str  # of the format, in the folder's name
     fits: Callable[[Mapping[str, Any]], bool]  # a config; another model stays in bfloat16
-    write: Callable[[GgufModel, ChangeRows, Path, Progress], None]
+    write: "Callable[[GgufModel, ChangeRows, Path, Progress], None]"
 
 
 def converted_folder(key: str) -> Path:
@@ -162,6 +161,9 @@ def convert(
 
     ``change_for`` takes the config and returns how to change the rows before they are rounded.
     """
+
+    # Imported here, as only a conversion needs to read such files.
+    from intarsia.engine.model_store.gguf.read import read_gguf_model
 
     def write(partial: Path) -> None:
         on_progress(f"reading {gguf.name}", None)
@@ -199,6 +201,7 @@ def _make(folder: Path, write: Callable[[Path], None]) -> None:
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(mode=_FOLDER_MODE)
+    was_collecting = gc.isenabled()
     gc.disable()  # a vocabulary is a million objects, none of them garbage: a second of the work
     try:
         write(partial)
@@ -213,7 +216,8 @@ def _make(folder: Path, write: Callable[[Path], None]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     finally:
-        gc.enable()
+        if was_collecting:
+            gc.enable()
 
 
 def _sync(path: Path) -> None:
@@ -237,7 +241,9 @@ def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
     return rows
 
 
-def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress: Progress) -> None:
+def _write_tensors(
+    model: "GgufModel", change: ChangeRows, path: Path, on_progress: Progress
+) -> None:
     tensors = model.tensors
     with path.open("wb") as file:
         listed = ((it.name, "BF16", it.shape, _num_bytes(it)) for it in tensors)
@@ -262,16 +268,16 @@ def header_of(
         begin, end = end, end + num_bytes
         entries[name] = {"dtype": format_, "shape": list(shape), "data_offsets": [begin, end]}
     text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
+    text += b" " * (-(len(text) + 8) % CACHE_LINE)
     return len(text).to_bytes(8, "little") + text
 
 
-def _num_bytes(tensor: FusedTensor) -> int:
+def _num_bytes(tensor: "FusedTensor") -> int:
     return _BYTES_PER_NUMBER * math.prod(tensor.shape)
 
 
 def bfloat16_rows(
-    source: GgufFile, tensor: FusedTensor, change: ChangeRows, *, run: Any = map
+    source: "GgufFile", tensor: "FusedTensor", change: ChangeRows, *, run: Any = map
 ) -> Iterator[Array]:
     """Yield the changed rows of a tensor, as the bits of bfloat16 numbers.
 

@@ -19,8 +19,6 @@ from tokenizers import (
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.gguf.tensors import GgufFile
 
-FUSED_FORMAT = "intarsia-fused-1"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FusedTensor:

@@ -12,6 +12,7 @@ from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, dequantize
 from intarsia.engine.errors import ModelError
 
 _CHUNK_ELEMENTS = 256 * 1024  # what a cache holds
+_CHUNK_ROWS = 64  # a chunk has whole panels of an int8 matrix
 _MAX_VALUES = 5_000_000
 """In the metadata: a large vocabulary with its merges has a million."""
 
@@ -109,20 +110,27 @@ class GgufFile:
     def slices(self, name: str) -> list[slice]:
         """Return the rows of a tensor in chunks; a vector is one chunk."""
         num_rows, shape = len(self._tensors[name].data), self.shapes[name]
-        step = num_rows if len(shape) == 1 else max(1, _CHUNK_ELEMENTS // shape[-1])
+        step = num_rows
+        if len(shape) > 1:
+            step = max(1, _CHUNK_ELEMENTS // shape[-1] // _CHUNK_ROWS) * _CHUNK_ROWS
         return [slice(start, start + step) for start in range(0, num_rows, step)]
 
     def rows(self, name: str, chunk: slice) -> npt.NDArray[np.float32]:
         """Return a chunk of rows as float32."""
-        tensor, order = self._tensors[name], self._row_orders.get(name)
-        picked = tensor.data[chunk if order is None else order[chunk]]
-        result: npt.NDArray[np.float32] = dequantize(picked, tensor.tensor_type)
+        result: npt.NDArray[np.float32] = dequantize(
+            self.stored(name, chunk), self._tensors[name].tensor_type
+        )
         return result
 
-    def blocks(self, name: str) -> npt.NDArray[np.uint8] | None:
-        """Return a matrix as it is stored, a row in blocks of 8 bits, None if it is not so."""
-        tensor = self._tensors[name]
-        return tensor.data if tensor.tensor_type == GGMLQuantizationType.Q8_0 else None
+    def stored(self, name: str, chunk: slice) -> npt.NDArray[Any]:
+        """Return a chunk of rows as they are stored."""
+        order = self._row_orders.get(name)
+        rows: npt.NDArray[Any] = self._tensors[name].data[chunk if order is None else order[chunk]]
+        return rows
+
+    def format_of(self, name: str) -> str:
+        """Return llama.cpp's name of a tensor's format, such as ``Q8_0``."""
+        return str(GGMLQuantizationType(self._tensors[name].tensor_type).name)
 
     def sample(self, name: str, num_rows: int) -> npt.NDArray[np.float32]:
         """Return ``num_rows`` rows, spread evenly over a matrix, as float32."""

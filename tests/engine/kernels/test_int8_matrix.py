@@ -6,16 +6,22 @@ import sys
 
 import numpy as np
 import pytest
+from gguf import GGMLQuantizationType, dequantize
 from llvmlite import binding
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.kernels import int8_support
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.compiled.block_tile import BLOCK_ROWS, block_panels
-from intarsia.engine.kernels.int8_matrix import empty_matrices, picked_rows, write_rows
+from intarsia.engine.kernels.int8_matrix import (
+    empty_matrices,
+    picked_rows,
+    unpacked_rows,
+    write_rows,
+)
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.native_kernel import run_output
-from intarsia.engine.kernels.operands import FEW_ROWS, GROUP, Floats, Int8Matrices
+from intarsia.engine.kernels.operands import BLOCK_BYTES, FEW_ROWS, GROUP, Floats, Int8Matrices
 from intarsia.engine.kernels.processor import num_lanes
 from intarsia.engine.kernels.thread_team import ThreadTeam
 
@@ -62,6 +68,17 @@ def test_picked_rows_are_those_that_would_be_quantized(count: int) -> None:
     own = quantize_matrix(weight[rows])
     assert np.array_equal(multiply_rows(picked, x, _TEAM)[:, :count], multiply_rows(own, x, _TEAM))
     assert np.array_equal(picked.column_scales, own.column_scales)
+
+
+@pytest.mark.parametrize("format_name", BLOCK_BYTES)
+def test_unpacked_rows_are_what_the_gguf_library_reads(format_name: str) -> None:
+    """Of all bytes that a block may have, and scales of every size, but what is no number."""
+    width = BLOCK_BYTES[format_name]
+    blocks = np.random.default_rng(0).integers(0, 256, (40, 3, width), np.uint8)
+    blocks[..., 1] &= 0b10111111
+    stored = blocks.reshape(40, -1)
+    exact = dequantize(stored, GGMLQuantizationType[format_name])
+    assert np.array_equal(unpacked_rows(stored, format_name), exact)
 
 
 def test_the_check_of_this_processor_multiplies_blocks_too(monkeypatch):

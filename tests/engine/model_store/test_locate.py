@@ -29,7 +29,7 @@ from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
     is_int8_supported,
     load_int8,
 )
-from intarsia.engine.families.masked_causal.backbone.int8_weights import int8_conversion
+from intarsia.engine.families.masked_causal.backbone.int8_conversion import int8_conversion
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import read_torch_weights
@@ -326,6 +326,11 @@ def test_a_conversion_to_int8_is_what_a_load_would_quantize(
     assert np.array_equal(logits_of(int8), logits_of(fused))
     with pytest.raises(ModelError, match="cannot be read"):
         load_int8(int8, read_shape(int8.config | {"intermediate_size": 7}))
+    weights = int8.weights[0]
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match=r"cannot be read|is damaged"):
+        load_int8(int8, read_shape(int8.config))
     own = save_tuning(tmp_path / "own" / "t.safetensors", fused.path)
     assert locate(f"toy+{own}", quiet, conversion=int8_conversion()).path == fused.path
 
@@ -382,6 +387,13 @@ def test_a_gguf_file_is_converted_once_and_again_when_it_changes(cache: Path, to
 
     write_gguf(toy_gguf, toy_model("llama", is_tied=True), ToyGguf(architecture="llama"))
     assert locate(str(toy_gguf), quiet).config["model_type"] == "llama"
+
+
+@pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
+def test_joined_matrices_of_which_the_second_begins_within_a_panel_stay_in_bfloat16(toy_catalog):
+    config = locate("toy", quiet).config
+    fitting = [config | {"intermediate_size": size} for size in (96, 100)]
+    assert [int8_conversion().fits(it) for it in fitting] == [True, False]
 
 
 @pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")

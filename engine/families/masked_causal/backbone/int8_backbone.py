@@ -4,6 +4,7 @@ Each row is multiplied by itself, so a row's result does not depend on the other
 speculative and autoregressive decoding give the same text to the bit.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -171,11 +172,15 @@ class Int8Backbone(CausalBackbone):
 
 
 def load_int8(
-    folder: ModelFolder, shape: BackboneShape, *, drafter: Path | None = None
+    folder: ModelFolder,
+    shape: BackboneShape,
+    *,
+    drafter: Path | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> LoadedBackbone:
     """Read a backbone; tune and quantize it, unless that was done at its conversion.
 
-    Raises ModelError.
+    ``meanwhile`` runs while threads read the files. Raises ModelError.
     """
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
     is_int8 = folder.format == INT8_FORMAT
@@ -184,7 +189,11 @@ def load_int8(
     require_memory(needed, free_memory(), folder.name)
     with ThreadPoolExecutor(1) as beside:
         reading = None if drafter is None else beside.submit(read_drafter, drafter, shape)
-        weights = read_int8(folder.weights[0], shape) if is_int8 else _quantized(folder, shape)
+        if is_int8:
+            weights = read_int8(folder.weights[0], shape, meanwhile)
+        else:
+            meanwhile()
+            weights = _quantized(folder, shape)
     backbone = Int8Backbone(
         shape,
         weights,

@@ -21,10 +21,8 @@ from intarsia.engine.families.masked_causal.backbone.int8_backbone import (
     is_int8_supported,
     load_int8,
 )
-from intarsia.engine.families.masked_causal.backbone.int8_weights import (
-    int8_conversion,
-    why_unfit_for_int8,
-)
+from intarsia.engine.families.masked_causal.backbone.int8_conversion import int8_conversion
+from intarsia.engine.families.masked_causal.backbone.int8_weights import why_unfit_for_int8
 from intarsia.engine.families.masked_causal.backbone.interface import LoadedBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.kernels import compile_cache
@@ -43,15 +41,17 @@ def load_backbone(
     device: Device = "auto",
     *,
     drafter: Path | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> LoadedBackbone:
-    """Read and tune a backbone. Raises ModelError.
+    """Read and tune a backbone; ``meanwhile`` runs before it, or beside it where it can.
 
-    It does so where something is missing, misshapen or too large for the memory, and where int8 is
-    asked for and cannot run, or torch is needed and not installed.
+    Raises ModelError where something is missing, misshapen or too large for the memory, and where
+    int8 is asked for and cannot run, or torch is needed and not installed.
     """
     reason = _why_not_int8(folder, shape, dtype, device)
     if reason is None:
-        return load_int8(folder, shape, drafter=drafter)
+        return load_int8(folder, shape, drafter=drafter, meanwhile=meanwhile)
+    meanwhile()
     if dtype == "int8":
         raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
     require_torch(f"{folder.name} is not computed in int8 ({reason})")
