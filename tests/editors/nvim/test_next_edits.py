@@ -97,6 +97,16 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit) -> None:
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 20]
 
 
+def test_a_name_that_was_searched_is_not_drawn_as_found_where_it_would_go(edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("/area<CR>")
+    play(nvim, ("<M-g>", "5:area 5:{size} 6: »"))
+    cell = "(function() vim.cmd.redraw() return vim.api.nvim__inspect_cell(1, 4, 6) end)()"
+    name, searched = nvim.lua(cell)[:2]
+    nvim.lua("vim.cmd.nohlsearch()")
+    assert (name, searched) == tuple(nvim.lua(cell)[:2]) and name == "a" and searched
+
+
 def test_where_nothing_is_left_the_key_goes_to_another_file(edit) -> None:
     nvim = edit("#\n\nz = fetch(url, 30)\n", "other.py")
     nvim.run("vim.o.hidden = true")

@@ -28,7 +28,8 @@ local function open(text)
   vim.api.nvim_buf_set_lines(shown, 0, -1, false, vim.split(text, "\n", { plain = true }))
   vim.bo[shown].modifiable = false
   if vim.fn.bufwinid(shown) == -1 then
-    vim.api.nvim_open_win(shown, false, { split = "right", win = 0 })
+    local window = vim.api.nvim_open_win(shown, false, { split = "right", win = 0 })
+    vim.wo[window].linebreak = true
   end
 end
 

@@ -71,13 +71,20 @@ end
 ---@param buffer integer the current one
 ---@param edit intarsia.NextEdit
 local function draw_difference(buffer, edit)
+  -- What a search found hides a highlight, but no overlay.
+  local is_searched = vim.v.hlsearch == 1 and vim.fn.getreg("/") ~= ""
   for _, range in ipairs(edit.difference.removed) do
     local row, col = cursor.of_position(buffer, range.start)
+    local _, end_col = cursor.of_position(buffer, range["end"])
+    local text = cursor.line_at(buffer, row):sub(col + 1, end_col)
     vim.api.nvim_buf_set_extmark(buffer, namespace, row, col, {
       end_row = row,
-      end_col = select(2, cursor.of_position(buffer, range["end"])),
+      end_col = end_col,
       hl_group = "IntarsiaNextEditRemoved",
       priority = 250, -- above the syntax
+      virt_text = is_searched and not text:find("\t") and { { text, "IntarsiaNextEditRemoved" } }
+        or nil,
+      virt_text_pos = "overlay",
     })
   end
   for _, added in ipairs(edit.difference.added) do
