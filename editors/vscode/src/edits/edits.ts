@@ -123,7 +123,8 @@ async function askForNoise(): Promise<Asked | undefined> {
     { label: "Recast", noise: 0.75, description: "replaces three quarters" },
     { label: "From scratch", noise: 1, description: "replaces everything" },
   ];
-  const custom = { label: "As set", noise: usual, description: `${Math.round(usual * 100)} %` };
+  const share = `replaces ${Math.round(usual * 100)} %, as in your settings`;
+  const custom = { label: "As usual", noise: usual, description: share };
   const first = levels.find(({ noise }) => noise === usual) ?? custom;
   const picked = await window.showQuickPick([first, ...levels.filter((level) => level !== first)], {
     title: "Rewrite the selection",
