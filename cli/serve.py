@@ -1,6 +1,7 @@
 """``intarsia serve``: the language server. Imports nothing else, because an editor waits for it."""
 
 import gc
+import sys
 
 import click
 
@@ -15,6 +16,8 @@ from intarsia.cli.command_table import load
 )
 def command(tcp: str | None) -> int:
     """Serve an editor: the language server, on standard input and output."""
+    if tcp is None and sys.stdin.isatty():
+        click.echo("an editor is to start this and speak LSP to it; Ctrl-C ends it", err=True)
     server = load("intarsia.lsp.method_table")
     gc.freeze()
     code: int = server.serve_stdio() if tcp is None else server.serve_tcp(*_parse_address(tcp))

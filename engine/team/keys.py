@@ -18,7 +18,7 @@ from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _LINE = re.compile(rf"({_NAME.pattern})\s+sha256:([0-9a-f]{{64}})")
 _MAX_BYTES = 4_000_000
-_ADVICE = "name a file of keys"
+_ADVICE = "name a file that `intarsia team key` wrote"
 _PREFIX = "intarsia-"  # so that scanners for secrets can know one
 
 _log = logging.getLogger(__name__)

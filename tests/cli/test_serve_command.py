@@ -1,5 +1,6 @@
 """``intarsia serve`` takes ports of this machine only, and starts without what it does not need."""
 
+import os
 import subprocess
 import sys
 
@@ -29,6 +30,16 @@ def test_an_address_that_others_can_reach_is_refused(word: str):
     result = run("serve", "--tcp", word)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "is reachable from other machines" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pty")
+def test_on_a_terminal_it_says_that_it_waits_for_an_editor():
+    ours, theirs = os.openpty()
+    with subprocess.Popen([*COMMAND, "serve"], stdin=theirs, stderr=subprocess.PIPE) as process:
+        assert b"an editor is to start this" in process.stderr.readline()
+        process.kill()
+    for end in (ours, theirs):
+        os.close(end)
 
 
 @pytest.mark.parametrize("word", ["", "0", "65536", "port", "127.0.0.1:", "１"])
