@@ -1,5 +1,6 @@
 """Text round a hole, and code of other files before it, as token ids, and back."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,24 @@ def test_given_text_is_split_before_its_last_tokens(text: FimTokenizer, given_te
 
 def test_a_padding_row_of_the_matrix_has_no_text(text: FimTokenizer) -> None:
     assert text.bytes_of(text.num_tokens + 5) == b""
+
+
+@pytest.mark.parametrize("added", ["", "☃", "a☃☃b", "é\t"])
+@pytest.mark.parametrize("gap", [4, 40])
+def test_all_tokens_are_listed_as_each_alone(added: str, gap: int, tmp_path: Path) -> None:
+    """Whatever characters an added token has, and where ids are left out."""
+    content = json.loads(toy_tokenizer().to_str())
+    vocab = content["model"]["vocab"]
+    vocab["Ġz"] = max([*vocab.values(), *(it["id"] for it in content["added_tokens"])]) + 1 + gap
+    tokenizer = Tokenizer.from_str(json.dumps(content))
+    if added:
+        tokenizer.add_tokens([AddedToken(added, special=False, normalized=False)])
+    text = saved(tokenizer, tmp_path)
+    alone = [text.bytes_of(token) for token in range(text.num_tokens)]
+    assert [text.id_of(raw) is not None for raw in alone] == [bool(raw) for raw in alone]
+    assert text._bytes == alone
+    assert text.bytes_of(vocab["Ġz"]) == b" z"
+    assert not added or added.encode() in alone
 
 
 def test_a_tokenizer_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
