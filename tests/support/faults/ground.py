@@ -17,7 +17,7 @@ from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.messages import Status
 from intarsia.engine.ipc.stop import stop_engine
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 KEPT_FILES = {"engine.lock", "launch.lock", "engine.log", "engine.log.1"}
 """What an engine that has ended leaves in its folder, for the next one."""
 STALE_FILES = {"engine.sock", "engine.pid"}
