@@ -402,7 +402,11 @@ def test_a_users_own_file_is_converted_to_int8_once(in_blocks, cache, tmp_path, 
     """With its embedding as it is stored, if that is in blocks of 8 bits."""
     toy = ToyGguf(architecture="qwen2", repeats_tied_output=in_blocks)
     file = write_gguf(tmp_path / "own.gguf", toy_model("qwen2", is_tied=True), toy)
-    fused, int8 = (locate(str(file), quiet, conversion=to) for to in (None, int8_conversion()))
+    fused, done = locate(str(file), quiet), []
+    int8 = locate(str(file), lambda _, share: done.append(share), conversion=int8_conversion())
+    shares = [share for share in done if share is not None]
+    assert shares == sorted(set(shares))
+    assert len(shares) > 4 * int8.config["num_hidden_layers"], "a bar that moves with each matrix"
     assert np.array_equal(logits_of(int8), logits_of(fused))
     assert map_tensors(int8.weights)["embed"]().dtype == (np.uint8 if in_blocks else np.uint16)
     stages: list[str] = []

@@ -1,7 +1,8 @@
 """Convert a GGUF file to int8, as this processor multiplies it, so that a start only reads it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,9 +64,13 @@ def _write(model: "GgufModel", change: ChangeRows, path: Path, on_progress: Prog
     ):
         for name, norm in norms.items():
             put(name, 0, norm)
-        for done, (part, names) in enumerate(parts.items()):
-            on_progress("converting the model", done / len(parts))
-            matrices = source.quantized(names, threads)
+        done, num_matrices = count(), sum(map(len, parts.values()))
+        for part, names in parts.items():
+            matrices = source.quantized(
+                names,
+                threads,
+                lambda: on_progress("converting the model", next(done) / num_matrices),
+            )
             for field in FIELDS:
                 put(f"{part}.{field}", 0, getattr(matrices, field))
         for name in embeddings:
@@ -92,8 +97,10 @@ class _Source:
     def empty(self, names: Sequence[str]) -> Int8Matrices:
         return empty_matrices(len(names), *self.tensors[names[0]].shape)
 
-    def quantized(self, names: Sequence[str], threads: ThreadPoolExecutor) -> Int8Matrices:
-        """Return matrices of one size, quantized chunk by chunk."""
+    def quantized(
+        self, names: Sequence[str], threads: ThreadPoolExecutor, on_matrix: Callable[[], None]
+    ) -> Int8Matrices:
+        """Return matrices of one size, quantized by chunks; ``on_matrix`` is called for each."""
         matrices, chunks = self.empty(names), []
         for index, name in enumerate(names):
             bias, first_row = self.read(f"{name}_bias"), 0
@@ -109,7 +116,9 @@ class _Source:
             rows = round_to_bfloat16(np.require(rows, np.float32, ["C", "W"]))
             write_rows(matrices, index, first_row, rows)
 
-        list(threads.map(quantize, *zip(*chunks, strict=True)))
+        finished = threads.map(quantize, *zip(*chunks, strict=True))
+        for _ in groupby(zip(chunks, finished, strict=True), lambda it: it[0][0]):
+            on_matrix()  # its first chunk is done
         return matrices
 
     def _numbers(self, source: str, chunk: slice) -> Floats:
