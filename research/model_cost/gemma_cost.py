@@ -1,29 +1,34 @@
 """Time DiffusionGemma's published shape with random weights on a GPU: no release is needed.
 
-Run it with ``python -m intarsia_research.model_cost.gemma_cost``. Each figure is a line of JSON,
-written as soon as it is known. A case that fails, for lack of memory, is a line with the reason.
+Run it with ``python -m intarsia_research.model_cost.gemma_cost``. Each case is a line of JSON,
+written as soon as it is known: loading, the prefill of a context, a pass over canvases, and the
+same pass as a CUDA graph. A case that fails, for lack of memory, is a line with the reason.
 """
 
 import argparse
+import gc
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from itertools import product
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.device import synchronize
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
 )
 from intarsia.engine.families.diffusion_gemma.quantize import (
-    LowBit,
     quantize_gemma,
     require_low_bit,
 )
@@ -53,56 +58,129 @@ _TOY = {
 }
 _SHAPES = {"published": _PUBLISHED, "toy": _TOY}
 _FIRST_ID = 3  # ids before it are special tokens
+_Format: TypeAlias = Literal["bf16", "fp8", "int4"]
+_FORMATS: tuple[_Format, ...] = get_args(_Format)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Where, how often and until when (``perf_counter``) the cases of one format are timed."""
+
+    device: torch.device
+    repeats: int
+    end: float
+
+    def synchronize(self) -> float:
+        """Return the time when the device has done what it was given."""
+        synchronize(self.device)
+        return time.perf_counter()
+
+    def peak_bytes(self) -> int:
+        """Return the most memory in use since the last call; 0 on a CPU."""
+        if self.device.type != "cuda":
+            return 0
+        peak = torch.cuda.max_memory_allocated(self.device)
+        torch.cuda.reset_peak_memory_stats(self.device)
+        return peak
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; return the exit code."""
+    """Measure and print; return the exit code: 1 where no number format could be loaded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shape", choices=_SHAPES, default="published")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--weights", choices=("bf16", "fp8", "int4"), default="bf16")
+    parser.add_argument("--weights", choices=_FORMATS, nargs="+", default=_FORMATS)
     for name, values in (("context", [1024, 8192]), ("canvas", [32, 64, 256]), ("batch", [1, 4])):
         parser.add_argument(f"--{name}", type=int, nargs="+", default=values)
     parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="limit for all formats")
     options = parser.parse_args(arguments)
-    device, sizes = torch.device(options.device), _SHAPES[options.shape]
+    device, end = torch.device(options.device), time.perf_counter() + options.seconds
+    is_cuda = device.type == "cuda"
+    if is_cuda and not torch.cuda.is_available():
+        parser.error("no CUDA device is usable here: try `--device cpu`")
+    card = torch.cuda.get_device_name(device) if is_cuda else str(device)
+    versions = {name: version(name) for name in ("torch", "transformers")}
+    _write({"what": "device", "name": card, **versions})
+    num_loaded = 0
+    for done, weights in enumerate(options.weights):
+        now = time.perf_counter()
+        until = now + (end - now) / (len(options.weights) - done)
+        num_loaded += _measure_format(weights, options, _Bench(device, options.repeats, until))
+    return 0 if num_loaded else 1
+
+
+def _measure_format(weights: _Format, options: argparse.Namespace, bench: _Bench) -> bool:
+    """Print the cases of one number format; return whether it could be loaded."""
+    started = time.perf_counter()
     try:
-        backbone = DiffusionGemmaBackbone(_load(sizes, options.weights, device))
-    except ModelError as error:
-        parser.error(str(error))
+        gc.collect()  # the model before this one, whose memory is needed
+        if bench.device.type == "cuda":
+            torch.cuda.empty_cache()
+        bench.peak_bytes()
+        model = _load(_SHAPES[options.shape], weights, bench.device)
+        figures = {"seconds": bench.synchronize() - started, "peak_bytes": bench.peak_bytes()}
+    except Exception as error:  # noqa: BLE001 - whatever a card lacks is a result
+        _write({"what": "load", "weights": weights, "missing": _reason(error)})
+        return False
+    num_bytes = sum(tensor.nbytes for tensor in (*model.parameters(), *model.buffers()))
+    _write({"what": "load", "weights": weights, **figures, "weight_bytes": num_bytes})
+    backbone = DiffusionGemmaBackbone(model)
     for context in options.context:
         ids = torch.randint(_FIRST_ID, backbone.vocab_size, (context,)).tolist()
-        case = {"weights": options.weights, "context": context}
-        read = partial(_read, backbone, ids)
-        _measure({"what": "prefill", **case}, read, device, options.repeats)
+        case = {"weights": weights, "context": context}
+        _measure("prefill", case, partial(_reading, backbone, ids), bench)
         for canvas, batch in product(options.canvas, options.batch):
-            run = _pass(backbone, batch, canvas)
-            named = {"what": "pass", **case, "canvas": canvas, "batch": batch}
-            _measure(named, run, device, options.repeats)
-    return 0
+            named = {**case, "canvas": canvas, "batch": batch}
+            _measure("pass", named, partial(_pass, backbone, batch, canvas), bench)
+            if context == options.context[0] and batch == options.batch[0]:
+                _measure("replay", named, partial(_replay, backbone, batch, canvas), bench)
+    return True
+
+
+_Work: TypeAlias = tuple[Callable[[], object], dict[str, float]]
+"""What is timed, and figures that are known before."""
 
 
 def _measure(
-    case: dict[str, object], work: Callable[[], object], device: torch.device, repeats: int
+    what: str, case: dict[str, object], prepare: Callable[[], _Work], bench: _Bench
 ) -> None:
-    """Print the times of the case in milliseconds, or why there are none."""
-    is_cuda = device.type == "cuda"
-    times = []
+    """Print the times of a case in milliseconds, or why there are none."""
+    figures: dict[str, object] = {"what": what, **case}
+    times: list[float] = []
     try:
-        if is_cuda:
-            torch.cuda.reset_peak_memory_stats(device)
-        for _ in range(2 + repeats):
-            started = time.perf_counter()
+        started = time.perf_counter()
+        if started > bench.end:
+            raise TimeoutError("--seconds are over")
+        bench.peak_bytes()
+        work, known = prepare()
+        while len(times) < 3 or (len(times) < 2 + bench.repeats and started < bench.end):
+            started = bench.synchronize()
             work()
-            if is_cuda:
-                torch.cuda.synchronize(device)
-            times.append(1000 * (time.perf_counter() - started))
-        case |= {"median_ms": median(times[2:]), "lowest_ms": min(times[2:]), "repeats": repeats}
-        case["peak_bytes"] = torch.cuda.max_memory_allocated(device) if is_cuda else 0
-    except (MemoryError, RuntimeError) as error:
-        case["missing"] = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    sys.stdout.write(f"{json.dumps(case)}\n")
+            times.append(1000 * (bench.synchronize() - started))
+        figures |= {"median_ms": median(times[2:]), "lowest_ms": min(times[2:]), **known}
+        figures |= {"repeats": len(times) - 2, "peak_bytes": bench.peak_bytes()}
+    except Exception as error:  # noqa: BLE001 - no case ends the others
+        figures["missing"] = _reason(error)
+    _write(figures)
+
+
+def _reason(error: BaseException | None) -> str:
+    """Return what went wrong, and what before it: a failed capture hides its cause."""
+    parts = []
+    while error is not None:
+        parts.append(" ".join(f"{type(error).__name__}: {error}".split())[:300])
+        error = error.__context__
+    return "; after ".join(parts)
+
+
+def _write(figures: dict[str, object]) -> None:
+    sys.stdout.write(f"{json.dumps(figures)}\n")
     sys.stdout.flush()
+
+
+def _reading(backbone: DiffusionGemmaBackbone, ids: list[int]) -> _Work:
+    return partial(_read, backbone, ids), {}
 
 
 def _read(backbone: DiffusionGemmaBackbone, ids: list[int]) -> None:
@@ -110,25 +188,58 @@ def _read(backbone: DiffusionGemmaBackbone, ids: list[int]) -> None:
     backbone.prefill(ids)
 
 
-def _pass(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> Callable[[], Tensor]:
+def _pass(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> _Work:
     """Return a pass over canvases with self-conditioning, after the context in the cache."""
+    ids, logits = _inputs(backbone, batch, canvas)
+    return partial(backbone.predict_many, ids, logits), {}
+
+
+def _inputs(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> tuple[Tensor, Tensor]:
     shape = (batch, canvas)
     ids = torch.randint(_FIRST_ID, backbone.vocab_size, shape, device=backbone.device)
-    logits = torch.randn(*shape, backbone.vocab_size, device=backbone.device).bfloat16()
-    return lambda: backbone.predict_many(ids, logits)
+    logits = torch.randn(*shape, backbone.vocab_size, device=backbone.device)
+    return ids, logits.to(torch.bfloat16)
+
+
+def _replay(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> _Work:
+    """Return the same pass as a CUDA graph, and how far its logits are from those without it."""
+    if backbone.device.type != "cuda":
+        raise ModelError("a CUDA graph needs a CUDA device")
+    static, others = _inputs(backbone, batch, canvas), _inputs(backbone, batch, canvas)
+    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        backbone.predict_many(*static)  # libraries and kernels are loaded outside the capture
+    torch.cuda.current_stream().wait_stream(stream)
+    with torch.cuda.graph(graph):
+        replayed = backbone.predict_many(*static)
+    for kept, other in zip(static, others, strict=True):
+        kept.copy_(other)
+    graph.replay()
+    eager = [backbone.predict_many(*others) for _ in range(2)]
+    off, noise = ((logits - eager[0]).abs().max().item() for logits in (replayed, eager[1]))
+    largest = eager[0].abs().max().item()
+    known = {"largest_difference": off, "of_eager_twice": noise, "largest_logit": largest}
+    return graph.replay, known
 
 
 @torch.no_grad()
-def _load(sizes: dict[str, int], weights: LowBit | Literal["bf16"], device: torch.device) -> Any:
+def _load(sizes: dict[str, int], weights: _Format, device: torch.device) -> Any:
     """Return transformers' model with random weights; encoder and decoder share theirs."""
+    if weights != "bf16":
+        require_low_bit(weights, device)
+    model = _random_model(sizes, device)  # nothing else holds what is replaced here
+    fold_heads(model)
+    if weights != "bf16":
+        quantize_gemma(model, weights, device)
+    return model.eval()
+
+
+def _random_model(sizes: dict[str, int], device: torch.device) -> Any:
     from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
     from transformers import DiffusionGemmaTextConfig as TextConfig
     from transformers.models.gemma4 import Gemma4VisionConfig
 
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError("no CUDA device is usable here: try `--device cpu`")
-    if weights != "bf16":
-        require_low_bit(weights, device)
     vision = Gemma4VisionConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1)
     config = DiffusionGemmaConfig(text_config=TextConfig(**sizes), vision_config=vision)
     with torch.device("meta"):
@@ -145,10 +256,7 @@ def _load(sizes: dict[str, int], weights: LowBit | Literal["bf16"], device: torc
         for name, buffer in module.named_buffers(recurse=False):
             setattr(module, name, torch.ones_like(buffer, device=device))
     model.apply(model._init_weights)  # the rotary frequencies too
-    fold_heads(model)
-    if weights != "bf16":
-        quantize_gemma(model, weights, device)
-    return model.eval()
+    return model
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The programs that time passes measure every case, and say what they cannot measure."""
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,25 +12,43 @@ from intarsia_research.model_cost import gemma_cost, time_passes
 from intarsia_research.model_cost.pass_cost import PassFigures, main
 
 
-@pytest.mark.parametrize("weights", ["bf16", "int4"])
-def test_each_case_is_a_line(weights, capsys):
-    toy = ["--shape", "toy", "--device", "cpu", "--weights", weights, "--repeats", "1"]
-    cases = ["--context", "40", "--canvas", "4", "8", "--batch", "2"]
+def measured(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[dict[str, Any]]]:
+    """Return the exit code and the lines after the device's."""
+    toy = ["--shape", "toy", "--device", "cpu", "--repeats", "1", "--canvas", "4", "8"]
     with torch.random.fork_rng(devices=[]):
-        assert gemma_cost.main([*toy, *cases]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(line["what"], line.get("canvas")) for line in lines] == [
-        ("prefill", None),
-        ("pass", 4),
-        ("pass", 8),
-    ]
-    assert all(line["median_ms"] >= line["lowest_ms"] > 0 for line in lines)
+        code = gemma_cost.main([*toy, "--batch", "2", *options])
+    device, *lines = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (device["what"], device["name"]) == ("device", "cpu")
+    return code, lines
 
 
-def test_fp8_without_a_card_for_it_is_one_line(capsys):
-    with pytest.raises(SystemExit):
-        gemma_cost.main(["--shape", "toy", "--device", "cpu", "--weights", "fp8"])
-    assert "fp8 needs an NVIDIA card" in capsys.readouterr().err
+def test_each_case_of_each_format_is_a_line_whatever_failed_before(capsys):
+    """No device here multiplies float8, and nothing can be read of a context of no tokens."""
+    code, lines = measured(capsys, "--context", "0", "40")
+    assert code == 0
+    cases = ["prefill", ("pass", 4), ("pass", 8)]
+    found: dict[str, list[Any]] = {}
+    for line in lines:
+        if line["what"] == "replay":
+            assert line["missing"] == "ModelError: a CUDA graph needs a CUDA device"
+            continue
+        at = (line["what"], line["canvas"]) if "canvas" in line else line["what"]
+        found.setdefault(line["weights"], []).append((line.get("context"), at))
+        assert ("missing" in line) == (line["weights"] == "fp8" or line.get("context") == 0)
+        assert "median_ms" not in line or line["median_ms"] >= line["lowest_ms"] > 0
+    load = (None, "load")
+    every = [load, *((context, case) for context in (0, 40) for case in cases)]
+    assert found == {"bf16": every, "fp8": [load], "int4": every}
+    bf16, int4 = (line["weight_bytes"] for line in lines if "weight_bytes" in line)
+    assert int4 < 0.4 * bf16
+
+
+def test_no_format_or_no_time_is_said_in_lines(capsys):
+    code, (load,) = measured(capsys, "--weights", "fp8")
+    assert code == 1 and "fp8 needs an NVIDIA card" in load["missing"]
+    code, (_, *cases) = measured(capsys, "--weights", "int4", "--context", "8", "--seconds", "0")
+    assert code == 0 and len(cases) == 5
+    assert {case["missing"] for case in cases} == {"TimeoutError: --seconds are over"}
 
 
 def test_a_model_that_is_none_is_one_line(capsys: pytest.CaptureFixture[str]):
