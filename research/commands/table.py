@@ -26,6 +26,9 @@ class LaboratoryCommands(CommandTable):
         ),
         "corpus": CommandRow("intarsia_research.commands.corpus", "Build a training corpus."),
         "train": CommandRow("intarsia_research.commands.train", "Train weights on a corpus."),
+        "uniform": CommandRow(
+            "intarsia_research.commands.uniform", "Measure a model that sees token ids alone."
+        ),
     }
     program = "python -m intarsia_research"
 

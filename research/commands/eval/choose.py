@@ -11,7 +11,7 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.commands.baselines import BaselineName, baseline_named
 from intarsia_research.commands.eval.context import NO_CONTEXT, chunk_options, gives_names
-from intarsia_research.commands.eval.options import EvalRequest
+from intarsia_research.commands.eval.options import CaseRequest, EvalRequest
 from intarsia_research.commands.eval.window import window_name
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
@@ -122,7 +122,7 @@ HUMANEVAL_ADDRESS = "https://github.com/openai/human-eval-infilling/raw/master/d
 _CHECKOUT_FOLDER = Path(__file__).parents[3] / "tests" / "data" / "human-eval-infilling"
 
 
-def read_cases(request: EvalRequest) -> list[Case]:
+def read_cases(request: CaseRequest) -> list[Case]:
     """Return the cases of all requested sets. Raise CliError or EvaluationFault."""
     names = request.sets or ([] if request.repositories or request.clones else ["builtin"])
     cases = [case for name in names for case in _set_cases(name, request)]
@@ -135,7 +135,7 @@ def read_cases(request: EvalRequest) -> list[Case]:
     return cases
 
 
-def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
+def _set_cases(name: str, request: CaseRequest) -> Sequence[Case]:
     if name in PACKAGE_SETS:
         return package_cases(
             PACKAGE_SETS[name],
@@ -163,7 +163,7 @@ def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
     return chosen[: request.limit]
 
 
-def _repository_cases(request: EvalRequest) -> list[Case]:
+def _repository_cases(request: CaseRequest) -> list[Case]:
     return repository_cases(
         request.repositories,
         languages=request.languages or None,
@@ -173,7 +173,7 @@ def _repository_cases(request: EvalRequest) -> list[Case]:
     )
 
 
-def _commit_cases(clone: str, request: EvalRequest) -> list[Case]:
+def _commit_cases(clone: str, request: CaseRequest) -> list[Case]:
     path, at, revision = clone.rpartition("@")
     if not at or Path(clone).exists():
         path, revision = clone, "HEAD"

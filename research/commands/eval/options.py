@@ -27,17 +27,23 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvalRequest:
-    """Which holes to fill, with which systems. The fields are the options' parameter names."""
+class CaseRequest:
+    """Which holes to fill. The fields are the options' parameter names."""
 
-    sets: Sequence[str]
-    repositories: Sequence[Path]
-    clones: Sequence[str]
-    languages: Sequence[str]
-    kinds: Sequence[CaseKind]
-    limit: int | None
-    seed: int
-    humaneval: Path | None
+    sets: Sequence[str] = ()
+    repositories: Sequence[Path] = ()
+    clones: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    kinds: Sequence[CaseKind] = ()
+    limit: int | None = None
+    seed: int = 7
+    humaneval: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvalRequest(CaseRequest):
+    """Which holes to fill, with which systems."""
+
     decodings: Sequence[Decoding]
     windows: Sequence[Budget]
     contexts: Sequence[str]

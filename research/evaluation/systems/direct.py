@@ -115,7 +115,7 @@ class DirectClient:
             return failed(str(failure), _ms_since(started))
         except EngineUnavailable as error:
             raise EvaluationFault(str(error)) from error
-        return _answer(found, work, _ms_since(started))
+        return answer_of(found, work, _ms_since(started))
 
     def _options_for(self, case: Case, plan: FillPlan) -> FillOptions:
         """Return the options with what the project tells; it is read, however long that takes."""
@@ -166,7 +166,8 @@ def described_context(context: WithContext | None) -> dict[str, str]:
     }
 
 
-def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> Answer:
+def answer_of(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> Answer:
+    """Return the answer with what was found, its cost, and the time until it was there."""
     return Answer(
         text="" if isinstance(found, NoSuggestion) else found.text,
         reason=found.reason if isinstance(found, NoSuggestion) else None,
