@@ -1,4 +1,4 @@
-"""A fixture for tests of tiny models: torch computes on one thread, as more would only wait.
+"""Where torch computes in tests of tiny models: on one thread, as more would only wait, or a card.
 
 A conftest.py that imports ``one_thread`` applies it to every module of its folder.
 """
@@ -7,6 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+
+ON_CARD = (
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA card"),
+)
+DEVICES = ["cpu", pytest.param("cuda", marks=ON_CARD)]
 
 
 @pytest.fixture(scope="module", autouse=True)

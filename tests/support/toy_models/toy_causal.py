@@ -149,15 +149,17 @@ def toy_backbone(
     *,
     matrices: Literal["plain", "int8"] = "plain",
     dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
 ) -> CausalBackbone:
-    """Return the folder's model as we run it, its rows in ``dtype``."""
+    """Return the folder's model as we run it, its rows in ``dtype``; a drafter is on the CPU."""
     shape = read_shape(read_config(folder))
     files = [folder / "model.safetensors"]
     if matrices == "int8":
         int8 = quantize_weights(read_weights(files, shape, is_fused=False))
         drafts = drafter and read_drafter(drafter, shape)
         return Int8Backbone(shape, int8, num_threads=2, drafter=drafts)
-    weights = read_torch_weights(files, shape, is_fused=False, dtype=dtype, device=CPU)
+    on = torch.device(device)
+    weights = read_torch_weights(files, shape, is_fused=False, dtype=dtype, device=on)
     drafts = drafter and read_drafter(
         drafter, shape, lambda numbers: torch.tensor(numbers, dtype=dtype)
     )

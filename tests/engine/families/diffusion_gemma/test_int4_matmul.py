@@ -14,6 +14,7 @@ from intarsia.engine.families.diffusion_gemma.quantize import (
     to_int4,
 )
 
+pytestmark = pytest.mark.gpu
 pytest.importorskip("triton", reason="Triton comes with torch for NVIDIA cards")
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from one_thread import DEVICES, ON_CARD
 from tiny_diffusion_gemma import CODE, VOCAB_SIZE, save_tiny_checkpoint, tiny_model
 from torch import Tensor
 
@@ -18,7 +19,7 @@ from intarsia.engine.errors import ModelError, NoRoomError
 from intarsia.engine.families.diffusion_gemma import choose_form
 from intarsia.engine.families.diffusion_gemma import load as gemma_load
 from intarsia.engine.families.diffusion_gemma.load import load_gemma
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone, fold_heads
 from intarsia.engine.families.diffusion_gemma.quantize import (
     LowBit,
     LowBitExperts,
@@ -37,16 +38,6 @@ from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA card"),
-        ],
-    ),
-]
 CPU = torch.device("cpu")
 Usage = namedtuple("Usage", "total used free")
 
@@ -63,7 +54,20 @@ def logits_of(model: Any) -> Tensor:
     canvas = random_canvas(
         [None] * 12, vocab_size=VOCAB_SIZE, generator=torch.Generator().manual_seed(1)
     )
-    return backbone.predict(canvas, None)
+    return backbone.predict_many(canvas.ids[None].to(backbone.device), None)[0].cpu()
+
+
+@pytest.mark.parametrize(
+    ("kind", "tolerance"),
+    [pytest.param(None, 1e-3, marks=ON_CARD), pytest.param("int4", 2e-2, marks=ON_CARD)],
+)
+def test_a_card_predicts_what_the_processor_does(kind: LowBit | None, tolerance: float) -> None:
+    model = tiny_model()
+    if kind is not None:
+        quantize_gemma(model, kind, CPU)
+    fold_heads(model)
+    expected = logits_of(model)
+    assert off(logits_of(model.to("cuda")), expected) < tolerance
 
 
 def test_int4_predicts_as_the_numbers_do_that_it_keeps() -> None:
@@ -110,11 +114,16 @@ def test_experts_take_as_many_bits_as_they_should(kind: LowBit, bits: float) -> 
 
 
 @pytest.mark.usefixtures("cache")  # it keeps what it quantises
-def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("device", "form"),
+    [("cpu", "int4"), *(pytest.param("cuda", it, marks=ON_CARD) for it in ("none", "fp8", "int4"))],
+)
+def test_a_quantised_model_fills_and_says_how_it_is_held(device, form, tmp_path: Path) -> None:
     folder = save_tiny_checkpoint(tmp_path)
-    config = EngineConfig(model=str(folder), device="cpu", dtype="bfloat16", quantize="int4")
+    config = EngineConfig(model=str(folder), device=device, dtype="bfloat16", quantize=form)
     filler = load_filler(config, config.model, lambda stage, fraction: None)
-    assert filler.info.dtype == "bfloat16, int4"
+    assert filler.info.dtype == ("bfloat16" if form == "none" else f"bfloat16, {form}")
+    assert filler.info.device.startswith(device)
     prefix, suffix = CODE.split("first + second")
     filled = filler.fill(Fill(id=7, prefix=prefix, suffix=suffix, max_tokens=8), NO_CONTROL)
     assert (filled.id, filled.num_forwards > 1) == (7, True)
@@ -202,6 +211,7 @@ def test_the_status_says_why_it_runs_there_and_so(tmp_path: Path, monkeypatch) -
         return load_filler(config, config.model, lambda stage, fraction: None).info.notes[:2]
 
     monkeypatch.setattr(choose_form, "free_bytes", lambda device: 2**30)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert notes() == (
         "device: cpu, as no NVIDIA card or Apple GPU is usable",
         "format: float32, as 1.0 GiB are free, float32 needs 0.0",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from one_thread import DEVICES
 from toy_causal import (
     KINDS,
     Kind,
@@ -47,7 +48,7 @@ def inference() -> Iterator[None]:
 def run_causally(backbone: CausalBackbone, cache: KvCache, ids: list[int]) -> torch.Tensor:
     hidden = backbone.forward(frozen_rows(ids, start=len(cache)), cache)
     cache.commit(ids)
-    return torch.as_tensor(backbone.logits(hidden))
+    return torch.as_tensor(backbone.logits(hidden)).cpu()
 
 
 def held(cache: KvCache, length: int) -> torch.Tensor:
@@ -57,9 +58,10 @@ def held(cache: KvCache, length: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_tied", [True, False])
-def test_logits_are_those_of_transformers(kind: Kind, is_tied: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_logits_are_those_of_transformers(kind: Kind, is_tied: bool, device, tmp_path) -> None:
     model = toy_causal_model(kind, seed=3, is_tied=is_tied)
-    backbone = toy_backbone(save_toy(tmp_path / kind, model))
+    backbone = toy_backbone(save_toy(tmp_path / kind, model), device=device)
     ours = run_causally(backbone, backbone.new_cache(), _IDS)
     theirs = model(torch.tensor([_IDS])).logits[0]
     assert theirs.std() > 0.5, "the toy must say something"

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 import torch
+from one_thread import ON_CARD
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from toy_causal import (
@@ -346,6 +347,15 @@ def test_a_hole_is_filled_token_for_token_as_by_transformers(folders: dict[str, 
         assert filled.text == expected, decoding
     assert filled.num_prefilled + filled.num_reused > 2 * WINDOW
     assert len(set(ids)) > 3, "the toy must say something"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=ON_CARD) for name in ALL])
+def test_a_card_fills_as_the_processor_does(folders: dict[str, Path], name: str) -> None:
+    texts = []
+    for device in ("cpu", "cuda"):
+        config = EngineConfig(model=str(folders[name]), device=device, dtype="float32")
+        texts.append(run_fill(load_filler(config, config.model, quiet), fill()).text)
+    assert texts[0] == texts[1] != ""
 
 
 @pytest.mark.parametrize("name", ALL)
