@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -19,21 +20,23 @@ from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.figure_text import NONE, titled_table
+from intarsia_research.evaluation.judge import judge as judge_text
 from intarsia_research.evaluation.record import Recording, Row, write_saved
+from intarsia_research.evaluation.run import run
 from intarsia_research.evaluation.run_tests import run_tests
 from intarsia_research.uniform_study.encoded_cases import (
     CaseSource,
     EncodedCase,
     Header,
     Starts,
-    encode_cases,
+    encode_case,
     read_header,
     write_cases,
 )
 from intarsia_research.uniform_study.judged_answers import (
+    UNBOUND,
     Answers,
     RecordedArm,
-    judged_arm,
     read_answers,
 )
 from intarsia_research.uniform_study.read_cases import default_reader
@@ -72,7 +75,7 @@ def encode(
     source = CaseSource(sets=named, limit=limit, seed=seed, humaneval=folder)
     reader = default_reader()
     starts = Starts(reader.text)
-    cases = encode_cases(_cases(source), reader, starts)
+    cases = [encode_case(case, reader, starts) for case in _cases(source)]
     write_cases(out, Header(source=source, starts=starts.rows), cases)
     output().print(_lengths_table(cases))
     used = {token for case in cases for token in chain(case.context, case.suffix, case.truth)}
@@ -93,23 +96,27 @@ def judge(cases_file: Path, answers_file: Path, out: Path, is_executed: bool | N
     """Judge each arm's answers, and write a run of `eval` for each."""
     cases, answers = _cases(read_header(cases_file).source), read_answers(answers_file)
     _require_known(answers, cases)
-    sandbox = choose_sandbox(cases, is_executed=is_executed)
-    settings = {"cases": str(cases_file), "answers": str(answers_file)}
-    reader, recordings, rows = default_reader(), dict[str, Recording](), list[Row]()
+    sandbox, reader = choose_sandbox(cases, is_executed=is_executed), default_reader()
+    arms = [RecordedArm(name, lines, reader) for name, lines in answers.items()]
     out.mkdir(parents=True, exist_ok=True)
+    recording = Recording(
+        machine=describe_machine(),
+        settings={"cases": str(cases_file), "answers": str(answers_file)},
+        systems=[arm.info for arm in arms],
+    )
     with termination_as_interrupt(), LoadBar(notices()) as bar:
-        for name, lines in answers.items():
-            arm = RecordedArm(name, lines, reader)
-            recordings[name] = Recording(machine=describe_machine(), settings=settings)
-            recordings[name].systems.append(arm.info)
-            answered = [case for case in cases if (case.set, case.id) in lines]
-            rows += asyncio.run(judged_arm(arm, answered, bar.update))
+        for number, arm in enumerate(arms):
+            bar.update(f"reading {arm.name}", number / len(arms))
+            answered = [case for case in cases if (case.set, case.id) in answers[arm.name]]
+            recording.rows += asyncio.run(run(answered, [arm], judge=judge_text))
         if sandbox is not None:
-            rows = run_tests(rows, cases, sandbox, bar.update)
-    for name, recording in recordings.items():
-        recording.rows = [row for row in rows if row.system == name]
-        write_saved(recording.as_run(), out / f"{name}.json")
-    output().print(_arms_table(rows, answers))
+            recording.rows = run_tests(recording.rows, cases, sandbox, bar.update)
+    for info in recording.systems:
+        rows = [row for row in recording.rows if row.system == info.name]
+        write_saved(
+            replace(recording, systems=[info], rows=rows).as_run(), out / f"{info.name}.json"
+        )
+    output().print(_arms_table(recording.rows, answers))
     return ExitCode.OK
 
 
@@ -150,26 +157,27 @@ def _lengths_table(cases: Sequence[EncodedCase]) -> Table:
 
 def _arms_table(rows: Sequence[Row], answers: Answers) -> Table:
     table = titled_table("answers", "arm")
-    for name in ("set", "holes", "exact", "pass@1", "empty", "forwards", "steps"):
+    for name in ("set", "holes", "exact", "pass@1", "empty", "unbound", "forwards", "steps"):
         table.add_column(name, justify="left" if name == "set" else "right")
     for arm, name in dict.fromkeys((row.system, row.set) for row in rows):
         of_set = [row for row in rows if (row.system, row.set) == (arm, name)]
-        passed = [row.judgement.passed for row in of_set if row.judgement.passed is not None]
+        judged = [row.judgement for row in of_set]
         lines = [answers[arm][name, row.case][0] for row in of_set]
         table.add_row(
             *(arm, name, str(len(of_set))),
-            _percent(row.judgement.is_exact for row in of_set),
-            _percent(passed),
-            _percent(row.judgement.is_empty for row in of_set),
+            _percent(it.is_exact for it in judged),
+            _percent(it.passed for it in judged),
+            _percent(it.is_empty for it in judged),
+            _percent(row.reason == UNBOUND.reason for row in of_set),
             _mean(line.num_forwards for line in lines),
             _mean(line.num_steps for line in lines),
         )
     return table
 
 
-def _percent(flags: Iterable[bool]) -> str:
-    listed = list(flags)
-    return f"{100 * mean(listed):.1f} %" if listed else NONE
+def _percent(flags: Iterable[bool | None]) -> str:
+    share = _mean(None if flag is None else 100.0 * flag for flag in flags)
+    return share if share == NONE else f"{share} %"
 
 
 def _mean(values: Iterable[float | None]) -> str:

@@ -83,12 +83,8 @@ class Starts:
         return self._found[healed][0]
 
 
-def encode_cases(cases: Sequence[Case], reader: CaseReader, starts: Starts) -> list[EncodedCase]:
-    """Return the cases in order; their starts are added to the table."""
-    return [_encoded(case, reader, starts) for case in cases]
-
-
-def _encoded(case: Case, reader: CaseReader, starts: Starts) -> EncodedCase:
+def encode_case(case: Case, reader: CaseReader, starts: Starts) -> EncodedCase:
+    """Return the case; its start is added to the table."""
     task = reader.read(case)
     if isinstance(task, NoSuggestion):
         return EncodedCase(set=case.set, case=case.id, reason=task.reason)

@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +18,7 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer
 from intarsia_research.evaluation.case import Case
-from intarsia_research.evaluation.judge import judge
-from intarsia_research.evaluation.record import Row, SystemInfo
-from intarsia_research.evaluation.run import run
+from intarsia_research.evaluation.record import SystemInfo
 from intarsia_research.evaluation.systems.direct import answer_of
 from intarsia_research.uniform_study.read_cases import CaseReader, CaseTask
 
@@ -141,10 +139,3 @@ def _is_bound(text: FimTokenizer, task: CaseTask, ids: Sequence[int]) -> bool:
             break
         written += text.bytes_of(token)
     return written.startswith(task.fill.healed)
-
-
-async def judged_arm(
-    arm: RecordedArm, cases: Sequence[Case], tell: Callable[[str, float], None]
-) -> tuple[Row, ...]:
-    """Return a judged row for each of the cases; their tests are run elsewhere."""
-    return await run(cases, [arm], judge=judge, on_progress=lambda it: tell(it.in_words, it.share))
