@@ -151,7 +151,7 @@ class TorchBackbone(CausalBackbone):
         # A group's query heads become rows of one head, so that the keys are read once for all.
         q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
         mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=shared.bias)
-        mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
+        mixed = mixed.reshape(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
         return F.linear(mixed, layer.o)
 
     def _feed_forward(self, x: Tensor, layer: LayerWeights) -> Tensor:

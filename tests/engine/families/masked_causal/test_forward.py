@@ -6,9 +6,11 @@ Compiled ones agree with torch's; no result of a frozen row depends on other row
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from one_thread import DEVICES
 from toy_causal import (
     KINDS,
@@ -75,6 +77,19 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
     cache = backbone.new_cache()
     parts = [run_causally(backbone, cache, _IDS[i : i + 7]) for i in range(0, len(_IDS), 7)]
     torch.testing.assert_close(torch.cat(parts), whole, atol=1e-4, rtol=1e-4)
+
+
+def test_the_layout_that_attention_returns_does_not_matter(monkeypatch, toy, drafter) -> None:
+    """torch's kernels for cards write (1, rows, heads, head_dim), those for CPUs heads first."""
+    expected = drafts_after(toy_backbone(toy, drafter), [60])
+    attention = F.scaled_dot_product_attention
+
+    def rows_first(*args: Any, **options: Any) -> torch.Tensor:
+        mixed: torch.Tensor = attention(*args, **options).transpose(1, 2).contiguous()
+        return mixed.transpose(1, 2)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", rows_first)
+    assert drafts_after(toy_backbone(toy, drafter), [60]) == expected
 
 
 def test_a_long_context_is_read_in_chunks(toy: Path) -> None:
