@@ -2,7 +2,8 @@
 
 Run it with ``python -m intarsia_research.model_cost.gemma_cost``. Each case is a line of JSON,
 written as soon as it is known: loading, the prefill of a context, a pass over canvases, and the
-same pass as a CUDA graph. A case that fails, for lack of memory, is a line with the reason.
+same pass as a CUDA graph, as the engine replays it. A case that fails, for lack of memory, is a
+line with the reason.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -22,8 +23,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor, nn
 
+from intarsia.engine.diffusion.canvas import random_canvas
+from intarsia.engine.diffusion.denoise import Denoised, denoise
+from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import synchronize
+from intarsia.engine.families.diffusion_gemma.canvas_graph import record_on_card
 from intarsia.engine.families.diffusion_gemma.model import (
     DiffusionGemmaBackbone,
     fold_heads,
@@ -92,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--weights", choices=_FORMATS, nargs="+", default=_FORMATS)
     for name, values in (("context", [1024, 8192]), ("canvas", [32, 64, 256]), ("batch", [1, 4])):
         parser.add_argument(f"--{name}", type=int, nargs="+", default=values)
+    parser.add_argument("--steps", type=int, default=0, help="also time whole loops of this many")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=math.inf, help="limit for all formats")
     options = parser.parse_args(arguments)
@@ -135,10 +141,14 @@ def _measure_format(weights: _Format, options: argparse.Namespace, bench: _Bench
             _measure("pass", named, partial(_pass, backbone, batch, canvas), bench)
             if context == options.context[0] and batch == options.batch[0]:
                 _measure("replay", named, partial(_replay, backbone, batch, canvas), bench)
+                for has_graphs in (False, True) if options.steps else ():
+                    loop = partial(_loop, model, context, canvas, options.steps)
+                    work = partial(loop, has_graphs=has_graphs)
+                    _measure("loop", {**named, "graphs": has_graphs}, work, bench)
     return True
 
 
-_Work: TypeAlias = tuple[Callable[[], object], dict[str, float]]
+_Work: TypeAlias = tuple[Callable[[], object], Mapping[str, object]]
 """What is timed, and figures that are known before."""
 
 
@@ -205,22 +215,37 @@ def _replay(backbone: DiffusionGemmaBackbone, batch: int, canvas: int) -> _Work:
     """Return the same pass as a CUDA graph, and how far its logits are from those without it."""
     if backbone.device.type != "cuda":
         raise ModelError("a CUDA graph needs a CUDA device")
-    static, others = _inputs(backbone, batch, canvas), _inputs(backbone, batch, canvas)
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        backbone.predict_many(*static)  # libraries and kernels are loaded outside the capture
-    torch.cuda.current_stream().wait_stream(stream)
-    with torch.cuda.graph(graph):
-        replayed = backbone.predict_many(*static)
-    for kept, other in zip(static, others, strict=True):
-        kept.copy_(other)
-    graph.replay()
+    first, others = _inputs(backbone, batch, canvas), _inputs(backbone, batch, canvas)
+    backbone.predict_many(*first)  # libraries and kernels are loaded outside the recording
+    replay = record_on_card(backbone.predict_many, *first)
+    if replay is None:
+        raise ModelError("no memory is left for a CUDA graph")
+    replayed = replay(*others)
     eager = [backbone.predict_many(*others) for _ in range(2)]
     off, noise = ((logits - eager[0]).abs().max().item() for logits in (replayed, eager[1]))
     largest = eager[0].abs().max().item()
     known = {"largest_difference": off, "of_eager_twice": noise, "largest_logit": largest}
-    return graph.replay, known
+    return partial(replay, *others), known
+
+
+def _loop(model: Any, context: int, canvas: int, steps: int, *, has_graphs: bool) -> _Work:
+    """Return a canvas's denoising by the released policy, stopped by nothing; of two the ids are
+    the same."""
+    backbone = DiffusionGemmaBackbone(model)
+    if has_graphs:
+        backbone.use_graphs()
+    backbone.prefill(range(_FIRST_ID, _FIRST_ID + context))
+    size = backbone.vocab_size
+    policy = uniform_state_policy(vocab_size=size, max_steps=steps, stop=lambda *state: False)
+
+    def work() -> Denoised:
+        backbone.forget_graph()  # as after each fill
+        random = torch.Generator(backbone.device).manual_seed(0)
+        noise = random_canvas([None] * canvas, vocab_size=size, generator=random)
+        return denoise(backbone.predict, noise, policy, generator=random)
+
+    known = {"steps": steps, "sum_of_ids": int(work().ids.sum()), "notes": backbone.notes}
+    return work, known
 
 
 @torch.no_grad()

@@ -6,6 +6,7 @@ of this file ran small random checkpoints only, not the released 26B weights.
 
 import time
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.judge import Judge, ranked_answers
@@ -37,7 +38,7 @@ class DiffusionGemmaFiller(FillsOnly):
         *,
         max_context_tokens: int,
     ) -> None:
-        self.info = info
+        self._info = info
         self._backbone = backbone
         self._text = text
         self._settings = settings
@@ -49,6 +50,10 @@ class DiffusionGemmaFiller(FillsOnly):
         )
         self._reader = RequestReader(text, limits)
         self._scorer = TextScorer(backbone, text, max_tokens=max_context_tokens)
+
+    @property
+    def info(self) -> ModelInfo:
+        return replace(self._info, notes=(*self._info.notes, *self._backbone.notes))
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
@@ -63,7 +68,10 @@ class DiffusionGemmaFiller(FillsOnly):
         context = self._reader.without_suffix(task) if is_compared else task.context
         writer = HoleWriter(backbone, self._text, self._reader, task, policy)
         judge = Judge(backbone, task, context)
-        best, *others = ranked_answers(writer, judge, request, control)
+        try:
+            best, *others = ranked_answers(writer, judge, request, control)
+        finally:
+            backbone.forget_graph()
         return Filled(
             id=request.id,
             text=best.text,
@@ -73,7 +81,7 @@ class DiffusionGemmaFiller(FillsOnly):
             ms=fill_timing(control.received_at, started_at, prefilled_at),
             mean_entropy=best.mean_entropy,
             finish_reason=best.finish_reason,
-            model=self.info.name,
+            model=self._info.name,
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
@@ -87,7 +95,7 @@ class DiffusionGemmaFiller(FillsOnly):
     def for_another_owner(self, *, cache_tokens: int) -> Filler:
         """Raise ModelError: the backbone holds the one context."""
         raise ModelError(
-            f"{self.info.name} cannot keep several users apart here: serve it with vLLM"
+            f"{self._info.name} cannot keep several users apart here: serve it with vLLM"
         )
 
     def suspended(self) -> AbstractContextManager[None]:

@@ -119,6 +119,9 @@ def load_diffusion_gemma(
     )
     fold_heads(loaded.model)
     backbone = DiffusionGemmaBackbone(loaded.model)
+    if device.type == "cuda":
+        on_progress("recording a pass", None)
+        backbone.use_graphs()
     return DiffusionGemmaFiller(
         backbone,
         loaded.text,

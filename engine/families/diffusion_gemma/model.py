@@ -21,6 +21,11 @@ from transformers.masking_utils import sdpa_mask
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.device import synchronize
+from intarsia.engine.families.diffusion_gemma.canvas_graph import (
+    CanvasGraph,
+    Record,
+    record_on_card,
+)
 from intarsia.engine.families.diffusion_gemma.kv_cache import (
     copied,
     new_cache,
@@ -46,6 +51,7 @@ class Reading:
 
 
 _CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
+_CHECKED = 16  # tokens of the context and of the canvas that compare a CUDA graph with a pass
 _ROWS = 64  # of logits at once: 64 MiB of the released vocabulary
 
 
@@ -63,6 +69,7 @@ class DiffusionGemmaBackbone:
         self.canvas_length: int = model.config.canvas_length
         self.max_positions: int = config.max_position_embeddings
         self._model = model
+        self._graph: CanvasGraph | None = None
         self.reading_speed = ReadingSpeed()
         self._layer_types: Sequence[str] = config.layer_types
         self._num_visible: list[int | None] = [
@@ -79,7 +86,34 @@ class DiffusionGemmaBackbone:
     def forget(self) -> None:
         self._context: list[int] = []
         self._encoder_cache = new_cache(self._num_visible)
-        self._view: Any = None  # of the cache, for the decoder
+        self._show(None)
+
+    def _show(self, view: Any) -> None:
+        """Show the decoder this view of the cache; a graph holds the addresses of the last one."""
+        self._view: Any = view
+        self.forget_graph()
+
+    @torch.inference_mode()
+    def use_graphs(self, record: Record = record_on_card) -> None:
+        """Replay passes as CUDA graphs from now on, if that is the same as making them."""
+        graph = CanvasGraph(self.predict_many, record)
+        self.prefill([0] * _CHECKED)
+        graph.check(self.vocab_size, self.device, min(_CHECKED, self.canvas_length))
+        self.forget()
+        self._graph = graph
+
+    def forget_graph(self) -> None:
+        """Let go of the recorded pass: its memory is needed only while a canvas is denoised."""
+        if self._graph is not None:
+            self._graph.forget()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the status says of the passes."""
+        if self._graph is None:
+            return ()
+        fault = self._graph.fault
+        return ("passes: as CUDA graphs" if fault is None else f"no CUDA graphs: {fault}",)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -91,7 +125,7 @@ class DiffusionGemmaBackbone:
         if context:
             self._context, self._encoder_cache = context, cache
             with torch.inference_mode():
-                self._view = self._trim_to_window()
+                self._show(self._trim_to_window())
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
@@ -103,7 +137,9 @@ class DiffusionGemmaBackbone:
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
         num_reused = len(context) - self.num_missing(context)
-        self._view = None  # else the old keys would be held beside the new ones
+        if self._view is not None and len(self._context) == len(context) == num_reused:
+            return Prefilled(num_reused=num_reused, num_computed=0)
+        self._show(None)  # else the old keys would be held beside the new ones
         if num_reused == 0:
             self.forget()
         elif num_reused < len(self._context):
@@ -115,15 +151,17 @@ class DiffusionGemmaBackbone:
             with watch.lap():
                 self._encode(context[start : start + _CHUNK])
         self.reading_speed.add(len(context) - num_reused, watch.seconds)
-        self._view = self._trim_to_window()
+        self._show(self._trim_to_window())
         return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
 
     @torch.inference_mode()
     def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (length, vocab) of a canvas that follows the context."""
-        if self_conditioning is not None:
-            self_conditioning = self_conditioning[None]
-        return self.predict_many(canvas.ids[None], self_conditioning)[0]
+        ids = canvas.ids[None]
+        if self_conditioning is None:
+            return self.predict_many(ids, None)[0]
+        predict = self._graph or self.predict_many
+        return predict(ids, self_conditioning[None].to(self._model.dtype))[0]
 
     @torch.inference_mode()
     def predict_many(

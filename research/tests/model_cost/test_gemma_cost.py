@@ -43,6 +43,21 @@ def test_each_case_of_each_format_is_a_line_whatever_failed_before(capsys):
     assert int4 < 0.4 * bf16
 
 
+def test_whole_loops_are_timed_and_end_alike(capsys):
+    _, lines = measured(
+        capsys, "--weights", "int4", "--context", "40", "--batch", "1", "--steps", "3"
+    )
+    loops = [line for line in lines if line["what"] == "loop"]
+    assert [(line["canvas"], line["graphs"]) for line in loops] == [
+        *((4, False), (4, True), (8, False), (8, True))
+    ]
+    for plain, graphs in zip(loops[::2], loops[1::2], strict=True):
+        assert plain["median_ms"] > 0 and plain["notes"] == []
+        assert (
+            graphs["sum_of_ids"] == plain["sum_of_ids"] and "no CUDA graphs" in graphs["notes"][0]
+        )
+
+
 def test_no_format_or_no_time_is_said_in_lines(capsys):
     code, (load,) = measured(capsys, "--weights", "fp8")
     assert code == 1 and "fp8 needs an NVIDIA card" in load["missing"]

@@ -127,6 +127,6 @@ def test_idle_time_and_status_before_and_after_the_first_user(model: Filler) -> 
 
 def test_a_family_with_one_context_is_refused() -> None:
     filler = object.__new__(DiffusionGemmaFiller)
-    filler.info = SimpleNamespace(name="diffusion-gemma")
+    filler._info = SimpleNamespace(name="diffusion-gemma")
     with pytest.raises(ModelError, match="vLLM"):
         filler.for_another_owner(cache_tokens=1)
