@@ -29,7 +29,7 @@ class Recorder:
     """Records as a card does: what the model held then is read at each replay."""
 
     def __init__(self, backbone: DiffusionGemmaBackbone) -> None:
-        self.backbone, self.num_replays = backbone, 0
+        self.backbone, self.num_replays, self.is_used = backbone, 0, True
 
     def __call__(self, run: Pass, ids: Tensor, logits: Tensor) -> Pass:
         held, shape = copy.copy(self.backbone), ids.shape
@@ -43,10 +43,14 @@ class Recorder:
 
 
 @pytest.fixture(
-    params=["none", *(pytest.param(f"card-{kind}", marks=ON_CARD) for kind in ("none", "int4"))]
+    params=["none", *(pytest.param(f"card-{it}", marks=ON_CARD) for it in ("none", "fp8", "int4"))]
 )
 def pair(request, tmp_path: Path, monkeypatch) -> Any:
-    """A filler whose passes are recorded, and what counts replays; and one that makes each."""
+    """A filler whose passes are recorded, and what counts replays; and one that makes each.
+
+    The toy's rows are too short for the four-bit kernel: what replaces it waits for the card, so
+    that nothing can be recorded.
+    """
     monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path / "cache"))
     is_card, kind = request.param.startswith("card"), request.param.removeprefix("card-")
     form = {"dtype": torch.bfloat16 if is_card else torch.float32, "quantize": kind}
@@ -65,10 +69,12 @@ def pair(request, tmp_path: Path, monkeypatch) -> Any:
         monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", counted)
     else:
         recorded._backbone.use_graphs(recorder)
-    notes = (*plain.info.notes, "passes: as CUDA graphs")
-    assert recorded.info.notes == notes
+    recorder.is_used = kind != "int4"
+    note = "passes: as CUDA graphs" if recorder.is_used else "no CUDA graphs: "
+    assert recorded.info.notes[-1].startswith(note)
     yield recorded, recorder, plain
-    assert recorded.info.notes == notes
+    assert recorded.info.notes[-1].startswith(note)
+    assert recorded.info.notes[:-1] == plain.info.notes
 
 
 def passes(backbone: DiffusionGemmaBackbone) -> Iterator[Tensor]:
@@ -95,8 +101,8 @@ def test_a_recorded_pass_is_an_ordinary_one(pair: Any) -> None:
     before = recorder.num_replays
     each = list(zip(passes(recorded._backbone), passes(plain._backbone), strict=True))
     assert all(torch.equal(found, expected) for found, expected in each)
-    assert len({float(found.sum()) for found, _ in each}) == len(each)
-    assert recorder.num_replays - before > len(each) / 2
+    assert len({float(found.double().sum()) for found, _ in each}) == len(each)
+    assert recorder.is_used == (recorder.num_replays - before > len(each) / 2)
 
 
 def text_fill(prefix: str = PREFIX, **fields: int) -> Fill:
@@ -117,13 +123,12 @@ def answers(filler: DiffusionGemmaFiller) -> Iterator[Filled]:
 
 def test_a_fill_is_the_same_with_recorded_passes(pair: Any) -> None:
     recorded, recorder, plain = pair
-    before, num_forwards = recorder.num_replays, 0
+    before = recorder.num_replays
     for found, expected in zip(answers(recorded), answers(plain), strict=True):
         ours, theirs = ((it, *it.others) for it in (found, expected))
         assert [(it.text, it.tokens) for it in ours] == [(it.text, it.tokens) for it in theirs]
         assert found.num_forwards == expected.num_forwards
-        num_forwards += found.num_forwards
-    assert recorder.num_replays - before > num_forwards / 2
+    assert recorder.is_used == (recorder.num_replays > before)
 
 
 def shifted(run: Pass, ids: Tensor, logits: Tensor) -> Pass:
