@@ -70,7 +70,8 @@ class UniformCausalTask(LowRankTask):
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on canvases drawn over each hole; longer ones are left out."""
         holes = [hole for hole in holes if self._fits(hole)]
-        drawn = [self._draw(hole, rng) for hole in holes]
+        noise = _generator(rng)
+        drawn = [self._draw(hole, rng, noise) for hole in holes]
         is_conditioned = rng.random() < self._options.share_conditioned
         found = self._predict(holes, drawn, is_conditioned=is_conditioned)
         loss = (found.losses * found.weights).sum() / found.weights.sum()
@@ -87,7 +88,7 @@ class UniformCausalTask(LowRankTask):
             found = [
                 self._predict(
                     holes,
-                    [[self._at_noise(hole, noise, rng)] for hole in holes],
+                    [[self._at_noise(hole, noise, _generator(rng))] for hole in holes],
                     is_conditioned=False,
                 )
                 for holes in kept
@@ -105,7 +106,9 @@ class UniformCausalTask(LowRankTask):
     def _fits(self, hole: HoleIds) -> bool:
         return 0 < len(hole.middle) < self._mix.max_free
 
-    def _draw(self, hole: HoleIds, rng: random.Random) -> list[NoisyCanvas]:
+    def _draw(
+        self, hole: HoleIds, rng: random.Random, generator: np.random.Generator
+    ) -> list[NoisyCanvas]:
         """Draw canvases up to the number of rows that a hole gets: short ones are more."""
         canvases: list[NoisyCanvas] = []
         num_rows = 0
@@ -113,27 +116,24 @@ class UniformCausalTask(LowRankTask):
             ids = {"end_id": self._fim.end, "pad_id": self._pad_id}
             canvas = draw_canvas(hole.middle, hole.suffix, self._mix, rng, **ids)
             noise = draw_noise(canvas.num_free, self._mix, rng)
-            canvases.append(self._noised(hole, canvas, noise, rng))
+            canvases.append(self._noised(hole, canvas, noise, generator))
             num_rows += len(canvas.shown) + 1
         return canvases
 
-    def _at_noise(self, hole: HoleIds, noise: float, rng: random.Random) -> NoisyCanvas:
+    def _at_noise(
+        self, hole: HoleIds, noise: float, generator: np.random.Generator
+    ) -> NoisyCanvas:
         lengths = [n for n in (8, 16, 32, self._mix.max_free) if n > len(hole.middle)]
         ids = {"end_id": self._fim.end, "pad_id": self._pad_id}
         canvas = lay_out_canvas(hole.middle, (), lengths[0], **ids)
-        return self._noised(hole, canvas, np.full(canvas.num_free, noise), rng)
+        return self._noised(hole, canvas, np.full(canvas.num_free, noise), generator)
 
     def _noised(
-        self, hole: HoleIds, canvas: CanvasIds, noise: np.ndarray, rng: random.Random
+        self, hole: HoleIds, canvas: CanvasIds, noise: np.ndarray, generator: np.random.Generator
     ) -> NoisyCanvas:
         first = hole.given[-1] if hole.given else self._fim.before_middle
-        return noised(
-            canvas,
-            noise,
-            first,
-            vocab_size=self._backbone.shape.vocab_size,
-            rng=np.random.default_rng(rng.getrandbits(64)),
-        )
+        vocab_size = self._backbone.shape.vocab_size
+        return noised(canvas, noise, first, vocab_size=vocab_size, rng=generator)
 
     def _predict(
         self,
@@ -177,6 +177,10 @@ class UniformCausalTask(LowRankTask):
         logits = self._backbone.logits(hidden[is_scored])
         predicted[is_predicted] = self._backbone.mean_embedding(logits)
         return predicted
+
+
+def _generator(rng: random.Random) -> np.random.Generator:
+    return np.random.default_rng(rng.getrandbits(64))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
