@@ -27,13 +27,14 @@ class CausalMix:
 
     ``share_pinned`` show the head of the suffix after the hole. Of these ``share_exact`` have the
     hole's own length and ``share_short`` a shorter one: there the suffix is to be overwritten, by
-    which a fill judges a length. Other canvases have the shortest length that the filler tries and
-    that fits, or (``share_longer``) the next one.
+    which a fill judges a length. The others have the shortest length that the filler tries and that
+    fits, or (``share_longer``) the next one. Without a suffix any length that fits is drawn: the
+    length of a canvas must not tell that of its hole.
     """
 
     max_free: int = 64
     num_pinned: int = 16
-    rows_per_hole: int = 192
+    rows_per_hole: int = 240
     share_pinned: float = 0.5
     share_exact: float = 0.25
     share_short: float = 0.15
@@ -90,7 +91,9 @@ def draw_canvas(
     shorter = [n for n in lengths if n < len(hole)]
     if pinned and drawn < mix.share_exact:
         num_free = len(hole)
-    elif pinned and shorter and drawn < mix.share_exact + mix.share_short:
+    elif not pinned:
+        num_free = rng.choice(fitting)
+    elif shorter and drawn < mix.share_exact + mix.share_short:
         num_free = rng.choice(shorter)
     else:
         is_longer = rng.random() < mix.share_longer
