@@ -13,6 +13,7 @@ from typing import Self
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.tuning import LowRankLayer
@@ -128,24 +129,32 @@ class UniformCausalBackbone(BatchedBackbone):
         for layer, pair, (keys, values) in read:
             q, k, v = self.qkv(x, layer, pair["qkv"] if pair else None, turns)
             keys, values = torch.cat([keys, k], dim=2), torch.cat([values, v], dim=2)
-            attended = F.scaled_dot_product_attention(
-                q,
-                keys.repeat_interleave(groups, 1),
-                values.repeat_interleave(groups, 1),
-                attn_mask=bias,
-            )
+            with sdpa_kernel(self._attention):
+                attended = F.scaled_dot_product_attention(
+                    q,
+                    keys.repeat_interleave(groups, 1),
+                    values.repeat_interleave(groups, 1),
+                    attn_mask=bias,
+                )
             x = x + linear(join_heads(attended), layer.o, None, pair["o"] if pair else None)
             x = x + self.feed_forward(x, layer, pair)
         return self.norm(x, self.weights.norm)
+
+    @property
+    def _attention(self) -> list[SDPBackend]:
+        """What may compute attention. On cards (torch 2.11, H100 and H200) the kernel that torch
+        chose gave gradients under such a bias that are no numbers; the plain one does not."""
+        plain = [SDPBackend.MATH]
+        return plain if self.device.type == "cuda" else [SDPBackend.FLASH_ATTENTION, *plain]
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the float32 logits (…, vocab) of hidden states (…, hidden)."""
         return F.linear(hidden, self.weights.output).float()
 
-    def mean_embedding(self, logits: Tensor) -> Tensor:
-        """Return the mean embedding (…, hidden) under the distribution of logits (…, vocab), in
-        units of a usual embedding: the less certain a prediction, the shorter it is."""
-        return logits.softmax(-1).to(self.dtype) @ self.weights.embed * self._per_embedding
+    def mean_of(self, probabilities: Tensor) -> Tensor:
+        """Return the mean embedding (…, hidden) under probabilities (…, vocab), in units of a usual
+        embedding: the less certain a prediction, the shorter it is."""
+        return probabilities.to(self.dtype) @ self.weights.embed * self._per_embedding
 
     @cached_property
     def _per_embedding(self) -> float:

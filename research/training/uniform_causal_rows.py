@@ -112,7 +112,7 @@ def draw_noise(num_free: int, mix: CausalMix, rng: random.Random) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class CanvasRows:
-    """The rows of all canvases of some holes, (holes, rows) each but where another shape is said."""
+    """The rows of all canvases of some holes, (holes, rows) each."""
 
     ids: Tensor  # long
     positions: Tensor  # long: the row's own, counted from the context's first token

@@ -120,9 +120,7 @@ class UniformCausalTask(LowRankTask):
             num_rows += len(canvas.shown) + 1
         return canvases
 
-    def _at_noise(
-        self, hole: HoleIds, noise: float, generator: np.random.Generator
-    ) -> NoisyCanvas:
+    def _at_noise(self, hole: HoleIds, noise: float, generator: np.random.Generator) -> NoisyCanvas:
         lengths = [n for n in (8, 16, 32, self._mix.max_free) if n > len(hole.middle)]
         ids = {"end_id": self._fim.end, "pad_id": self._pad_id}
         canvas = lay_out_canvas(hole.middle, (), lengths[0], **ids)
@@ -175,7 +173,7 @@ class UniformCausalTask(LowRankTask):
         is_predicted = torch.zeros_like(is_scored)
         is_predicted[:, 1:] = is_scored[:, :-1]
         logits = self._backbone.logits(hidden[is_scored])
-        predicted[is_predicted] = self._backbone.mean_embedding(logits)
+        predicted[is_predicted] = self._backbone.mean_of(logits.softmax(-1))
         return predicted
 
 

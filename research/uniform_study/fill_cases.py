@@ -1,21 +1,17 @@
-"""Fills encoded cases with a uniform-state backbone, by the engine's own denoising loop.
+"""Fills encoded cases with a uniform-state backbone, many at once.
 
-The cases and the answers are token ids: this runs where there is neither a tokenizer nor text.
+Cases and answers are token ids: this runs where there is neither a tokenizer nor text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.denoise import denoise
-from intarsia.engine.diffusion.length import rank_lengths
-from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.diffusion.length import suffix_surprise
 from intarsia_research.training.uniform_causal_backbone import (
     ReadContexts,
     UniformCausalBackbone,
@@ -23,7 +19,7 @@ from intarsia_research.training.uniform_causal_backbone import (
 )
 from intarsia_research.training.uniform_causal_rows import IGNORED, CanvasRows
 from intarsia_research.uniform_study.arms import Arm
-from intarsia_research.uniform_study.pass_batcher import PassBatcher
+from intarsia_research.uniform_study.denoise_many import DenoisedIds, denoise_many
 
 MAX_TOKENS = 64
 """Of a hole, in every arm: training showed no longer ones."""
@@ -31,7 +27,7 @@ MAX_TOKENS = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseIds:
-    """A case: what is read before the hole, what follows it, and the ids that may come first.
+    """A case: what is read before the hole, what follows it, and the number of its start.
 
     A ``draft`` is what the canvas begins with, in place of noise.
     """
@@ -40,8 +36,16 @@ class CaseIds:
     context: Sequence[int]
     suffix: Sequence[int]
     truth: Sequence[int]
-    first: Sequence[int] | None = None  # None: any
+    start: int | None = None  # None: any text
     draft: Sequence[int] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartIds:
+    """The tokens that may come first, and after some of them the start of what follows."""
+
+    ids: Sequence[int]
+    then: Mapping[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,23 +66,8 @@ class FilledIds:
     num_forwards: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Pass:
-    """Canvases after the context of one case. ``predicted``: mean embeddings (length, hidden) of
-    the step before. ``is_causal``: read by the backbone itself."""
-
-    case: int
-    canvases: Sequence[Tensor]
-    predicted: Tensor | None = None
-    is_causal: bool = False
-
-
-_Ask: TypeAlias = Callable[[_Pass], Sequence[Tensor]]
-"""Returns the logits (1 + length, vocab) of each canvas: the last row is of what would follow."""
-
-
 class CaseFiller:
-    """Fills cases, many at once."""
+    """Fills cases in batches."""
 
     def __init__(
         self,
@@ -87,204 +76,134 @@ class CaseFiller:
         marks: Marks,
         *,
         num_pinned: int,
+        starts: Sequence[StartIds] = (),
         seed: int = 0,
     ) -> None:
         self._backbone, self._changes, self._marks = backbone, changes, marks
-        self._num_pinned, self._seed = num_pinned, seed
+        self._num_pinned, self._seed, self._starts = num_pinned, seed, starts
+        size = (len(starts), backbone.shape.vocab_size)
+        self._may_start = torch.zeros(size, dtype=torch.bool, device=backbone.device)
+        for number, start in enumerate(starts):
+            self._may_start[number, torch.tensor(start.ids, device=backbone.device)] = True
+
+    def fill_all(self, cases: Sequence[CaseIds], arm: Arm, *, at_once: int) -> list[FilledIds]:
+        """Fill all cases, those with contexts of like lengths at once; in the cases' order."""
+        order = sorted(range(len(cases)), key=lambda i: len(cases[i].context))
+        found: dict[int, FilledIds] = {}
+        for at in range(0, len(order), at_once):
+            part = order[at : at + at_once]
+            found.update(zip(part, self.fill([cases[i] for i in part], arm), strict=True))
+        return [found[i] for i in range(len(cases))]
 
     @torch.inference_mode()
     def fill(self, cases: Sequence[CaseIds], arm: Arm) -> list[FilledIds]:
-        """Return the answers to all cases; they share forward passes."""
-        read = self._backbone.prefill([case.context[:-1] for case in cases])
-        answers: list[FilledIds | None] = [None] * len(cases)
-
-        def fill_one(number: int, ask: _Ask) -> None:
-            with torch.inference_mode():
-                answers[number] = _CaseFill(
-                    self._backbone, arm, cases[number], number, self._marks, ask
-                ).write(num_pinned=self._num_pinned, seed=self._seed)
-
-        batcher: PassBatcher[_Pass, Sequence[Tensor]] = PassBatcher(
-            lambda passes: self._run(passes, cases, read)
+        """Return the answers to all cases."""
+        batch = _Batch(
+            self._backbone, cases, self._backbone.prefill([c.context[:-1] for c in cases])
         )
-        batcher.run([partial(fill_one, number) for number in range(len(cases))])
-        return [answer for answer in answers if answer is not None]
+        if arm.length == "left_to_right":
+            return self._left_to_right(batch, arm)
+        lengths, num_before = self._lengths(batch, arm)
+        tries = [
+            self._denoise(batch, arm, [each[n] for each in lengths], seed)
+            for n in range(len(lengths[0]))
+            for seed in range(self._seed, self._seed + 1000 * arm.num_seeds, 1000)
+        ]
+        return self._chosen(batch, tries, num_before)
 
     @torch.inference_mode()
     def likely_mistakes(self, cases: Sequence[CaseIds], places: Sequence[int]) -> list[int]:
         """Return for each case the token that the backbone itself finds likeliest at this place of
         the truth, apart from the true one."""
         read = self._backbone.prefill([case.context[:-1] for case in cases])
-        truths = [torch.tensor(case.truth, device=self._backbone.device) for case in cases]
-        passes = [
-            _Pass(case=number, canvases=[truth], is_causal=True)
-            for number, truth in enumerate(truths)
-        ]
+        batch = _Batch(self._backbone, cases, read)
+        logits = batch.logits([case.truth for case in cases], None)
         mistakes = []
-        for (logits,), truth, place in zip(
-            self._run(passes, cases, read), truths, places, strict=True
-        ):
-            best = logits[place].topk(2).indices
-            mistakes.append(int(best[1] if best[0] == truth[place] else best[0]))
+        for row, (case, place) in enumerate(zip(cases, places, strict=True)):
+            first, second = logits[row, place].topk(2).indices.tolist()
+            mistakes.append(second if first == case.truth[place] else first)
         return mistakes
 
-    def _run(
-        self, passes: Sequence[_Pass], cases: Sequence[CaseIds], read: ReadContexts
-    ) -> list[Sequence[Tensor]]:
-        """Make one pass over the canvases; causal ones, read otherwise, make another."""
-        found: dict[int, Sequence[Tensor]] = {}
-        for is_causal in (False, True):
-            chosen = [i for i, one in enumerate(passes) if one.is_causal == is_causal]
-            if chosen:
-                several = [passes[i] for i in chosen]
-                logits = self._logits(several, cases, read, is_causal=is_causal)
-                found.update(zip(chosen, logits, strict=True))
-        return [found[i] for i in range(len(passes))]
-
-    def _logits(
-        self,
-        passes: Sequence[_Pass],
-        cases: Sequence[CaseIds],
-        read: ReadContexts,
-        *,
-        is_causal: bool,
-    ) -> Iterator[Sequence[Tensor]]:
-        device = self._backbone.device
-        chosen = torch.tensor([one.case for one in passes], device=device)
-        contexts = read.chosen(chosen)
-        lengths = [[1 + len(ids) for ids in one.canvases] for one in passes]
-        num_rows = max(map(sum, lengths))
-        shape = (len(passes), num_rows)
-        ids, canvas = torch.zeros(shape, dtype=torch.long), torch.full(shape, IGNORED)
-        offsets = torch.zeros(shape, dtype=torch.long)
-        ids = ids.to(device)
-        predicted = None
-        if any(one.predicted is not None for one in passes):
-            hidden = self._backbone.shape.hidden
-            predicted = torch.zeros(*shape, hidden, dtype=self._backbone.dtype, device=device)
-        for h, one in enumerate(passes):
-            at = 0
-            for n, given in enumerate(one.canvases):
-                ids[h, at] = cases[one.case].context[-1]
-                ids[h, at + 1 : at + 1 + len(given)] = given
-                canvas[h, at : at + 1 + len(given)] = n
-                offsets[h, at : at + 1 + len(given)] = torch.arange(1 + len(given))
-                at += 1 + len(given)
-            if predicted is not None and one.predicted is not None:
-                predicted[h, 1 : 1 + len(one.predicted)] = one.predicted
-        offsets = offsets.to(device)
-        rows = CanvasRows(
-            ids=ids,
-            positions=contexts.num[:, None] + offsets,
-            canvas=canvas.to(device),
-            targets=ids,
-            weights=ids,
-            is_needed=ids,
-        )
-        changes = None if is_causal else self._changes
-        hidden_states = self._backbone.forward_rows(rows, contexts, changes, predicted)
-        logits = self._backbone.logits(hidden_states)
-        for h, each in enumerate(lengths):
-            yield torch.split(logits[h, : sum(each)], each)
-
-
-class _CaseFill:
-    """One fill of one case."""
-
-    def __init__(
-        self,
-        backbone: UniformCausalBackbone,
-        arm: Arm,
-        case: CaseIds,
-        number: int,
-        marks: Marks,
-        ask: _Ask,
-    ) -> None:
-        self._backbone, self._arm, self._case, self._number = backbone, arm, case, number
-        self._marks, self._ask = marks, ask
-        self._num_forwards = 0
-        self._forbidden: Tensor | None = None  # (vocab,) bool: may not come first
-        if arm.heals and case.first is not None:
-            size = (backbone.shape.vocab_size,)
-            self._forbidden = torch.ones(size, dtype=torch.bool, device=backbone.device)
-            self._forbidden[torch.tensor(case.first, device=backbone.device)] = False
-
-    def write(self, *, num_pinned: int, seed: int) -> FilledIds:
-        if self._arm.length == "left_to_right":
-            return self._left_to_right()
-        suffix = list(self._case.suffix[:num_pinned])
-        written = [
-            self._denoise(length, suffix, seed=seed + 1000 * noise)
-            for length in self._lengths(suffix, seed)
-            for noise in range(self._arm.num_seeds)
-        ]
-        best = self._likeliest(written) if len(written) > 1 else 0
-        ids, confidences, entropy = written[best]
-        return FilledIds(
-            ids=ids,
-            confidences=confidences,
-            mean_entropy=entropy,
-            num_forwards=self._num_forwards,
-        )
-
-    def _lengths(self, suffix: list[int], seed: int) -> list[int]:
-        arm = self._arm
+    def _lengths(self, batch: "_Batch", arm: Arm) -> tuple[list[list[int]], int]:
+        """Return the lengths of each case, best first, and the passes that chose them."""
+        cases = batch.cases
         if arm.length == "oracle":
-            return [max(1, min(len(self._case.truth), MAX_TOKENS))]
-        if arm.length == "free" or not suffix:
-            return [arm.free_length]
-        ranked, num = rank_lengths(
-            self._predict_each,
-            candidate_lengths(MAX_TOKENS),
-            lambda length: self._canvas(length, suffix, self._generator(seed)),
-            control=NO_CONTROL,
-        )
-        self._num_forwards += num
-        return ranked[: arm.num_lengths]
+            return [[max(1, min(len(case.truth), MAX_TOKENS))] for case in cases], 0
+        if arm.length == "free":
+            return [[arm.free_length]] * len(cases), 0
+        candidates = candidate_lengths(MAX_TOKENS)
+        surprises: list[list[float]] = [[] for _ in cases]
+        for length in candidates:
+            canvases = [
+                self._canvas(case, length, self._generator(self._seed), is_pinned=True)
+                for case in cases
+            ]
+            logits = batch.logits([canvas.ids for canvas in canvases], self._changes)
+            for row, canvas in enumerate(canvases):
+                surprises[row].append(suffix_surprise(logits[row, : len(canvas)], canvas))
+            del logits
+        ranked = [
+            [candidates[i] for i in sorted(range(len(candidates)), key=each.__getitem__)]
+            for each in surprises
+        ]
+        return [each[: arm.num_lengths] for each in ranked], 1  # one pass could hold them all
 
     def _denoise(
-        self, length: int, suffix: list[int], *, seed: int
-    ) -> tuple[list[int], list[float], float]:
-        generator = self._generator(seed)
-        pinned = [] if self._arm.length == "free" else suffix
-        denoised = denoise(
-            self._predict,
-            self._canvas(length, pinned, generator),
-            self._arm.policy(vocab_size=self._backbone.shape.vocab_size, end_id=self._marks.end),
-            generator=generator,
-        )
-        self._num_forwards += denoised.num_forwards
-        return (
-            denoised.ids[:length].tolist(),
-            denoised.confidences[:length].tolist(),
-            float(denoised.entropies[:length].mean()),
-        )
+        self, batch: "_Batch", arm: Arm, lengths: Sequence[int], seed: int
+    ) -> list[DenoisedIds]:
+        generators = [self._generator(seed) for _ in batch.cases]
+        is_pinned = arm.length != "free"
+        canvases = [
+            self._canvas(case, length, generator, is_pinned=is_pinned)
+            for case, length, generator in zip(batch.cases, lengths, generators, strict=True)
+        ]
+        starts = [case.start if arm.heals else None for case in batch.cases]
+        sizes = torch.tensor([len(canvas) for canvas in canvases], device=self._backbone.device)
 
-    def _predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
-        predicted = None
-        if self_conditioning is not None and self._arm.is_conditioned:
-            predicted = self._backbone.mean_embedding(self_conditioning)
-        (logits,) = self._ask(
-            _Pass(case=self._number, canvases=[canvas.ids], predicted=predicted)
+        def predict(which: Tensor, ids: Tensor, predicted: Tensor | None) -> Tensor:
+            part = batch.chosen(which)
+            logits = part.logits(ids, self._changes, predicted, lengths=sizes[which])[:, :-1]
+            return self._healed(logits, [starts[n] for n in which.tolist()])
+
+        denoised = denoise_many(
+            predict,
+            self._backbone.mean_of,
+            canvases,
+            generators,
+            arm,
+            vocab_size=self._backbone.shape.vocab_size,
+            end_id=self._marks.end,
         )
-        return self._healed(logits[:-1])
+        return [
+            replace(
+                one,
+                ids=one.ids[:length],
+                confidences=one.confidences[:length],
+                entropies=one.entropies[:length],
+            )
+            for one, length in zip(denoised, lengths, strict=True)
+        ]
 
-    def _predict_each(self, canvases: Sequence[TokenCanvas]) -> Sequence[Tensor]:
-        asked = _Pass(case=self._number, canvases=[canvas.ids for canvas in canvases])
-        return [logits[:-1] for logits in self._ask(asked)]
-
-    def _healed(self, logits: Tensor) -> Tensor:
-        """Return the logits; only what continues the half-typed text may come first."""
-        if self._forbidden is not None:
-            logits = logits.clone()
-            logits[0, self._forbidden] = -torch.inf
+    def _healed(self, logits: Tensor, starts: Sequence[int | None]) -> Tensor:
+        """Let only what continues the half-typed text come first."""
+        rows = [row for row, start in enumerate(starts) if start is not None]
+        if not rows:
+            return logits
+        allowed = self._may_start[[starts[row] for row in rows]]
+        logits[rows, 0] = logits[rows, 0].masked_fill(~allowed, -torch.inf)
+        first = logits[rows, 0].argmax(-1).tolist()
+        for row, token in zip(rows, first, strict=True):
+            then = self._starts[starts[row] or 0].then.get(token)
+            if then is not None and logits.shape[1] > 1:
+                logits[row, 1].masked_fill_(~self._may_start[then], -torch.inf)
         return logits
 
     def _canvas(
-        self, length: int, suffix: list[int], generator: torch.Generator
+        self, case: CaseIds, length: int, generator: Generator, *, is_pinned: bool
     ) -> TokenCanvas:
+        suffix = list(case.suffix[: self._num_pinned]) if is_pinned else []
         free: list[int | None] = [None] * length
-        draft = [*self._case.draft[:length], *free][:length]
+        draft = [*case.draft[:length], *free][:length]
         return random_canvas(
             [*free, *suffix],
             vocab_size=self._backbone.shape.vocab_size,
@@ -292,54 +211,131 @@ class _CaseFill:
             start=[*draft, *[None] * len(suffix)],
         )
 
-    def _generator(self, seed: int) -> torch.Generator:
-        return torch.Generator(self._backbone.device).manual_seed(seed)
+    def _generator(self, seed: int) -> Generator:
+        return Generator(self._backbone.device).manual_seed(seed)
 
-    def _likeliest(self, written: Sequence[tuple[list[int], Any, Any]]) -> int:
-        """Return which text and its end the backbone itself finds likeliest after the context."""
-        texts = [[*self._before_end(ids), self._marks.end] for ids, _, _ in written]
-        tensors = [torch.tensor(text, device=self._backbone.device) for text in texts]
-        self._num_forwards += 1
-        found = self._ask(_Pass(case=self._number, canvases=tensors, is_causal=True))
-        scores = [
-            float(logits[:-1].log_softmax(-1).gather(-1, ids[:, None]).sum())
-            for logits, ids in zip(found, tensors, strict=True)
+    def _chosen(
+        self, batch: "_Batch", tries: Sequence[Sequence[DenoisedIds]], num_before: int
+    ) -> list[FilledIds]:
+        """Return of each case the text that the backbone itself finds likeliest, with its end."""
+        best = [0] * len(batch.cases)
+        if len(tries) > 1:
+            scores = torch.tensor([self._likelihoods(batch, one) for one in tries])
+            best = scores.argmax(dim=0).tolist()
+        num_judged = int(len(tries) > 1)  # one pass could hold all texts of a case
+        answers = []
+        for row, choice in enumerate(best):
+            one = tries[choice][row]
+            answers.append(
+                FilledIds(
+                    ids=one.ids,
+                    confidences=one.confidences,
+                    mean_entropy=sum(one.entropies) / len(one.entropies),
+                    num_forwards=num_before
+                    + num_judged
+                    + sum(each[row].num_forwards for each in tries),
+                )
+            )
+        return answers
+
+    def _likelihoods(self, batch: "_Batch", texts: Sequence[DenoisedIds]) -> list[float]:
+        end = self._marks.end
+        written = [
+            [*(one.ids[: one.ids.index(end)] if end in one.ids else one.ids), end] for one in texts
         ]
-        return max(range(len(scores)), key=scores.__getitem__)
+        logits = batch.logits(written, None)
+        return [
+            float(
+                logits[row, : len(ids)]
+                .log_softmax(-1)
+                .gather(-1, torch.tensor(ids, device=logits.device)[:, None])
+                .sum()
+            )
+            for row, ids in enumerate(written)
+        ]
 
-    def _before_end(self, ids: list[int]) -> list[int]:
-        return ids[: ids.index(self._marks.end)] if self._marks.end in ids else ids
-
-    def _left_to_right(self) -> FilledIds:
+    def _left_to_right(self, batch: "_Batch", arm: Arm) -> list[FilledIds]:
         """Write the likeliest token again and again, as the backbone itself does."""
-        ids = torch.zeros(0, dtype=torch.long, device=self._backbone.device)
-        confidences: list[float] = []
-        entropy = 0.0
-        while len(ids) < MAX_TOKENS:
-            (logits,) = self._ask(_Pass(case=self._number, canvases=[ids], is_causal=True))
-            last = self._healed(logits[-1:]) if not len(ids) else logits[-1:]
-            probabilities = last.softmax(-1)[0]
-            token = probabilities.argmax()
-            ids = torch.cat([ids, token[None]])
-            confidences.append(float(probabilities[token]))
-            entropy += float(torch.special.entr(probabilities).sum())
-            if int(token) == self._marks.end:
+        cases = batch.cases
+        written: list[list[int]] = [[] for _ in cases]
+        confidences: list[list[float]] = [[] for _ in cases]
+        entropies = [0.0] * len(cases)
+        left = list(range(len(cases)))
+        for _ in range(MAX_TOKENS):
+            part = batch.chosen(torch.tensor(left, device=self._backbone.device))
+            logits = part.logits([written[n] for n in left], None)[:, -1:]
+            if not written[left[0]]:
+                logits = self._healed(logits, [cases[n].start if arm.heals else None for n in left])
+            probabilities = logits[:, 0].softmax(-1)
+            best = probabilities.max(-1)
+            entropy = torch.special.entr(probabilities).sum(-1).tolist()
+            tokens = best.indices.tolist()
+            for n, token, confidence, nats in zip(
+                left, tokens, best.values.tolist(), entropy, strict=True
+            ):
+                written[n].append(token)
+                confidences[n].append(confidence)
+                entropies[n] += nats
+            left = [n for n in left if written[n][-1] != self._marks.end]
+            if not left:
                 break
-        return FilledIds(
-            ids=ids.tolist(),
-            confidences=confidences,
-            mean_entropy=entropy / len(ids),
-            num_forwards=len(ids),
+        return [
+            FilledIds(
+                ids=written[n],
+                confidences=confidences[n],
+                mean_entropy=entropies[n] / len(written[n]),
+                num_forwards=len(written[n]),
+            )
+            for n in range(len(cases))
+        ]
+
+
+class _Batch:
+    """Cases and their contexts, read."""
+
+    def __init__(
+        self, backbone: UniformCausalBackbone, cases: Sequence[CaseIds], read: ReadContexts
+    ) -> None:
+        self.cases, self._backbone, self._read = cases, backbone, read
+
+    def chosen(self, which: Tensor) -> "_Batch":
+        """Return a part of the cases."""
+        if len(which) == len(self.cases):
+            return self
+        cases = [self.cases[n] for n in which.tolist()]
+        return _Batch(self._backbone, cases, self._read.chosen(which))
+
+    def logits(
+        self,
+        canvases: Tensor | Sequence[Tensor] | Sequence[Sequence[int]],
+        changes: UniformChanges | None,
+        predicted: Tensor | None = None,
+        *,
+        lengths: Tensor | None = None,
+    ) -> Tensor:
+        """Return logits (cases, 1 + length, vocab): row i predicts the canvas's token i.
+
+        ``canvases``: ids, or (cases, length) of these ``lengths`` (cases,). ``predicted`` (cases,
+        length, hidden): mean embeddings of the step before.
+        """
+        device = self._backbone.device
+        if lengths is None:
+            lengths = torch.tensor([len(ids) for ids in canvases], device=device)
+        length = canvases.shape[1] if isinstance(canvases, Tensor) else int(lengths.max())
+        ids = torch.zeros((len(canvases), 1 + length), dtype=torch.long, device=device)
+        ids[:, 0] = torch.tensor([case.context[-1] for case in self.cases], device=device)
+        for row, given in enumerate(canvases):
+            ids[row, 1 : 1 + len(given)] = torch.as_tensor(given, device=device)
+        places = torch.arange(1 + length, device=device)
+        rows = CanvasRows(
+            ids=ids,
+            positions=self._read.num[:, None] + places,
+            canvas=torch.where(places <= lengths[:, None], 0, IGNORED),
+            targets=ids,
+            weights=ids,
+            is_needed=ids,
         )
-
-
-def fill_all(
-    filler: CaseFiller, cases: Sequence[CaseIds], arm: Arm, *, at_once: int
-) -> list[FilledIds]:
-    """Fill all cases, those with contexts of like lengths at once; answers in the cases' order."""
-    order = sorted(range(len(cases)), key=lambda i: len(cases[i].context))
-    found: dict[int, FilledIds] = {}
-    for at in range(0, len(order), at_once):
-        part = order[at : at + at_once]
-        found.update(zip(part, filler.fill([cases[i] for i in part], arm), strict=True))
-    return [found[i] for i in range(len(cases))]
+        if predicted is not None:
+            predicted = torch.cat([torch.zeros_like(predicted[:, :1]), predicted], dim=1)
+        hidden = self._backbone.forward_rows(rows, self._read, changes, predicted)
+        return self._backbone.logits(hidden)

@@ -9,6 +9,10 @@ import torch
 from toy_training import toy_batched, toy_holes, toy_parts, train_toy
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
+from intarsia.engine.diffusion.canvas import random_canvas
+from intarsia.engine.diffusion.denoise import Denoised, denoise
+from intarsia.engine.diffusion.policies import ConstantTemperature, uniform_state_policy
+from intarsia.engine.diffusion.prediction import take_likeliest
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
 from intarsia_research.training.uniform_causal_backbone import UniformCausalBackbone, UniformChanges
 from intarsia_research.training.uniform_causal_rows import (
@@ -20,10 +24,11 @@ from intarsia_research.training.uniform_causal_rows import (
     stack_rows,
 )
 from intarsia_research.training.uniform_causal_task import UniformCausalOptions, UniformCausalTask
-from intarsia_research.uniform_study.arms import ABLATION, LEFT_TO_RIGHT, PUBLISHED, Arm
-from intarsia_research.uniform_study.fill_cases import CaseFiller, CaseIds, Marks, fill_all
+from intarsia_research.uniform_study.arms import LEFT_TO_RIGHT, PUBLISHED, Arm
+from intarsia_research.uniform_study.fill_cases import CaseFiller, CaseIds, Marks, StartIds
 
 END, PAD = 2, 3
+JUDGED = replace(PUBLISHED, name="judged", num_lengths=2, num_seeds=2)
 FREE = Arm(name="free", length="free", free_length=8, is_greedy=True, max_steps=6)
 
 
@@ -36,7 +41,14 @@ def backbone(toy) -> UniformCausalBackbone:
 
 def in_float64(weights: BackboneWeights) -> BackboneWeights:
     layers = tuple(
-        replace(layer, **{f.name: t.double() for f in fields(layer) if (t := getattr(layer, f.name)) is not None})
+        replace(
+            layer,
+            **{
+                f.name: t.double()
+                for f in fields(layer)
+                if (t := getattr(layer, f.name)) is not None
+            },
+        )
         for layer in weights.layers
     )
     outer = {name: getattr(weights, name).double() for name in ("embed", "output", "norm")}
@@ -159,47 +171,128 @@ def test_training_lowers_the_loss_and_its_file_denoises_the_same(toy, tmp_path):
     assert written[0] == written[1]
 
 
-@pytest.mark.parametrize("arm", [*ABLATION, FREE], ids=lambda arm: arm.name)
-def test_filling_many_at_once_writes_what_each_alone_does(backbone, arm: Arm):
+def alone(backbone, changes, case: CaseIds, arm: Arm) -> Denoised:
+    """Denoise one free canvas by the engine's own loop."""
+    read = backbone.prefill([case.context[:-1]])
+    vocab_size = backbone.shape.vocab_size
+
+    def predict(canvas, self_conditioning):
+        ids = [canvas.ids.tolist()]
+        predicted = None
+        if self_conditioning is not None and arm.is_conditioned:
+            predicted = backbone.mean_of(self_conditioning.softmax(-1))
+            predicted = torch.cat([torch.zeros_like(predicted[:1]), predicted])[None]
+        rows = rows_of(backbone, [case.context], [ids])
+        logits = backbone.logits(backbone.forward_rows(rows, read, changes, predicted))[0, :-1]
+        if case.start is not None:
+            logits[0, : STARTS[0].ids[0]] = logits[0, STARTS[0].ids[-1] + 1 :] = -torch.inf
+        return logits
+
+    generator = torch.Generator().manual_seed(0)
+    policy = uniform_state_policy(
+        vocab_size=vocab_size, max_steps=arm.max_steps, entropy_bound=arm.entropy_bound
+    )
+    if arm.is_greedy:
+        policy = replace(policy, sample=take_likeliest, temperature=ConstantTemperature())
+    suffix = case.suffix if arm.length == "oracle" else []
+    length = len(case.truth) if arm.length == "oracle" else arm.free_length
+    canvas = random_canvas([*[None] * length, *suffix], vocab_size=vocab_size, generator=generator)
+    return denoise(predict, canvas, policy, generator=generator)
+
+
+STARTS = [StartIds(ids=[60, 61], then={60: 1, 61: 1}), StartIds(ids=[70], then={})]
+
+
+def cases_of(num: int) -> list[CaseIds]:
     rng = random.Random(4)
-    cases = [
+    return [
         CaseIds(
             name=str(n),
             context=[rng.randrange(5, 90) for _ in range(3 + 2 * n)],
-            suffix=[rng.randrange(5, 90) for _ in range(n)],
+            suffix=[rng.randrange(5, 90) for _ in range(min(n, 3))],
             truth=[rng.randrange(5, 90) for _ in range(n + 1)],
-            first=[60, 61] if n % 2 else None,
         )
-        for n in range(4)
+        for n in range(num)
     ]
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [
+        FREE,
+        replace(FREE, is_greedy=False, entropy_bound=2.0),
+        replace(FREE, is_conditioned=False),
+        replace(FREE, length="oracle", entropy_bound=9.0),
+    ],
+    ids=["greedy", "drawn", "unconditioned", "pinned"],
+)
+@torch.inference_mode()
+def test_many_canvases_end_as_each_does_in_the_engines_loop(backbone, arm: Arm):
+    changes, cases = changed(backbone), cases_of(4)
+    filler = CaseFiller(backbone, changes, Marks(end=END, pad=PAD), num_pinned=3)
+    for case, answer in zip(cases, filler.fill_all(cases, arm, at_once=3), strict=True):
+        expected = alone(backbone, changes, case, arm)
+        num = len(answer.ids)
+        assert answer.ids == expected.ids[:num].tolist()
+        assert answer.num_forwards == expected.num_forwards
+        assert answer.confidences == pytest.approx(expected.confidences[:num].tolist(), abs=1e-4)
+        assert answer.mean_entropy == pytest.approx(
+            float(expected.entropies[:num].mean()), abs=1e-4
+        )
+
+
+@torch.inference_mode()
+def test_a_canvas_is_done_when_it_is_stable_and_the_others_go_on(backbone):
+    """A backbone whose embedding is scaled up is certain at once."""
+    sure = UniformCausalBackbone(
+        backbone.shape, replace(backbone.weights, output=100 * backbone.weights.output)
+    )
+    arm = replace(FREE, max_steps=30, entropy_bound=50.0, free_length=1)
+    changes, cases = changed(backbone), cases_of(6)
+    filler = CaseFiller(sure, changes, Marks(end=END, pad=PAD), num_pinned=3)
+    answers = filler.fill(cases, arm)
+    for case, answer in zip(cases, answers, strict=True):
+        expected = alone(sure, changes, case, arm)
+        assert (answer.ids, answer.num_forwards) == (expected.ids.tolist(), expected.num_forwards)
+    assert min(answer.num_forwards for answer in answers) < 30
+    early = filler.fill(cases, replace(arm, stop_entropy=1e9))
+    assert all(a.num_forwards <= b.num_forwards for a, b in zip(early, answers, strict=True))
+
+
+@pytest.mark.parametrize("arm", [LEFT_TO_RIGHT, PUBLISHED, JUDGED], ids=lambda arm: arm.name)
+@torch.inference_mode()
+def test_each_way_begins_as_the_half_typed_text_asks(backbone, arm: Arm):
+    cases = [replace(case, start=0) for case in cases_of(3)]
+    marks = Marks(end=END, pad=PAD)
+    filler = CaseFiller(backbone, changed(backbone), marks, num_pinned=3, starts=STARTS)
+    for case, answer in zip(cases, filler.fill(cases, replace(arm, max_steps=2)), strict=True):
+        assert answer.ids[0] in (60, 61)
+        if arm.length != "left_to_right":
+            assert answer.ids[1] == 70
+        (only,) = filler.fill([case], replace(arm, max_steps=2))
+        assert (only.ids, only.num_forwards) == (answer.ids, answer.num_forwards)
+
+
+@torch.inference_mode()
+def test_left_to_right_writes_the_backbones_likeliest_tokens(backbone):
+    case = cases_of(3)[2]
     filler = CaseFiller(backbone, changed(backbone), Marks(end=END, pad=PAD), num_pinned=3)
-    together = fill_all(filler, cases, arm, at_once=3)
-    for case, answer in zip(cases, together, strict=True):
-        alone = filler.fill([case], arm)[0]
-        assert answer.ids == alone.ids
-        assert answer.num_forwards == alone.num_forwards > 0
-        assert len(answer.ids) == len(answer.confidences)
-        if case.first and arm.heals:
-            assert answer.ids[0] in case.first
-    if arm.length == "oracle":
-        assert [len(answer.ids) for answer in together] == [1, 2, 3, 4]
+    (answer,) = filler.fill([case], LEFT_TO_RIGHT)
+    text = list(case.context)
+    for token in answer.ids[:5]:
+        hidden = backbone.forward_tuned(torch.tensor([text]), [None] * backbone.shape.num_layers)
+        assert int(backbone.logits(hidden[0, -1]).argmax()) == token
+        text.append(token)
+    assert filler.likely_mistakes([replace(case, truth=answer.ids[:3])], [1])[0] != answer.ids[1]
 
 
-def test_a_draft_begins_the_canvas_and_a_fault_of_a_pass_ends_the_fills(backbone, monkeypatch):
+def test_a_draft_begins_the_canvas(backbone, monkeypatch):
     filler = CaseFiller(backbone, changed(backbone), Marks(end=END, pad=PAD), num_pinned=3)
-    case = CaseIds(name="a", context=[5, 9], suffix=[], truth=[11, 12], draft=[11, 12, END, PAD])
-    seen = []
-    plain = filler._logits
-
-    def noted(passes, *arguments, **named):
-        seen.append(passes[0].canvases[0].tolist())
-        return plain(passes, *arguments, **named)
-
-    monkeypatch.setattr(filler, "_logits", noted)
-    filler.fill([case], FREE)
-    assert seen[0][:4] == [11, 12, END, PAD]
-    assert filler.likely_mistakes([case], [1])[0] != 12
-    monkeypatch.setattr(filler, "_logits", lambda *a, **k: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        filler.fill([case, case], PUBLISHED)
-    assert filler is not None and LEFT_TO_RIGHT.length == "left_to_right"
+    canvas = filler._canvas(
+        CaseIds(name="a", context=[5, 9], suffix=[], truth=[11], draft=[11, 12, END]),
+        5,
+        torch.Generator().manual_seed(0),
+        is_pinned=False,
+    )
+    assert canvas.ids[:3].tolist() == [11, 12, END]
+    assert bool(canvas.is_free.all())
