@@ -126,9 +126,10 @@ class UniformCausalBackbone(BatchedBackbone):
         bias = self._bias(rows, contexts, is_causal=changes is None)
         groups = self.shape.num_groups
         read = zip(self.weights.layers, pairs, contexts.layers, strict=True)
-        for layer, pair, (keys, values) in read:
+        for layer, pair, (context_keys, context_values) in read:
             q, k, v = self.qkv(x, layer, pair["qkv"] if pair else None, turns)
-            keys, values = torch.cat([keys, k], dim=2), torch.cat([values, v], dim=2)
+            keys = torch.cat([context_keys, k], dim=2)
+            values = torch.cat([context_values, v], dim=2)
             with sdpa_kernel(self._attention):
                 attended = F.scaled_dot_product_attention(
                     q,
