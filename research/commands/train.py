@@ -12,7 +12,7 @@ from intarsia.cli.terminal import notices
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.process import spin_briefly
 
-TrainedPart: TypeAlias = Literal["drafter", "tuning"]
+TrainedPart: TypeAlias = Literal["drafter", "tuning", "uniform"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WEIGHTS_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -106,6 +106,11 @@ def drafter(tuning: Path | None, **options: Any) -> ExitCode:
     return _train("drafter", tuning=tuning, rank=None, strength=1.0, **options)
 
 
+_RANK = click.option(
+    "--rank", type=click.IntRange(min=1, max=512), help="Rank of the low-rank matrices."
+)
+
+
 @click.command("tuning", short_help="The backbone itself, from a corpus.")
 @click.option(
     "--strength",
@@ -113,11 +118,19 @@ def drafter(tuning: Path | None, **options: Any) -> ExitCode:
     default=1.0,
     help="The share to write of what the run changes; run the command again to write another.",
 )
-@click.option("--rank", type=click.IntRange(min=1, max=512), help="Rank of the low-rank matrices.")
+@_RANK
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:
     """Train low-rank changes to the backbone: it fills holes better and ends where they end."""
     return _train("tuning", tuning=None, **options)
+
+
+@click.command("uniform", short_help="Canvas rows that denoise, for a study.")
+@_RANK
+@_corpus_options
+def uniform(**options: Any) -> ExitCode:
+    """Train low-rank changes to canvas rows, which then denoise from uniform noise."""
+    return _train("uniform", tuning=None, strength=1.0, **options)
 
 
 def _train(
@@ -145,6 +158,7 @@ def command() -> None:
     \b
     train drafter --corpus F --out R    the drafter of a model
     train tuning --corpus F --out R     a model's backbone itself
+    train uniform --corpus F --out R    canvas rows for `uniform fill`
 
     Ctrl-C ends a run cleanly; the same command continues it.
     """
@@ -153,3 +167,4 @@ def command() -> None:
 
 command.add_command(drafter)
 command.add_command(tuning)
+command.add_command(uniform)

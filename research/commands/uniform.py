@@ -13,6 +13,7 @@ from rich.table import Table
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, output, size
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia_research.benchmark.machine import describe_machine
 from intarsia_research.commands.eval.choose import choose_sandbox, read_cases
 from intarsia_research.commands.eval.options import CaseRequest
@@ -24,6 +25,7 @@ from intarsia_research.evaluation.judge import judge as judge_text
 from intarsia_research.evaluation.record import Recording, Row, write_saved
 from intarsia_research.evaluation.run import run
 from intarsia_research.evaluation.run_tests import run_tests
+from intarsia_research.uniform_study.arms import ABLATION
 from intarsia_research.uniform_study.encoded_cases import (
     CaseSource,
     EncodedCase,
@@ -38,6 +40,7 @@ from intarsia_research.uniform_study.judged_answers import (
     Answers,
     RecordedArm,
     read_answers,
+    write_answers,
 )
 from intarsia_research.uniform_study.read_cases import default_reader
 
@@ -50,6 +53,7 @@ def command() -> None:
 
     \b
     uniform encode --set builtin --out C.jsonl.gz     holes as token ids
+    uniform fill C.jsonl.gz --weights W --out A.jsonl.gz   answers of each way of denoising
     uniform judge C.jsonl.gz A.jsonl.gz --out RUNS    answers, as runs of `eval`
     """
 
@@ -84,6 +88,33 @@ def encode(
         f"{out}: {size(out.stat().st_size)}, {len(cases):,} holes, {len(used):,} different ids, "
         f"{len(used | first):,} with those of {len(starts.rows)} starts"
     )
+    return ExitCode.OK
+
+
+@command.command("fill", short_help="Fill holes by each way of denoising.")
+@click.argument("cases_file", metavar="CASES", type=_FILE)
+@click.option("--weights", type=_FILE, required=True, help="Of `train uniform`.")
+@click.option("--model", default=DEFAULT_MODEL, help="The model that was trained.")
+@click.option(
+    "--arm",
+    "arms",
+    type=click.Choice([arm.name for arm in ABLATION]),
+    multiple=True,
+    help="A way; repeatable.  [default: all]",
+)
+@click.option("--at-once", type=click.IntRange(min=1), default=16, help="Holes in a pass.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+def fill(
+    cases_file: Path, weights: Path, model: str, arms: Sequence[str], at_once: int, out: Path
+) -> ExitCode:
+    """Write the answers of a uniform-state model, as token ids, for `uniform judge`."""
+    from intarsia_research.uniform_study.fill_file import fill_file
+
+    chosen = [arm for arm in ABLATION if not arms or arm.name in arms]
+    with termination_as_interrupt(), LoadBar(notices()) as bar:
+        answers = fill_file(cases_file, weights, chosen, model, at_once, bar.update)
+    write_answers(out, answers)
+    output().print(f"{out}: {len(answers):,} answers of {len(chosen)} ways")
     return ExitCode.OK
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -86,6 +86,17 @@ def load_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
             )
         with torch.no_grad():
             tensor.copy_(stored if scale is None else stored.float() * scale[:, None])
+
+
+def stored_rank(path: Path) -> int:
+    """Return the rank of a file's pairs. Raises ModelError if it has none."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            first = next(name for name in file.keys() if name.startswith("A."))  # noqa: SIM118
+            rank: int = file.get_slice(first).get_shape()[0]
+            return rank
+    except (OSError, SafetensorError, StopIteration, IndexError) as error:
+        raise ModelError(f"the weights {path} have no low-rank pairs: {error}") from error
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:

@@ -31,9 +31,16 @@ from intarsia_research.training.train_loop import (
     train,
 )
 from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia_research.training.uniform_causal_backbone import PAD, UniformCausalBackbone
+from intarsia_research.training.uniform_causal_rows import CausalMix
+from intarsia_research.training.uniform_causal_task import (
+    UniformCausalOptions,
+    UniformCausalTask,
+    fits_a_canvas,
+)
 
-_RATES = {"drafter": 5e-4, "tuning": 2e-4}
-_RANK = 16
+_RATES = {"drafter": 5e-4, "tuning": 2e-4, "uniform": 8e-4}
+_RANKS = {"tuning": 16, "uniform": 32}
 _NUM_DRAFTED = 24_064
 """Tokens that a drafter can draft: the commonest of the corpus."""
 
@@ -42,12 +49,13 @@ _NUM_DRAFTED = 24_064
 class TrainingOptions:
     """What to train, on what, for how long.
 
-    ``rank`` (of a tuning) and ``rate``: None is the default of the kind of weights. ``max_holes``:
-    None draws in all files. ``project_share``: how often a hole reads code of other files, if there
-    is some. ``window``: tokens of the file before and after the hole; None is the family's default.
+    ``rank`` (of low-rank changes) and ``rate``: None is the default of the kind of weights.
+    ``max_holes``: None draws in all files. ``project_share``: how often a hole reads code of other
+    files, if there is some. ``window``: tokens of the file before and after the hole; None is the
+    family's default.
     """
 
-    what: Literal["drafter", "tuning"]
+    what: Literal["drafter", "tuning", "uniform"]
     corpus: Path
     model: str
     start: Path | None
@@ -167,8 +175,15 @@ def _load_causal(
     def task_for(holes: PackedHoles) -> _StartableTask:
         used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
         vocabulary = UsedVocabulary(model.backbone, used)
+        if options.what == "uniform":
+            backbone = UniformCausalBackbone(model.backbone.shape, model.backbone.weights)
+            uniform_options = UniformCausalOptions(
+                rank=options.rank or _RANKS["uniform"], seed=options.seed, **shown
+            )
+            pad_id = model.tokenizer.mark_id(PAD)
+            return UniformCausalTask(backbone, fim, pad_id, uniform_options, CausalMix())
         if options.what == "tuning":
-            rank = options.rank or _RANK
+            rank = options.rank or _RANKS["tuning"]
             tuning_options = TuningTaskOptions(rank=rank, seed=options.seed, **shown)
             return TuningTask(
                 model.backbone, fim, vocabulary, tuning_options, strength=options.strength
@@ -177,18 +192,19 @@ def _load_causal(
         drafter_options = DrafterTaskOptions(seed=options.seed, **shown)
         return DrafterTask(model.backbone, fim, vocabulary, drafted, drafter_options)
 
-    return _TrainableModel(
-        name=model.name,
-        encode=lambda holes: encode_holes(holes, model.tokenizer, window=window),
-        task_for=task_for,
-    )
+    def encode(holes: Iterable[TrainingHole]) -> Iterator[HoleIds]:
+        encoded = encode_holes(holes, model.tokenizer, window=window)
+        return filter(fits_a_canvas, encoded) if options.what == "uniform" else encoded
+
+    return _TrainableModel(name=model.name, encode=encode, task_for=task_for)
 
 
 def _load_uniform(
     options: TrainingOptions, located: ModelFolder, on_progress: ReportProgress
 ) -> _TrainableModel:
-    if options.what == "drafter":
-        raise ModelError(f"{located.name} takes no drafter: train a tuning of it")
+    if options.what != "tuning":
+        why = "takes no drafter" if options.what == "drafter" else "denoises already"
+        raise ModelError(f"{located.name} {why}: train a tuning of it")
     if options.project_share or options.window:
         raise ModelError(
             f"{located.name} is trained without code of other files and with a window of its own: "
@@ -204,7 +220,7 @@ def _load_uniform(
     task = UniformTask(
         loaded.model,
         loaded.text.special,
-        rank=options.rank or _RANK,
+        rank=options.rank or _RANKS["tuning"],
         seed=options.seed,
         mix=mix,
         strength=options.strength,

@@ -237,6 +237,11 @@ class _Run:
             share = computed.loss / options.passes_per_step
             share.backward()  # type: ignore[no-untyped-call]
             loss += share.item()
+            if not math.isfinite(loss):
+                raise ModelError(
+                    f"the loss of step {self._step} is no number: what was saved before is in "
+                    f"{self._folder.path}; go on in a copy of it with a lower --rate"
+                )
             self._num_tokens += computed.num_tokens
         return loss
 

@@ -19,9 +19,12 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.tuning import LowRankLayer
 from intarsia_research.training.batched_backbone import BatchedBackbone, join_heads, linear
 from intarsia_research.training.low_rank_modules import random_matrix
-from intarsia_research.training.low_rank_task import load_tensors
+from intarsia_research.training.low_rank_task import load_tensors, stored_rank
 from intarsia_research.training.tuning_task import LowRankPairs
 from intarsia_research.training.uniform_causal_rows import IGNORED, CanvasRows
+
+PAD = "<|fim_pad|>"
+"""Qwen2.5's token for what follows the end of a hole."""
 
 _CONDITIONING_RANK = 128
 _HIDDEN_BIAS = -1e4  # not -inf: rows of padding would see nothing, and have NaN gradients
@@ -58,9 +61,9 @@ class UniformChanges(nn.Module):
         return embedded + F.linear(inner, self.conditioning_up.to(dtype))
 
     @classmethod
-    def read(cls, path: Path, shape: BackboneShape, *, rank: int) -> Self:
+    def read(cls, path: Path, shape: BackboneShape) -> Self:
         """Read what a training wrote. Raises ModelError."""
-        changes = cls(shape, rank=rank, seed=0)
+        changes = cls(shape, rank=stored_rank(path), seed=0)
         load_tensors(changes.named_tensors(), path)
         return changes.requires_grad_(False)
 

@@ -50,8 +50,13 @@ class UniformCausalOptions:
     share_conditioned: float = 0.5
 
 
+def fits_a_canvas(hole: HoleIds) -> bool:
+    """Tell whether the longest canvas that is drawn holds a hole and its end."""
+    return 0 < len(hole.middle) < CausalMix().max_free
+
+
 class UniformCausalTask(LowRankTask):
-    """The low-rank changes of canvas rows (a TrainingTask)."""
+    """The low-rank changes of canvas rows (a TrainingTask). All holes must fit a canvas."""
 
     def __init__(
         self,
@@ -68,8 +73,7 @@ class UniformCausalTask(LowRankTask):
         self._options, self._mix = options, mix
 
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
-        """Return the loss on canvases drawn over each hole; longer ones are left out."""
-        holes = [hole for hole in holes if self._fits(hole)]
+        """Return the loss on canvases drawn over each hole."""
         noise = _generator(rng)
         drawn = [self._draw(hole, rng, noise) for hole in holes]
         is_conditioned = rng.random() < self._options.share_conditioned
@@ -83,7 +87,6 @@ class UniformCausalTask(LowRankTask):
         """Return the mean loss, and at each noise loss and accuracy of one pass on the shortest
         canvas that fits, without a suffix; as ``first_…`` those of the hole's first token."""
         figures: dict[str, float] = {}
-        kept = [[hole for hole in batch if self._fits(hole)] for batch in batches]
         for noise in HELD_OUT_NOISES:
             found = [
                 self._predict(
@@ -91,8 +94,7 @@ class UniformCausalTask(LowRankTask):
                     [[self._at_noise(hole, noise, _generator(rng))] for hole in holes],
                     is_conditioned=False,
                 )
-                for holes in kept
-                if holes
+                for holes in batches
             ]
             needed = torch.cat([each.losses[each.is_needed] for each in found])
             hits = torch.cat([each.is_hit[each.is_needed] for each in found])
@@ -102,9 +104,6 @@ class UniformCausalTask(LowRankTask):
             figures[f"first_at_{noise}"] = float(first.float().mean())
         loss = sum(figures[f"loss_at_{noise}"] for noise in HELD_OUT_NOISES) / len(HELD_OUT_NOISES)
         return {"loss": loss, **figures}
-
-    def _fits(self, hole: HoleIds) -> bool:
-        return 0 < len(hole.middle) < self._mix.max_free
 
     def _draw(
         self, hole: HoleIds, rng: random.Random, generator: np.random.Generator

@@ -112,3 +112,13 @@ def read_header(path: Path) -> Header:
             return msgspec.json.decode(stream.readline(), type=Header)
     except (OSError, EOFError, msgspec.DecodeError) as error:
         raise EvaluationFault(f"{path} is no file of `uniform encode` ({error})") from error
+
+
+def read_encoded(path: Path) -> list[EncodedCase]:
+    """Read the cases of a file whose header was read. Raises EvaluationFault."""
+    try:
+        with gzip.open(path) as stream:
+            next(stream)
+            return [msgspec.json.decode(line, type=EncodedCase) for line in stream]
+    except (OSError, EOFError, msgspec.DecodeError) as error:
+        raise EvaluationFault(f"{path} is damaged ({error}): encode it again") from error

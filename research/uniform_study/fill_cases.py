@@ -86,15 +86,6 @@ class CaseFiller:
         for number, start in enumerate(starts):
             self._may_start[number, torch.tensor(start.ids, device=backbone.device)] = True
 
-    def fill_all(self, cases: Sequence[CaseIds], arm: Arm, *, at_once: int) -> list[FilledIds]:
-        """Fill all cases, those with contexts of like lengths at once; in the cases' order."""
-        order = sorted(range(len(cases)), key=lambda i: len(cases[i].context))
-        found: dict[int, FilledIds] = {}
-        for at in range(0, len(order), at_once):
-            part = order[at : at + at_once]
-            found.update(zip(part, self.fill([cases[i] for i in part], arm), strict=True))
-        return [found[i] for i in range(len(cases))]
-
     @torch.inference_mode()
     def fill(self, cases: Sequence[CaseIds], arm: Arm) -> list[FilledIds]:
         """Return the answers to all cases."""

@@ -68,6 +68,12 @@ def read_answers(path: Path) -> Answers:
     return answers
 
 
+def write_answers(path: Path, answers: Sequence[AnswerLine]) -> None:
+    """Write a file that ``read_answers`` reads."""
+    lines = b"".join(msgspec.json.encode(answer) + b"\n" for answer in answers)
+    path.write_bytes(gzip.compress(lines, mtime=0))
+
+
 class RecordedArm:
     """A system of ``eval`` whose answers are on file."""
 

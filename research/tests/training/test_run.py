@@ -38,7 +38,9 @@ def options(toy: Path, tmp_path: Path) -> TrainingOptions:
     return training_options(tmp_path / "corpus", toy, project_share=1.0, window=(40, 20))
 
 
-@pytest.mark.parametrize(("what", "tokens"), [("tuning", 150), ("drafter", 1_500)])
+@pytest.mark.parametrize(
+    ("what", "tokens"), [("tuning", 150), ("drafter", 1_500), ("uniform", 1_500)]
+)
 def test_a_run_reads_other_files_and_is_resumed(options, tmp_path, what, tokens):
     options = replace(options, what=what, tokens=tokens)
     out = tmp_path / "run"

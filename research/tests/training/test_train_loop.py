@@ -1,10 +1,12 @@
 """A run learns, can be interrupted, and is the same by its seed; a tuned model fills as taught."""
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from toy_causal import quiet, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from toy_training import toy_holes, toy_lines, toy_tuning_task, train_toy
@@ -92,3 +94,18 @@ def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) ->
     shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
     assert ids[0].tolist() == [*shown, 40, 41, fim.end]
     assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_is_not_saved(toy, holes, tmp_path, monkeypatch):
+    task = toy_tuning_task(toy, holes)
+    plain = task.compute_loss
+
+    def broken(drawn, rng):
+        computed = plain(drawn, rng)
+        return replace(computed, loss=computed.loss * float("nan"))
+
+    monkeypatch.setattr(task, "compute_loss", broken)
+    with pytest.raises(ModelError, match=r"step 0 is no number: .* a lower --rate"):
+        train_toy(task, holes, tmp_path, tokens=200)
+    saved = load_file(tmp_path / "weights.safetensors")
+    assert all(bool(tensor.isfinite().all()) for tensor in saved.values())

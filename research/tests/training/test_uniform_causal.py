@@ -25,7 +25,10 @@ from intarsia_research.training.uniform_causal_rows import (
 )
 from intarsia_research.training.uniform_causal_task import UniformCausalOptions, UniformCausalTask
 from intarsia_research.uniform_study.arms import LEFT_TO_RIGHT, PUBLISHED, Arm
+from intarsia_research.uniform_study.encoded_cases import EncodedCase
 from intarsia_research.uniform_study.fill_cases import CaseFiller, CaseIds, Marks, StartIds
+from intarsia_research.uniform_study.fill_file import fill_encoded
+from intarsia_research.uniform_study.judged_answers import read_answers, write_answers
 
 END, PAD = 2, 3
 JUDGED = replace(PUBLISHED, name="judged", num_lengths=2, num_seeds=2)
@@ -161,7 +164,7 @@ def test_training_lowers_the_loss_and_its_file_denoises_the_same(toy, tmp_path):
     with torch.no_grad():
         after = task.evaluate([[holes[i] for i in range(40)]], random.Random(0))
     assert after["loss"] < 0.9 * before["loss"]
-    read = UniformChanges.read(tmp_path / "run" / "weights.safetensors", backbone.shape, rank=4)
+    read = UniformChanges.read(tmp_path / "run" / "weights.safetensors", backbone.shape)
     cases = [CaseIds(name="a", context=[5, 9, 30], suffix=[8, 9], truth=[4, 5])]
     marks = Marks(end=fim.end, pad=PAD)
     written = [
@@ -230,7 +233,7 @@ def cases_of(num: int) -> list[CaseIds]:
 def test_many_canvases_end_as_each_does_in_the_engines_loop(backbone, arm: Arm):
     changes, cases = changed(backbone), cases_of(4)
     filler = CaseFiller(backbone, changes, Marks(end=END, pad=PAD), num_pinned=3)
-    for case, answer in zip(cases, filler.fill_all(cases, arm, at_once=3), strict=True):
+    for case, answer in zip(cases, filler.fill(cases, arm), strict=True):
         expected = alone(backbone, changes, case, arm)
         num = len(answer.ids)
         assert answer.ids == expected.ids[:num].tolist()
@@ -296,3 +299,23 @@ def test_a_draft_begins_the_canvas(backbone, monkeypatch):
     )
     assert canvas.ids[:3].tolist() == [11, 12, END]
     assert bool(canvas.is_free.all())
+
+
+def test_a_file_of_cases_becomes_a_file_of_answers(backbone, tmp_path):
+    filler = CaseFiller(backbone, changed(backbone), Marks(end=END, pad=PAD), num_pinned=3)
+    encoded = [
+        EncodedCase(set="some", case=one.name, context=list(one.context), truth=list(one.truth))
+        for one in cases_of(3)
+    ] + [EncodedCase(set="some", case="none", reason="a comment")]
+    arms = [FREE, replace(FREE, name="sure", entropy_bound=0.0)]
+    told: list[float] = []
+    answers = fill_encoded(encoded, arms, filler.fill, 2, lambda text, share: told.append(share))
+    write_answers(tmp_path / "answers.gz", answers)
+    read = read_answers(tmp_path / "answers.gz")
+    assert read.keys() == {"free", "sure"}
+    assert told == sorted(told) and len(told) == 4
+    for arm in arms:
+        lines = read[arm.name]
+        assert lines["some", "none"][0].ids == []
+        alone = filler.fill([replace(cases_of(3)[2], suffix=[])], arm)
+        assert lines["some", "2"][0].ids == alone[0].ids
