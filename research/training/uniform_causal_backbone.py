@@ -158,7 +158,8 @@ class UniformCausalBackbone(BatchedBackbone):
     def mean_of(self, probabilities: Tensor) -> Tensor:
         """Return the mean embedding (…, hidden) under probabilities (…, vocab), in units of a usual
         embedding: the less certain a prediction, the shorter it is."""
-        return probabilities.to(self.dtype) @ self.weights.embed * self._per_embedding
+        mean: Tensor = probabilities.to(self.dtype) @ self.weights.embed
+        return mean * self._per_embedding
 
     @cached_property
     def _per_embedding(self) -> float:

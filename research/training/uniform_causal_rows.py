@@ -134,7 +134,7 @@ class NoisyCanvas:
     """A canvas as its rows show it: the first row's token, then ``noisy``."""
 
     first: int
-    noisy: Sequence[int]
+    noisy: np.ndarray  # (length,) int64
     canvas: CanvasIds
 
 
