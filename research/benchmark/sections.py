@@ -13,7 +13,12 @@ from intarsia_research.benchmark.fresh_engine import fresh_engine
 from intarsia_research.benchmark.index import measure_index
 from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.side_by_side import measure_side_by_side
-from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
+from intarsia_research.benchmark.start import (
+    measure_first_fill,
+    measure_prefill,
+    measure_server,
+    measure_start,
+)
 from intarsia_research.benchmark.typing import measure_typing
 from intarsia_research.benchmark.users import measure_users
 from intarsia_research.evaluation.systems.baseline import Baseline
@@ -32,7 +37,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         name="start",
         words="starting engines and servers",
-        parts=(measure_start, measure_server, measure_prefill),
+        parts=(measure_first_fill, measure_start, measure_server, measure_prefill),
     ),
     Section(
         name="side-by-side",

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Fill
 from intarsia_research.benchmark.editor.sources import cut_lines
-from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of
+from intarsia_research.benchmark.fresh_engine import folder_variable, fresh_engine
 from intarsia_research.evaluation.intervals import percentile
 from intarsia_research.evaluation.server_process import serving
 
@@ -57,6 +59,42 @@ def _drop_from_page_cache(folder: Path) -> None:
         if path.is_file():
             with path.open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+async def measure_first_fill(bench: Bench) -> Sequence[Figure]:
+    """Time the first fill where nothing of ours is there but the downloaded files."""
+    downloads = sorted((cache_folder() / "models").glob("*.gguf"))
+    repeats = min(bench.repeats, _MAX_ENGINE_STARTS) if downloads else 0
+    method = "engine start to the first answer with an empty cache, beside the downloaded file"
+    return [
+        middle_of(
+            [await _fill_first(bench, downloads) for _ in range(repeats)],
+            name="first_fill_s",
+            words="downloaded file to the first fill",
+            unit="s",
+            method=method if downloads else "no file is kept: `intarsia pull --keep`",
+        )
+    ]
+
+
+async def _fill_first(bench: Bench, downloads: Sequence[Path]) -> float:
+    """Return the seconds from no engine to the answer of one that had to convert its model."""
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as cache:
+        (Path(cache) / "models").mkdir()
+        for file in downloads:  # a link in the same file system: it is removed once it is converted
+            os.link(file, Path(cache) / "models" / file.name)
+        with folder_variable("INTARSIA_CACHE_DIR", Path(cache)):
+            async with fresh_engine(bench.launch) as (client, _):
+                started = time.perf_counter()
+                first = Fill(
+                    id=0,
+                    prefix="def add(a, b):\n    return ",
+                    suffix="\n",
+                    max_tokens=16,
+                    model=bench.options.model,
+                )
+                await client.fill(first)
+                return time.perf_counter() - started
 
 
 async def measure_server(bench: Bench) -> Sequence[Figure]:

@@ -19,7 +19,12 @@ from intarsia_research.benchmark.figures import Bench, Figure, middle_of
 from intarsia_research.benchmark.machine_energy import energy_meter
 from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.pictures import draw_pictures
-from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
+from intarsia_research.benchmark.start import (
+    measure_first_fill,
+    measure_prefill,
+    measure_server,
+    measure_start,
+)
 from intarsia_research.commands.bench import measure
 
 
@@ -150,6 +155,25 @@ async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(addre
     assert len(set(names)) == len(names)
     assert {"engine_start_warm_s", "memory_16k_gb"} <= set(names)
     assert all(figure.value >= 0 for figure in figures)
+
+
+async def test_a_first_fill_uses_a_cache_of_its_own_and_keeps_the_download(
+    address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path))
+    launch = rule_engine_launch(text="return value")
+    async with EngineClient(name="test", start=False) as client:
+        bench = Bench(
+            client=client, address=address, options=FillOptions(), repeats=1, launch=launch
+        )
+        (missing,) = await measure_first_fill(bench)
+        assert missing.value is None
+        (tmp_path / "models").mkdir()
+        (tmp_path / "models" / "some.gguf").write_bytes(b"weights")
+        (figure,) = await measure_first_fill(bench)
+    assert 0 < figure.value < 60
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]  # noqa: ASYNC240
+    assert left == ["some.gguf"]
 
 
 def test_a_few_values_become_their_median_between_least_and_greatest():
