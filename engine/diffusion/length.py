@@ -4,7 +4,7 @@ CAL (https://arxiv.org/abs/2602.00476) compares the entropy of the first predict
 In uniform-state diffusion no position is marked as a mask, so the model predicts the given tokens
 too: at a wrong length it would overwrite the suffix. On a toy that was trained to count, this found
 the length in 32 of 32 cases; the entropy over the free positions did in 4 of 32 (by chance: 6).
-Not measured on released weights.
+Not measured on released weights; on our backbone no better than an end token (uniform-state.md).
 """
 
 import math
