@@ -206,6 +206,7 @@ MAX_STOP_CHARS = 1_000
 
 # The second run of marks needs a word before it. Two runs side by side take quadratic time.
 _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\"`]*)?")
+_ENDS_BLOCK = re.compile(r"\s*(?:elif|else|except|finally)\b")
 _ENDS_STATEMENT = tuple(":;{,")
 
 
@@ -245,8 +246,7 @@ def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None)
     if hole.kind == "statements":
         return columns(text[line_start(text, hole.start) : hole.start])
     if hole.kind == "span" and language.block_style == "indent":
-        lines = text[line_start(text, hole.start) : hole.end].splitlines()
-        return min((columns(line) for line in lines if line.strip()), default=0)  # in their scope
+        return _span_columns(text, hole)
     if hole.kind == "span" and _is_whole(text, hole, syntax):
         return _scope_columns(text, hole)
     return 0
@@ -306,6 +306,20 @@ def _is_whole(text: str, hole: Hole, syntax: Syntax | None) -> bool:
     is_parsed = syntax is not None and syntax.language.block_style == "closed"
     removed = balance_of(text[hole.start : hole.end])
     return is_parsed and removed == balance_of("") and syntax is not None and not num_errors(syntax)
+
+
+def _span_columns(text: str, hole: Hole) -> int:
+    """Return the least indentation of the lines that a hole replaces, its own line's included.
+
+    Where it replaces none, the next line tells how many blocks may be left: all but the outermost.
+    """
+    lines = text[line_start(text, hole.start) : hole.end].splitlines()
+    least = min((columns(line) for line in lines if line.strip()), default=0)
+    if text[hole.start : hole.end].strip():
+        return least
+    following = (next_non_blank_line(text, hole.start) or "")[:MAX_CHARS_LOOKED_AT]
+    ends_block = _CLOSING_ONLY.fullmatch(following) or _ENDS_BLOCK.match(following)
+    return min(least, max(1, columns(following) + bool(ends_block)))
 
 
 def _scope_columns(text: str, hole: Hole) -> int:

@@ -163,13 +163,17 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 
 
 def drop_leading_blank_lines(fill: str, context: CleaningContext) -> str:
-    """Drop blank lines at the start; one line end stays after a header on the cursor's line."""
-    blank = _BLANK_LINES.match(fill)
-    if blank is None or context.hole.kind == "line":
+    """Drop blank lines at the start; one line end stays after a header on the cursor's line.
+
+    They stay where the replaced text begins with one.
+    """
+    blank, hole = _BLANK_LINES.match(fill), context.hole
+    removed = context.text[hole.start : hole.end].lstrip(" \t")
+    if blank is None or hole.kind == "line" or removed.startswith(("\n", "\r")):
         return fill
     if not context.line_before.strip():
         return fill[blank.end() :]
-    return "\n" + fill[blank.end() :] if context.hole.kind == "block" else fill
+    return "\n" + fill[blank.end() :] if hole.kind == "block" else fill
 
 
 MAX_DROPPED_LINES = 8
@@ -184,7 +188,9 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
     if context.syntax is None or len(lines) == 1:
         return fill
     for num_dropped in range(min(MAX_DROPPED_LINES, len(lines) - 1) + 1):
-        kept = "\n".join(lines[: len(lines) - num_dropped]).rstrip()
+        kept = "\n".join(lines[: len(lines) - num_dropped])
+        if num_dropped or context.hole.kind != "span":  # a span may end before a word or a line
+            kept = kept.rstrip()
         if not kept.strip():
             break
         if is_no_worse(keep_line_end(kept, context), context):
@@ -242,7 +248,8 @@ def _in_an_open_block(first: str, context: CleaningContext) -> str:
     allowed = _open_columns(context)
     if not allowed or column in allowed:
         return first
-    nearest = max((each for each in allowed if least <= each < column), default=least)
+    unknown = column if context.hole.kind == "span" else least  # some bodies are indented by less
+    nearest = max((each for each in allowed if least <= each < column), default=unknown)
     return _with_columns(first, nearest - least)
 
 
