@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from intarsia.engine.diffusion.policies import LinearTemperature
-
 LengthChoice: TypeAlias = Literal["ranked", "oracle", "free", "left_to_right"]
 """How long a canvas is: the length at which the pinned suffix is least surprising, the truth's own
 (pinned), or one length for all, where the end token ends the hole."""
@@ -33,13 +31,6 @@ class Arm:
     stop_entropy: float | None = None
     num_lengths: int = 1
     num_seeds: int = 1
-
-    def temperature(self, step: int) -> float:
-        """Return the temperature of a step, counted from 1."""
-        if self.is_greedy:
-            return 1.0
-        linear = LinearTemperature(t_min=self.t_min, t_max=self.t_max, num_steps=self.max_steps)
-        return linear(step)
 
 
 LEFT_TO_RIGHT = Arm(name="left-to-right", length="left_to_right")

@@ -12,6 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.policies import LinearTemperature
 from intarsia_research.uniform_study.arms import Arm
 
 
@@ -68,7 +69,7 @@ def denoise_many(
     earlier: Tensor | None = None
     for step in range(1, arm.max_steps + 1):
         logits = predict(which, ids, predicted if arm.is_conditioned else None)
-        logits /= arm.temperature(step)
+        logits /= _temperature(arm, step)
         own = logits.gather(-1, ids[..., None])
         logits.masked_fill_(~is_free[..., None], -torch.inf)
         logits.scatter_(-1, ids[..., None], torch.where(is_free[..., None], own, 0.0))
@@ -108,6 +109,13 @@ def denoise_many(
         del probabilities
         which, ids, is_free, earlier = which[left], ids[left], is_free[left], draft[left]
     return [done[n] for n in range(len(canvases))]
+
+
+def _temperature(arm: Arm, step: int) -> float:
+    """Return the temperature of a step, counted from 1."""
+    if arm.is_greedy:
+        return 1.0
+    return LinearTemperature(t_min=arm.t_min, t_max=arm.t_max, num_steps=arm.max_steps)(step)
 
 
 def within_bound(entropies: Tensor, is_free: Tensor, bound: float) -> Tensor:
