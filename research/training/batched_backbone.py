@@ -63,15 +63,19 @@ class BatchedBackbone:
         ids: Tensor,
         tuning: Sequence[LowRankLayer | None],
         states: list[Tensor] | None = None,
+        keys_values: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
         """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
-        (holes, length, hidden). Each layer's rows are appended to ``states``, in the same shape."""
+        (holes, length, hidden). Each layer's rows are appended to ``states``, in the same shape;
+        its keys and values, (holes, kv heads, length, head_dim) each, to ``keys_values``."""
         x = F.embedding(ids, self.weights.embed)
         positions = torch.arange(ids.shape[1], device=self.device)
         turns = self.turns(positions)
         groups = self.shape.num_groups
         for layer, lora in zip(self.weights.layers, tuning, strict=True):
             q, k, v = self.qkv(x, layer, lora["qkv"] if lora else None, turns)
+            if keys_values is not None:
+                keys_values.append((k, v))
             attended = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )

@@ -91,18 +91,9 @@ class UniformCausalBackbone(BatchedBackbone):
         length = max(map(len, contexts))
         padded = [[*ids, *[0] * (length - len(ids))] for ids in contexts]
         ids = torch.tensor(padded, device=self.device)
-        x = F.embedding(ids, self.weights.embed)
-        turns = self.turns(torch.arange(length, device=self.device))
-        groups, layers = self.shape.num_groups, []
-        for layer in self.weights.layers:
-            q, k, v = self.qkv(x, layer, None, turns)
-            layers.append((k, v))
-            # padding comes last, so causality hides it
-            attended = F.scaled_dot_product_attention(
-                q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
-            )
-            x = x + linear(join_heads(attended), layer.o, None, None)
-            x = x + self.feed_forward(x, layer, None)
+        layers: list[tuple[Tensor, Tensor]] = []
+        # padding comes last, so causality hides it
+        self.forward_tuned(ids, [None] * self.shape.num_layers, keys_values=layers)
         num = torch.tensor([len(ids) for ids in contexts], device=self.device)
         return ReadContexts(layers=layers, num=num)
 

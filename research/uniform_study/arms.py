@@ -12,10 +12,9 @@ LengthChoice: TypeAlias = Literal["ranked", "oracle", "free", "left_to_right"]
 class Arm:
     """One way. The defaults are DiffusionGemma's own.
 
-    ``num_lengths`` and ``num_seeds``: answers of this many lengths and noises, of which the
-    backbone itself, read from left to right, takes the likeliest. ``stop_entropy``: a canvas is
-    done once what is before the end token did not change in a step and has at most this entropy in
-    all (nats); None is the model's own rule.
+    With ``num_lengths`` or ``num_seeds`` above 1 there are several answers, and the causal backbone
+    picks the likeliest. ``stop_entropy``: stop when the tokens up to the end token are unchanged
+    and their total entropy (nats) is below this; None: DiffusionGemma's own rule.
     """
 
     name: str

@@ -315,8 +315,11 @@ class _Batch:
         length = canvases.shape[1] if isinstance(canvases, Tensor) else int(lengths.max())
         ids = torch.zeros((len(canvases), 1 + length), dtype=torch.long, device=device)
         ids[:, 0] = torch.tensor([case.context[-1] for case in self.cases], device=device)
-        for row, given in enumerate(canvases):
-            ids[row, 1 : 1 + len(given)] = torch.as_tensor(given, device=device)
+        if isinstance(canvases, Tensor):
+            ids[:, 1:] = canvases
+        else:
+            for row, given in enumerate(canvases):
+                ids[row, 1 : 1 + len(given)] = torch.as_tensor(given, device=device)
         places = torch.arange(1 + length, device=device)
         rows = CanvasRows(
             ids=ids,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from cancel_when import cancelling
-from one_thread import ON_CARD
+from one_thread import DEVICES, ON_CARD
 from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
 from torch import Tensor
 
@@ -156,12 +156,11 @@ def test_what_cannot_be_recorded_is_run_and_said(record, fault, tmp_path: Path) 
     assert (found.text, found.tokens) == (expected.text, expected.tokens)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA card")
-def test_a_card_goes_on_after_a_failed_recording() -> None:
+@pytest.mark.parametrize("device", DEVICES[1:])
+def test_a_card_goes_on_after_a_failed_recording(device: str) -> None:
     """A pass that waits for the card cannot be recorded."""
-    ids = torch.arange(6, device="cuda")[None]
-    logits = torch.ones(1, 6, 10, device="cuda")
+    ids = torch.arange(6, device=device)[None]
+    logits = torch.ones(1, 6, 10, device=device)
     waits, records = (
         CanvasGraph(run, record_on_card)
         for run in (
