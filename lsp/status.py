@@ -48,12 +48,12 @@ class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         why = "" if self.reason is None else f": {self.reason}"
         outcome = "a suggestion was shown" if self.shown else f"nothing was shown{why}"
         figures = (
-            (self.ms, "ms"),
-            (self.num_forwards, "forward passes"),
-            (self.tokens_read, "tokens read"),
-            (self.tokens_reused, "reused"),
+            (self.ms, "{:.0f} ms"),
+            (self.num_forwards, "{} forward passes"),
+            (self.tokens_read, "{} tokens read"),
+            (self.tokens_reused, "{} reused"),
         )
-        known = [f"{value:.0f} {unit}" for value, unit in figures if value is not None]
+        known = [words.format(value) for value, words in figures if value is not None]
         if self.from_cache:
             known.append("known before, not asked again")
         return (f"Last: {outcome}", *([" · ".join(known)] if known else []))

@@ -97,11 +97,11 @@ def instructed(
     if not instruction.strip():
         return NoSuggestion(reason="there is no instruction: say what is to be changed")
     for what, size, most in (
-        ("selection", end - start, MAX_SELECTED_CHARS),
-        ("instruction", len(instruction), MAX_INSTRUCTION_CHARS),
+        ("the selection", end - start, MAX_SELECTED_CHARS),
+        ("the instruction", len(instruction), MAX_INSTRUCTION_CHARS),
     ):
         if size > most:
-            reason = f"the {what} is too long: {size:,} characters, and {most:,} at most"
+            reason = f"{what} is too long: {size:,} characters, and {most:,} at most"
             return NoSuggestion(reason=reason)
     if not text[line_start(text, start) : start].strip():
         start = line_start(text, start)

@@ -76,8 +76,9 @@ def rename_action(
 
 
 def uses_in_files(left: Elsewhere) -> str:
-    uses = "1 use" if left.uses == 1 else f"{left.uses} uses"
-    return f"{uses} in " + ("1 other file" if left.files == 1 else f"{left.files} other files")
+    if left.files > 1:
+        return f"{left.uses} uses in {left.files} other files"
+    return "1 use in 1 other file" if left.uses == 1 else f"{left.uses} uses in 1 other file"
 
 
 def next_edit_actions(

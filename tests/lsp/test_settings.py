@@ -61,6 +61,7 @@ def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, valu
     assert repr(option) in problem
 
 
+VSCODE_TEXTS = json.loads((ROOT / "editors/vscode/package.nls.json").read_text())
 VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
 VSCODE_SETTINGS = {
     key: setting
@@ -100,7 +101,8 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert theirs.get("pattern") == kind.get("pattern")
     assert theirs.get("items") == kind.get("items")
     assert theirs.get("scope") == ours.get("scope")
-    assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
+    name = theirs.get("markdownDescription", theirs.get("description")).strip("%")
+    assert VSCODE_TEXTS[name] == ours["description"]
 
 
 @pytest.mark.parametrize("key", ["model", "device", "quantize"])
@@ -122,7 +124,8 @@ def test_an_engine_is_started_with_what_the_user_chose_for_this_machine() -> Non
 @pytest.mark.parametrize("key", [key for key, ours in schema().items() if "enum" in ours])
 def test_the_choices_are_the_same_in_vscode(key: str) -> None:
     theirs = VSCODE_SETTINGS[f"intarsia.{key}"]
-    described = dict(zip(theirs["enum"], theirs["enumDescriptions"], strict=True))
+    texts = [VSCODE_TEXTS[name.strip("%")] for name in theirs["enumDescriptions"]]
+    described = dict(zip(theirs["enum"], texts, strict=True))
     assert described == CHOICES[key]
     assert set(theirs["enum"]) == set(schema()[key]["enum"])
 

@@ -1,6 +1,6 @@
 // Accepts a suggestion up to its first unsure token; the rest stays as ghost text.
 
-import { commands, EndOfLine, Range, Selection, type TextEditor, window } from "vscode";
+import { commands, EndOfLine, l10n, Range, Selection, type TextEditor, window } from "vscode";
 import type { GhostText, Shown } from "./ghostText";
 import { unitsRepeated } from "./afterTyping";
 
@@ -14,7 +14,7 @@ export async function acceptSure(ghostText: GhostText): Promise<void> {
     return;
   }
   if (shown.rests.every(({ sure }) => sure === "")) {
-    window.setStatusBarMessage("Intarsia: no part of this suggestion is sure", MESSAGE_MS);
+    window.setStatusBarMessage(l10n.t("Intarsia: no part of this suggestion is sure"), MESSAGE_MS);
   } else if (shown.rests.length > 1) {
     await acceptThenCut(shown);
   } else {

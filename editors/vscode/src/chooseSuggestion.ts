@@ -4,6 +4,7 @@
 import {
   commands,
   InlineCompletionTriggerKind,
+  l10n,
   ProgressLocation,
   type QuickPickItem,
   Range,
@@ -13,6 +14,7 @@ import {
 import { InlineCompletionRequest, type LanguageClient } from "vscode-languageclient/node";
 import { insertText } from "./acceptSure";
 import { inform, warn, warnOf } from "./messages";
+import { translated } from "./serverWords";
 
 const QUIET = new ThemeColor("editorGhostText.foreground");
 const BREAK = " ⏎ ";
@@ -20,7 +22,7 @@ const BREAK = " ⏎ ";
 export async function chooseSuggestion(client: LanguageClient): Promise<void> {
   const editor = window.activeTextEditor;
   if (editor === undefined) {
-    return void warn("open a file first");
+    return void warn(l10n.t("open a file first"));
   }
   const { document, selection } = editor;
   const { version } = document;
@@ -31,7 +33,8 @@ export async function chooseSuggestion(client: LanguageClient): Promise<void> {
   const converter = client.code2ProtocolConverter;
   const params = converter.asInlineCompletionParams(document, selection.active, context);
   void commands.executeCommand("editor.action.inlineSuggest.hide");
-  const options = { location: ProgressLocation.Window, title: "Intarsia: asking for suggestions" };
+  const title = l10n.t("Intarsia: asking for suggestions");
+  const options = { location: ProgressLocation.Window, title };
   const answer = await window
     .withProgress(options, () => client.sendRequest(InlineCompletionRequest.type, params))
     .then(undefined, warnOf);
@@ -42,13 +45,15 @@ export async function chooseSuggestion(client: LanguageClient): Promise<void> {
     text: typeof item.insertText === "string" ? item.insertText : item.insertText.value,
   }));
   if (found.length === 0) {
-    return void inform("there is no suggestion here: “Why No Suggestion?” tells the reason");
+    return void inform(
+      l10n.t("there is no suggestion here: Show Why There Was No Suggestion tells the reason"),
+    );
   }
   const drawn = window.createTextEditorDecorationType({});
   const chosen = await pick(
     found.map(({ text, item }) => ({
       label: oneLine(text),
-      description: item.command?.title,
+      description: item.command && translated(item.command.title),
       draw: () => {
         const after = { contentText: oneLine(text).replaceAll(" ", "\u00a0"), color: QUIET };
         editor.setDecorations(drawn, [
@@ -64,7 +69,7 @@ export async function chooseSuggestion(client: LanguageClient): Promise<void> {
   }
   const { range, text, item } = one;
   if (document.version !== version || !(await insertText(editor, range, text, !item.command))) {
-    return void warn("the text has changed, so nothing was inserted: try again");
+    return void warn(l10n.t("the text has changed, so nothing was inserted: try again"));
   }
   if (item.command !== undefined) {
     const { command, arguments: given = [] } = item.command;
@@ -79,7 +84,7 @@ interface Choice extends QuickPickItem {
 /** Return the number of what the user chooses, -1 for nothing. */
 function pick(choices: readonly Choice[]): Promise<number> {
   const list = window.createQuickPick<Choice>();
-  list.title = "Intarsia: Choose Among Suggestions";
+  list.title = l10n.t("Intarsia: Choose Among Suggestions");
   list.items = choices;
   return new Promise((resolve) => {
     list.onDidChangeActive(([active]) => active?.draw());

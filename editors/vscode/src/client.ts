@@ -20,6 +20,7 @@ import { members } from "./members";
 import { DRAFT, IMPORTS_COMMAND, MEMBERS, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
 import { LANGUAGE_OPTIONS, serverOptions } from "./serverOptions";
+import { translated } from "./serverWords";
 import { argsOf, type ServerProgram } from "./findServer";
 
 const EXTENSIONS = { drafts: true, status: true, confidence: true, nextEdits: true, members: true };
@@ -58,6 +59,10 @@ export function createClient(parts: ClientParts): LanguageClient {
         return command === IMPORTS_COMMAND ? addImports(client, args, ask) : ask(args);
       },
       resolveCodeAction: (action) => action, // the action's command does that
+      handleWorkDoneProgress: (token, params, next) => {
+        const message = "message" in params ? params.message : undefined;
+        next(token, message === undefined ? params : { ...params, message: translated(message) });
+      },
       workspace: {
         configuration: ({ items }) => items.map(({ scopeUri }) => optionsOf(scopeUri)),
       },
@@ -90,7 +95,7 @@ export function createClient(parts: ClientParts): LanguageClient {
 
 /** Show a message of the server, which may hold file names; it begins with its own name. */
 function showMessage({ type, message }: ShowMessageParams): void {
-  const words = message.replace(/^intarsia: /, "");
+  const words = translated(message.replace(/^intarsia: /, ""));
   void (type === MessageType.Error ? fail : type === MessageType.Warning ? warn : inform)(words);
 }
 

@@ -3,7 +3,7 @@
 
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative } from "node:path";
-import { extensions, window, workspace } from "vscode";
+import { extensions, l10n, window, workspace } from "vscode";
 import type { Run } from "./run";
 import { type Bundle, fromPrivateEnvironment } from "./setup/privateEnvironment";
 
@@ -59,7 +59,8 @@ function fromSetting([command, ...args]: readonly string[]): ServerProgram | nul
   const at = args.indexOf("serve");
   const before = at === -1 ? args : args.slice(0, at);
   const after = at === -1 ? [] : args.slice(at + 1);
-  return { command, args: before, serveArgs: after, origin: "the setting intarsia.serverCommand" };
+  const origin = l10n.t("the setting intarsia.serverCommand");
+  return { command, args: before, serveArgs: after, origin };
 }
 
 /** Return the server of the active Python environment, if it has exactly the extension's version. */
@@ -71,7 +72,7 @@ async function fromActivePython(at: Surroundings): Promise<ServerProgram | null>
   const print = "import importlib.metadata as m; print(m.version('intarsia'))";
   const { code, stdout } = await at.run(python, ["-P", "-c", print], { timeoutMs: 10_000 });
   return code === 0 && stdout.trim() === at.bundle.version
-    ? programOfPython(python, "the active Python environment")
+    ? programOfPython(python, l10n.t("the active Python environment"))
     : null;
 }
 
@@ -80,7 +81,8 @@ async function fromPath({ run, path, bundle }: Surroundings): Promise<ServerProg
   for (const program of await programsOnPath("intarsia", path)) {
     const version = await versionOfProgram(run, program);
     if (version !== null && fits(version, bundle.version)) {
-      return { command: program, args: [], serveArgs: [], origin: "intarsia on the PATH" };
+      const origin = l10n.t("intarsia on the PATH");
+      return { command: program, args: [], serveArgs: [], origin };
     }
   }
   return null;

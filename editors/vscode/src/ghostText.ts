@@ -21,6 +21,7 @@ import { InlineCompletionRequest } from "vscode-languageclient/node";
 import type { DraftView } from "./draftView";
 import type { Pause } from "./pause";
 import { DISMISSED, type Draft, type Item } from "./protocol";
+import { translated } from "./serverWords";
 import { asCandidate, type Candidate, plainLines, restAfter } from "./afterTyping";
 
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
@@ -260,7 +261,8 @@ export class GhostText implements Disposable {
   private remember(suggested: Suggested | null, imports?: string): void {
     this.suggested = suggested;
     this.told?.dispose();
-    this.told = imports === undefined ? null : window.setStatusBarMessage(`Intarsia: ${imports}`);
+    const told = imports && `Intarsia: ${translated(imports)}`;
+    this.told = told ? window.setStatusBarMessage(told) : null;
     this.onSuggestion(suggested !== null);
   }
 }

@@ -1,6 +1,7 @@
 // Tells the user in a message. Its words may hold file names and code, so no link in them counts.
 
-import { window } from "vscode";
+import { l10n, window } from "vscode";
+import { translated } from "./serverWords";
 
 type Picked = Thenable<string | undefined>;
 
@@ -21,7 +22,7 @@ export function fail(message: string, ...buttons: string[]): Picked {
 /** Say why a request has failed, unless it was cancelled. */
 export function warnOf(error: unknown): void {
   if (!CANCELLED.includes((error as { code?: unknown }).code)) {
-    void warn(reasonOf(error));
+    void warn(translated(reasonOf(error)));
   }
 }
 
@@ -38,7 +39,7 @@ const MAX_CHARS_OF_A_LINE = 45; // beside our name, in a notification without a 
 
 /** Give a long message a button: VS Code cuts one without any off at the end of its first line. */
 export function withOne(buttons: string[], message: string): string[] {
-  return buttons.length > 0 || message.length <= MAX_CHARS_OF_A_LINE ? buttons : ["OK"];
+  return buttons.length > 0 || message.length <= MAX_CHARS_OF_A_LINE ? buttons : [l10n.t("OK")];
 }
 
 function words(message: string): string {

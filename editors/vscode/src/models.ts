@@ -1,6 +1,6 @@
 // Chooses the model from the list of `intarsia models`, or by its path or hub id.
 
-import { ConfigurationTarget, window, workspace } from "vscode";
+import { ConfigurationTarget, l10n, window, workspace } from "vscode";
 import { argsOf, type ServerProgram } from "./findServer";
 import { fail } from "./messages";
 import { run } from "./run";
@@ -14,8 +14,8 @@ interface Choice {
 
 const OTHER: Choice = {
   model: null,
-  label: "Another one…",
-  description: "a GGUF file, a folder, or a hub id (owner/name)",
+  label: l10n.t("Another one…"),
+  description: l10n.t("a GGUF file, a folder, or a hub id (owner/name)"),
   detail: "",
 };
 
@@ -31,7 +31,7 @@ export async function chooseModel(program: ServerProgram, cwd: string): Promise<
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Choice);
-  const title = "Intarsia: Choose Model";
+  const title = l10n.t("Intarsia: Choose Model");
   const picked = await window.showQuickPick([...choices, OTHER], { title });
   const model =
     picked?.model === null

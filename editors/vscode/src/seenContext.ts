@@ -3,6 +3,7 @@
 import {
   type Disposable,
   EventEmitter,
+  l10n,
   type TextDocumentContentProvider,
   Uri,
   ViewColumn,
@@ -14,7 +15,7 @@ import { warn, warnOf } from "./messages";
 import { CONTEXT_COMMAND, execute } from "./protocol";
 
 const SCHEME = "intarsia-context";
-const PLACE = Uri.from({ scheme: SCHEME, path: "What the Model Sees" });
+const PLACE = Uri.from({ scheme: SCHEME, path: l10n.t("What the Model Sees") });
 
 export class SeenContextView implements TextDocumentContentProvider, Disposable {
   private readonly changed = new EventEmitter<Uri>();
@@ -29,7 +30,7 @@ export class SeenContextView implements TextDocumentContentProvider, Disposable 
   async show(client: LanguageClient): Promise<void> {
     const editor = window.activeTextEditor;
     if (editor === undefined) {
-      void warn("open a file and put the cursor into it first");
+      void warn(l10n.t("open a file and put the cursor into it first"));
       return;
     }
     const { document: source, selection } = editor;

@@ -4,6 +4,7 @@ import {
   commands,
   type Disposable,
   type ExtensionContext,
+  l10n,
   type LogOutputChannel,
   workspace,
 } from "vscode";
@@ -123,7 +124,7 @@ export class Session implements Disposable {
   }
 
   private async setUpAndRun(): Promise<void> {
-    this.become({ kind: "settingUp", message: "Waiting for your consent." });
+    this.become({ kind: "settingUp", message: l10n.t("Waiting for your consent.") });
     await setUpServer({
       bundle: this.bundle,
       storage: this.folder,
@@ -181,7 +182,9 @@ export class Session implements Disposable {
       onEnded: (isStartedAgain) =>
         isStartedAgain
           ? this.become({ kind: "starting", origin })
-          : this.fail("the server has ended and is not restarted: see the log, then restart it"),
+          : this.fail(
+              l10n.t("the server has ended and is not restarted: see the log, then restart it"),
+            ),
     });
     this.client = client;
     this.ghostText = ghostText;
@@ -190,7 +193,7 @@ export class Session implements Disposable {
       await client.start();
     } catch (error) {
       await this.stop();
-      this.fail(`the server of ${origin} did not start: ${String(error)}`);
+      this.fail(l10n.t("the server of {0} did not start: {1}", origin, String(error)));
       return;
     }
     if (this.state.kind === "starting") {

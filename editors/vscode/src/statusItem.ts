@@ -1,7 +1,15 @@
 // The item in the status bar, and its words for each state. A click opens the menu.
 
-import { type Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
+import {
+  type Disposable,
+  l10n,
+  MarkdownString,
+  StatusBarAlignment,
+  ThemeColor,
+  window,
+} from "vscode";
 import type { Status } from "./protocol";
+import { translated } from "./serverWords";
 
 /** What the session does. */
 export type SessionState =
@@ -54,20 +62,20 @@ interface StatusText {
 
 const NAME = "Intarsia";
 
-/** The key of package.json for "Trigger Inline Suggestion". */
-const UNSURE = "unsure: Alt+\\ shows it";
-
 /** @param pausedMinutes remaining minutes of a pause; 0: none */
 export function statusText(state: SessionState, pausedMinutes: number): StatusText {
   switch (state.kind) {
     case "searching":
-      return calm(`$(sync~spin) ${NAME}`, "Looking for the language server.");
+      return calm(`$(sync~spin) ${NAME}`, l10n.t("Looking for the language server."));
     case "missing":
-      return calm(`$(cloud-download) ${NAME}: set up`, "Its language server is not set up yet.");
+      return calm(
+        `$(cloud-download) ${l10n.t("Intarsia: set up")}`,
+        l10n.t("Its language server is not set up yet."),
+      );
     case "settingUp":
-      return calm(`$(sync~spin) ${NAME}: setting up`, state.message);
+      return calm(`$(sync~spin) ${l10n.t("Intarsia: setting up")}`, state.message);
     case "starting":
-      return calm(`$(sync~spin) ${NAME}`, `Starting the server of ${state.origin}.`);
+      return calm(`$(sync~spin) ${NAME}`, l10n.t("Starting the server of {0}.", state.origin));
     case "failed":
       return warning(`$(warning) ${NAME}`, state.message);
     case "running":
@@ -76,38 +84,49 @@ export function statusText(state: SessionState, pausedMinutes: number): StatusTe
 }
 
 function running(status: Status | null, origin: string, pausedMinutes: number): StatusText {
-  const server = `Server: ${origin}`;
+  const server = l10n.t("Server: {0}", origin);
+  const message = status?.message ? translated(status.message) : null;
+  const told = status?.told.map(translated) ?? [];
   if (status === null) {
     return calm(`$(check) ${NAME}`, server);
   }
   const model = status.model ?? NAME;
   const percent = status.progress === null ? "" : ` ${Math.round(status.progress * 100)} %`;
   if (pausedMinutes > 0) {
-    const long = pausedMinutes === Infinity ? "until a restart" : `for ${pausedMinutes} more min`;
-    return calm(`$(debug-pause) ${NAME}`, `Paused ${long}.`, server);
+    const paused =
+      pausedMinutes === Infinity
+        ? l10n.t("Paused until a restart.")
+        : l10n.t("Paused for {0} more min.", pausedMinutes);
+    return calm(`$(debug-pause) ${NAME}`, paused, server);
   }
   switch (status.state) {
     case "off":
       return calm(
         `$(circle-slash) ${NAME}`,
-        status.message ?? "Turned off in the settings.",
+        message ?? l10n.t("Turned off in the settings."),
         server,
       );
     case "starting":
-      return calm(`$(sync~spin) ${NAME}`, status.message ?? "The engine is starting.", server);
+      return calm(`$(sync~spin) ${NAME}`, message ?? l10n.t("The engine is starting."), server);
     case "loading":
-      return calm(`$(sync~spin) ${NAME}${percent}`, status.message ?? "Loading the model.", server);
+      return calm(
+        `$(sync~spin) ${NAME}${percent}`,
+        message ?? l10n.t("Loading the model."),
+        server,
+      );
     case "ready":
       return calm(
-        status.last?.unsure === true ? `$(question) ${UNSURE}` : `$(check) ${NAME}`,
-        `Ready: ${model}`,
-        ...status.told,
+        status.last?.unsure === true
+          ? `$(question) ${l10n.t("unsure: Alt+\\ shows it")}`
+          : `$(check) ${NAME}`,
+        l10n.t("Ready: {0}", model),
+        ...told,
         server,
       );
     case "working":
-      return calm(`$(loading~spin) ${NAME}`, `Working: ${model}`, ...status.told, server);
+      return calm(`$(loading~spin) ${NAME}`, l10n.t("Working: {0}", model), ...told, server);
     case "failed":
-      return warning(`$(warning) ${NAME}`, status.message ?? "The engine has failed.", server);
+      return warning(`$(warning) ${NAME}`, message ?? l10n.t("The engine has failed."), server);
   }
 }
 
@@ -125,9 +144,9 @@ export function whyText(state: SessionState, pausedMinutes: number): string {
     return statusText(state, pausedMinutes).tooltip[0] ?? "";
   }
   const { status } = state;
-  const [outcome, figures = ""] = status.told;
+  const [outcome, figures = ""] = status.told.map(translated);
   if (status.state === "failed" || status.state === "off" || outcome === undefined) {
-    return status.message ?? "There was no request yet.";
+    return status.message ? translated(status.message) : l10n.t("There was no request yet.");
   }
   return status.last?.shown === true ? `${outcome}. ${figures}` : outcome;
 }

@@ -1,11 +1,14 @@
 // Turns suggestions off and on: all, those that nobody asked for, those of a language, or for a while.
 
-import { ConfigurationTarget, type Uri, window, workspace } from "vscode";
+import { ConfigurationTarget, l10n, type Uri, window, workspace } from "vscode";
 import { inform } from "./messages";
 
 const TOLD = {
-  enabled: { on: "is on", off: "is off" },
-  automatic: { on: "suggests by itself again", off: "suggests only when asked" },
+  enabled: { on: l10n.t("Intarsia is on"), off: l10n.t("Intarsia is off") },
+  automatic: {
+    on: l10n.t("Intarsia suggests by itself again"),
+    off: l10n.t("Intarsia suggests only when asked"),
+  },
 };
 
 /** Turn a setting off or on that is on by default. */
@@ -18,7 +21,7 @@ export async function toggle(name: keyof typeof TOLD): Promise<void> {
 export async function toggleLanguage(): Promise<void> {
   const document = window.activeTextEditor?.document;
   if (document === undefined) {
-    void inform("open a file in that language first.");
+    void inform(l10n.t("open a file in that language first"));
     return;
   }
   const language = document.languageId;
@@ -26,7 +29,11 @@ export async function toggleLanguage(): Promise<void> {
   const others = disabled.filter((id) => id !== language);
   const isOff = others.length < disabled.length;
   await change(document.uri, "disabledLanguages", isOff ? others : [...disabled, language]);
-  tell(`is ${isOff ? "on" : "off"} for ${language}`);
+  tell(
+    isOff
+      ? l10n.t("Intarsia is on for {0}", language)
+      : l10n.t("Intarsia is off for {0}", language),
+  );
 }
 
 /** Return the languages without suggestions, in the folder of a document. */
@@ -36,13 +43,13 @@ export function disabledLanguages(document: Uri): readonly string[] {
 
 /** Ask for how many minutes to pause. "In this workspace" is a setting, and no pause. */
 export async function askForMinutes(): Promise<number | undefined> {
-  const here = { label: "In this workspace, until you turn it on", minutes: 0 };
+  const here = { label: l10n.t("In this workspace, until you turn it on"), minutes: 0 };
   const choices = [
-    ...[5, 15, 60].map((minutes) => ({ label: `For ${minutes} minutes`, minutes })),
-    { label: "Until VS Code is restarted", minutes: Infinity },
+    ...[5, 15, 60].map((minutes) => ({ label: l10n.t("For {0} minutes", minutes), minutes })),
+    { label: l10n.t("Until VS Code is restarted"), minutes: Infinity },
     ...(workspace.workspaceFolders === undefined ? [] : [here]),
   ];
-  const picked = await window.showQuickPick(choices, { title: "Intarsia: Snooze" });
+  const picked = await window.showQuickPick(choices, { title: l10n.t("Intarsia: Snooze") });
   if (picked !== here) {
     return picked?.minutes;
   }
@@ -64,5 +71,5 @@ async function change(document: Uri | undefined, name: string, value: unknown): 
 }
 
 function tell(what: string): void {
-  window.setStatusBarMessage(`Intarsia ${what}`, 4000);
+  window.setStatusBarMessage(what, 4000);
 }

@@ -1,12 +1,10 @@
 // Applies an edit of the server to the version it was made for, after a preview if it needs one.
 
-import { WorkspaceEdit, window, workspace } from "vscode";
+import { l10n, WorkspaceEdit, window, workspace } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
 import { type LanguageClient, TextDocument, TextDocumentEdit } from "vscode-languageclient/node";
 import type { EditPreview } from "./editPreview";
 import { warn } from "../messages";
-
-const STALE = "the document has changed, so the edit was not applied: run it again";
 
 /** @param title what the edit does, for the preview */
 export async function applyEdit(
@@ -28,12 +26,12 @@ export async function applyEdit(
   if (isCurrent() && asksFirst(edit)) {
     const before = TextDocument.create("", document.languageId, 0, document.getText());
     const text = TextDocument.applyEdits(before, edits);
-    if (!(await preview.ask(document, text, `${title} (preview)`))) {
+    if (!(await preview.ask(document, text, l10n.t("{0} (preview)", title)))) {
       return;
     }
   }
   if (!isCurrent()) {
-    void warn(STALE);
+    void warn(l10n.t("the document has changed, so the edit was not applied: run it again"));
     return;
   }
   if (await workspace.applyEdit(all)) {

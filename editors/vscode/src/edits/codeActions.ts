@@ -4,6 +4,7 @@ import { CodeAction, type Command, ProgressLocation, window } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { plainText, warnOf } from "../messages";
+import { translated } from "../serverWords";
 
 const MAX_OFFERED = 8;
 
@@ -30,6 +31,9 @@ export function withCommands<Actions extends (Command | CodeAction)[] | null | u
   client: LanguageClient,
   actions: Actions,
 ): Actions {
+  for (const action of actions ?? []) {
+    action.title = translated(action.title);
+  }
   const unresolved = (actions ?? [])
     .flatMap((action) => (action instanceof CodeAction ? [action] : []))
     .filter((action) => !action.edit && !action.command)

@@ -3,6 +3,7 @@
 import {
   commands,
   Disposable,
+  l10n,
   TabInputTextDiff,
   type TextDocument,
   type Uri,
@@ -11,7 +12,6 @@ import {
 } from "vscode";
 
 const SCHEME = "intarsia-preview";
-const HOW = "$(check) Ctrl+Enter (Cmd+Enter) applies, Escape discards";
 
 interface Pending {
   uri: Uri;
@@ -48,7 +48,8 @@ export class EditPreview implements Disposable {
     });
     await commands.executeCommand("setContext", "intarsia.previewing", true);
     await commands.executeCommand("vscode.diff", document.uri, uri, title, { preview: true });
-    window.setStatusBarMessage(HOW, decided);
+    const how = l10n.t("Ctrl+Enter (Cmd+Enter) applies, Escape discards");
+    window.setStatusBarMessage(`$(check) ${how}`, decided);
     const isAccepted = await decided;
     if (this.pending === pending) {
       this.pending = null;

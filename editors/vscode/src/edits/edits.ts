@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 
-import { ProgressLocation, Range, window, workspace } from "vscode";
+import { l10n, ProgressLocation, Range, window, workspace } from "vscode";
 import {
   ExecuteCommandRequest,
   type LanguageClient,
@@ -13,13 +13,14 @@ import { applyEdit } from "./applyEdit";
 import type { EditPreview } from "./editPreview";
 import { inform, plainText, warn, warnOf } from "../messages";
 import { EDIT_COMMAND, type EditArguments, type EditResult } from "../protocol";
+import { translated } from "../serverWords";
 
 const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
-  fill: "Fill the selection",
-  fillAll: "Fill all holes",
-  rewrite: "Rewrite the selection",
-  instruct: "Edit the selection",
-  document: "Write a docstring",
+  fill: l10n.t("Fill the selection"),
+  fillAll: l10n.t("Fill all holes"),
+  rewrite: l10n.t("Rewrite the selection"),
+  instruct: l10n.t("Edit the selection"),
+  document: l10n.t("Write a docstring"),
 };
 
 /**
@@ -36,7 +37,7 @@ export async function edit(
   const selection = !atCursors && editor?.selection.isEmpty === false ? editor.selection : null;
   const needsNone = kind === "fillAll" || kind === "document";
   if (editor === undefined || (selection === null && !needsNone)) {
-    void warn(needsNone ? "open a file first" : "select the code first");
+    void warn(needsNone ? l10n.t("open a file first") : l10n.t("select the code first"));
     return;
   }
   const asked = kind in QUESTIONS ? await QUESTIONS[kind]?.() : {};
@@ -60,14 +61,15 @@ export async function edit(
     return;
   }
   if (result.caution !== null) {
-    void inform(result.caution);
+    void inform(translated(result.caution));
   }
   if (result.edit !== null) {
     await applyEdit(client, preview, result.edit, TITLES[kind]);
   }
   if (result.reason !== null) {
-    const part = result.edit === null ? "" : `${result.filled} of ${result.holes} filled: `;
-    void warn(part + result.reason);
+    const why = translated(result.reason);
+    const part = l10n.t("{0} of {1} filled: {2}", result.filled, result.holes, why);
+    void warn(result.edit === null ? why : part);
   }
 }
 
@@ -84,7 +86,10 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
     const subscription = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
       const percentage = "percentage" in value ? (value.percentage ?? reported) : reported;
       const message = "message" in value ? value.message : undefined;
-      progress.report({ message: message && plainText(message), increment: percentage - reported });
+      progress.report({
+        message: message && plainText(translated(message)),
+        increment: percentage - reported,
+      });
       reported = percentage;
     });
     try {
@@ -108,8 +113,8 @@ const QUESTIONS: Readonly<Record<string, () => Promise<Asked | undefined>>> = {
   rewrite: askForNoise,
   instruct: async () => {
     const instruction = await window.showInputBox({
-      title: "Edit the selection by an instruction",
-      placeHolder: "make it async; add a docstring; log each error",
+      title: l10n.t("Edit the selection by an instruction"),
+      placeHolder: l10n.t("make it async; add a docstring; log each error"),
     });
     return instruction?.trim() ? { instruction } : undefined;
   },
@@ -118,17 +123,17 @@ const QUESTIONS: Readonly<Record<string, () => Promise<Asked | undefined>>> = {
 async function askForNoise(): Promise<Asked | undefined> {
   const usual = workspace.getConfiguration("intarsia").get<number>("rewriteNoise", 0.4);
   const levels = [
-    { label: "Touch up", noise: 0.25, description: "replaces a quarter" },
-    { label: "Rework", noise: 0.5, description: "replaces half" },
-    { label: "Recast", noise: 0.75, description: "replaces three quarters" },
-    { label: "From scratch", noise: 1, description: "replaces everything" },
+    { label: l10n.t("Touch up"), noise: 0.25, description: l10n.t("replaces a quarter") },
+    { label: l10n.t("Rework"), noise: 0.5, description: l10n.t("replaces half") },
+    { label: l10n.t("Recast"), noise: 0.75, description: l10n.t("replaces three quarters") },
+    { label: l10n.t("From scratch"), noise: 1, description: l10n.t("replaces everything") },
   ];
-  const share = `replaces ${Math.round(usual * 100)} %, as in your settings`;
-  const custom = { label: "As usual", noise: usual, description: share };
+  const share = l10n.t("replaces {0} %, as in your settings", Math.round(usual * 100));
+  const custom = { label: l10n.t("As usual"), noise: usual, description: share };
   const first = levels.find(({ noise }) => noise === usual) ?? custom;
   const picked = await window.showQuickPick([first, ...levels.filter((level) => level !== first)], {
-    title: "Rewrite the selection",
-    placeHolder: "How much of it may change?",
+    title: TITLES.rewrite,
+    placeHolder: l10n.t("How much of it may change?"),
   });
   return picked && { noise: picked.noise };
 }

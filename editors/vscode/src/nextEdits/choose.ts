@@ -1,6 +1,6 @@
 // Lets the user choose among all offers of a document, before they are applied at once.
 
-import { type QuickPickItem, window } from "vscode";
+import { l10n, type QuickPickItem, window } from "vscode";
 import type { NextEdit, Rename } from "../protocol";
 import { linesOf } from "./offers";
 
@@ -18,8 +18,8 @@ export async function choose(
   show: (ticked: readonly NextEdit[]) => void,
 ): Promise<readonly NextEdit[] | null> {
   const list = window.createQuickPick<Item>();
-  list.title = "Intarsia: Apply All Next Edits";
-  list.placeholder = "Enter applies what is ticked, Escape nothing";
+  list.title = l10n.t("Intarsia: Apply All Next Edits");
+  list.placeholder = l10n.t("Enter applies what is ticked, Escape nothing");
   list.canSelectMany = true;
   list.items = offers.map((edit) => ({ label: labelOf(edit), edit }));
   list.selectedItems = list.items;
@@ -41,8 +41,10 @@ export async function choose(
 
 /** Return how much is to be renamed in other files. */
 export function usesIn({ files, uses }: NonNullable<Rename["elsewhere"]>): string {
-  const inFiles = files === 1 ? "1 other file" : `${files} other files`;
-  return `${uses === 1 ? "1 use" : `${uses} uses`} in ${inFiles}`;
+  if (files > 1) {
+    return l10n.t("{0} uses in {1} other files", uses, files);
+  }
+  return uses === 1 ? l10n.t("1 use in 1 other file") : l10n.t("{0} uses in 1 other file", uses);
 }
 
 /** Return what the user wants: a rename everywhere, the offers, or nothing. */
@@ -51,20 +53,23 @@ export async function chooseHow(
   numOffers: number,
 ): Promise<"rename" | "offers" | null> {
   const { oldName, newName, elsewhere } = rename;
-  const offers = numOffers === 1 ? "1 next edit" : `${numOffers} next edits`;
+  const offers =
+    numOffers === 1
+      ? l10n.t("Apply 1 next edit of this file…")
+      : l10n.t("Apply {0} next edits of this file…", numOffers);
   const chosen = await window.showQuickPick([
     {
-      label: `Rename ${oldName} to ${newName} everywhere`,
-      description: elsewhere ? usesIn(elsewhere) : "by the language server, in all files",
+      label: l10n.t("Rename {0} to {1} everywhere", oldName, newName),
+      description: elsewhere ? usesIn(elsewhere) : l10n.t("by the language server, in all files"),
       how: "rename" as const,
     },
-    { label: `Apply ${offers} of this file…`, how: "offers" as const },
+    { label: offers, how: "offers" as const },
   ]);
   return chosen?.how ?? null;
 }
 
 function labelOf({ range, newText }: NextEdit): string {
   const [first = "", ...more] = linesOf(newText);
-  const text = newText === "" ? "(delete)" : first.trim() + (more.length > 0 ? " …" : "");
-  return `Line ${range.start.line + 1}: ${text}`;
+  const text = newText === "" ? l10n.t("(delete)") : first.trim() + (more.length > 0 ? " …" : "");
+  return l10n.t("Line {0}: {1}", range.start.line + 1, text);
 }

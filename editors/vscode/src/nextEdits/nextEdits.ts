@@ -1,7 +1,7 @@
 // Next edits: what an edit of the user has left to change is marked, shown, accepted or dismissed.
 // This file has the commands, and follows what happens in VS Code.
 
-import { commands, Disposable, type TextEditor, window, workspace } from "vscode";
+import { commands, Disposable, l10n, type TextEditor, window, workspace } from "vscode";
 import type { LanguageClient, Location } from "vscode-languageclient/node";
 import type { NextEdits as Offered } from "../protocol";
 import { Accepting } from "./accepting";
@@ -236,7 +236,7 @@ function hasNothingToIndent({ document, selections, selection }: TextEditor): bo
 
 async function nothing(otherwise?: string): Promise<void> {
   if (otherwise === undefined) {
-    window.setStatusBarMessage("Intarsia: there is no next edit here now", MESSAGE_MS);
+    window.setStatusBarMessage(l10n.t("Intarsia: there is no next edit here now"), MESSAGE_MS);
   } else {
     await commands.executeCommand(otherwise);
   }

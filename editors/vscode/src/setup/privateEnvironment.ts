@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { l10n } from "vscode";
 import { programOfPython, type ServerProgram } from "../findServer";
 
 const MARK = "intarsia-ready.json";
@@ -55,7 +56,7 @@ export async function fromPrivateEnvironment(
   } catch {
     return null;
   }
-  return programOfPython(pythonOf(folder), "the extension's own environment");
+  return programOfPython(pythonOf(folder), l10n.t("the extension's own environment"));
 }
 
 /** Whether the extension has made an environment here before, of any version. */

@@ -2,6 +2,7 @@
 // into a small environment of its own where it is missing.
 
 import { delimiter, dirname, join } from "node:path";
+import { l10n } from "vscode";
 import { programsOnPath } from "../findServer";
 import type { Finished, Run, RunOptions } from "../run";
 import { pythonOf } from "./privateEnvironment";
@@ -36,7 +37,7 @@ export class SetupCancelled extends Error {}
 export function lastLine({ stdout, stderr }: Finished): string {
   const lines = `${stdout}\n${stderr}`.split(/\r?\n/).filter((line) => line.trim() !== "");
   const errorLine = lines.findLast((line) => /error|×|╰─▶/i.test(line));
-  return (errorLine ?? lines.at(-1) ?? "no reason was given").trim();
+  return (errorLine ?? lines.at(-1) ?? l10n.t("no reason was given")).trim();
 }
 
 /** Return the path of uv: the user's, else one that pip installs into `storage`. */
@@ -58,19 +59,25 @@ export async function findUv(
   }
   if (python === null) {
     throw new SetupError(
-      "no Python 3.11 or newer was found: install one from python.org (Debian: apt-get install python3 python3-venv), or uv from docs.astral.sh/uv",
+      l10n.t(
+        "no Python 3.11 or newer was found: install one from python.org (Debian: apt-get install python3 python3-venv), or uv from docs.astral.sh/uv",
+      ),
     );
   }
   const made = await run(python, ["-m", "venv", "--clear", folder], options);
   if (made.code !== 0) {
     throw new SetupError(
-      `${python} cannot make an environment (on Debian: apt-get install python3-venv): ${lastLine(made)}`,
+      l10n.t(
+        "{0} cannot make an environment (on Debian: apt-get install python3-venv): {1}",
+        python,
+        lastLine(made),
+      ),
     );
   }
   const pip = ["-m", "pip", "install", "--quiet", "uv"];
   const finished = await run(pythonOf(folder), pip, options);
   if (finished.code !== 0) {
-    throw new SetupError(`uv could not be installed: ${lastLine(finished)}`);
+    throw new SetupError(l10n.t("uv could not be installed: {0}", lastLine(finished)));
   }
   return installed;
 }

@@ -1,6 +1,6 @@
 // The set-up as the user sees it: consent, progress that can be cancelled, and errors.
 
-import { type LogOutputChannel, ProgressLocation, window } from "vscode";
+import { l10n, type LogOutputChannel, ProgressLocation, window } from "vscode";
 import { fail } from "../messages";
 import { run } from "../run";
 import { mayFetch } from "./consent";
@@ -25,7 +25,7 @@ export async function setUpServer(options: SetUp): Promise<void> {
   }
   const progressOptions = {
     location: ProgressLocation.Notification,
-    title: "Intarsia: setting up the server",
+    title: l10n.t("Intarsia: setting up the server"),
     cancellable: true,
   };
   await window.withProgress(progressOptions, async (progress, token) => {
@@ -55,9 +55,9 @@ function showError(error: unknown, log: LogOutputChannel): void {
     return;
   }
   const message =
-    error instanceof SetupError ? error.message : `the set-up failed: ${String(error)}`;
+    error instanceof SetupError ? error.message : l10n.t("the set-up failed: {0}", String(error));
   log.error(message);
-  const openLog = "Open Log";
+  const openLog = l10n.t("Open Log");
   void fail(message, openLog).then((picked) => {
     if (picked === openLog) {
       log.show();
