@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from msgspec import Meta
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
+from intarsia.infill.syntax.brackets import PAIRS, balance_of
 
 _LEAST = 1e-6
 """No token counts as less probable: one surprise decides, and how great it is says no more."""
@@ -138,11 +139,15 @@ def keep_probability(
     return None if calibration is None or evidence is None else calibration.probability(evidence)
 
 
+_CLOSERS = (")", "]", "}", ">")
+_OPEN_TYPE = re.compile(r"\w<[\w.:&' ]+\Z")
+
+
 def _beginnings(
     tokens: Sequence[ConfidentToken], calibration: Calibration, percent: int
 ) -> Iterator[tuple[str, float]]:
     """Yield each beginning that ends after a token and is probable enough, and how probable."""
-    text, total, weakest = "", 0.0, 0.0
+    whole, text, total, weakest = "".join(it.text for it in tokens), "", 0.0, 0.0
     for token in tokens[:-1]:
         if token.confidence is None:
             return
@@ -151,7 +156,20 @@ def _beginnings(
         probability = calibration.probability(Evidence(total=total, weakest=weakest, end=0.0))
         if 100 * probability < percent:
             return
-        yield text.rstrip(), probability
+        yield _closed(text.rstrip(), whole), probability
+
+
+def _closed(beginning: str, text: str) -> str:
+    """Return the beginning with the marks right behind it that end what it began."""
+    end = len(beginning)
+    while text[end : end + 1] in _CLOSERS:
+        opened = balance_of(text[:end]).unclosed
+        is_closed = bool(opened) and PAIRS[text[opened[-1]]] == text[end]
+        if not is_closed and not (text[end] == ">" and _OPEN_TYPE.search(text, 0, end)):
+            break
+        end += 1
+    is_statement = text[end : end + 1] == ";" and text[end + 1 : end + 2] in ("", "\n")
+    return text[: end + 1] if is_statement else text[:end]
 
 
 def _is_whole(beginning: str, text: str) -> bool:

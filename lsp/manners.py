@@ -172,6 +172,9 @@ class KeptTexts:
         if len(self._accepted) > MAX_ACCEPTED:
             self._end_first()
 
+    def ends_at(self, offset: int) -> bool:
+        return any(it.place.end == offset for it in self._accepted)
+
     def move(self, change: TextChange, document: str) -> bool:
         """Follow a change; return whether it takes all of an accepted text away."""
         self._document = document
@@ -197,6 +200,10 @@ class KeptTexts:
     def _drop(self, accepted: _Accepted) -> None:
         accepted.timer.cancel()
         self._accepted.remove(accepted)
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _without_blanks(text: str) -> str:
@@ -298,6 +305,16 @@ class Manners(Feature):
         if watched is not None and (silence := watched.silence(document.text, offset)):
             return silence
         return self.strain.silence(settings) or prose_silence(snapshot)
+
+    def is_word_accepted(self, snapshot: Snapshot) -> bool:
+        """Whether the word before the cursor ends an accepted text: it is the word that was meant.
+
+        What is still on show may go on with it.
+        """
+        watched, text = self._of.get(snapshot.document.uri), snapshot.document.text
+        if watched is None or snapshot.selected is not None or watched.goes_on(snapshot.place):
+            return False
+        return watched.kept.ends_at(snapshot.place) and _is_word(text[snapshot.place - 1])
 
     def debounce_ms(self, snapshot: Snapshot) -> int:
         """Return how long a key waits for the next one, by the settings and the machine."""

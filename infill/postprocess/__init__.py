@@ -5,7 +5,7 @@ nothing is suggested. ``clean`` applies them all. In drawings ``║`` is the cur
 between ``├`` and ``┤``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from intarsia.infill.canvas.canvas import Canvas
@@ -30,6 +30,7 @@ from intarsia.infill.postprocess.line_ends import (
     drop_code_fence,
     drop_leading_blank_lines,
     drop_special_tokens,
+    end_begun_line,
     fix_indentation,
     keep_line_end,
     trim_blank,
@@ -64,6 +65,7 @@ FILTERS: tuple[Filter, ...] = (
     drop_broken_tail,
     close_on_own_line,
     keep_line_end,
+    end_begun_line,
     shorten_broken_line,
     reject_broken,
 )
@@ -85,10 +87,17 @@ def clean(
     return Suggestion(text=fill.replace("\n", newline_of(text)), start=hole.start, end=hole.end)
 
 
+_WHY_EMPTY: Mapping[Filter, str] = {
+    drop_special_tokens: "the model wrote nothing",
+    cut_at_closing_mark: "the text would only close what is closed behind the cursor",
+    cut_suffix_overlap: "the text would repeat what follows the cursor",
+    cut_to_scope: "the text belongs behind this block",
+    balance_brackets: "the text would only close a bracket that is not open",
+}
+
+
 def _why_empty(raw: str, next_filter: Filter) -> str:
     if not raw.strip():
         return "the model wrote nothing"
     last_filter = FILTERS[FILTERS.index(next_filter) - 1]
-    if last_filter is cut_suffix_overlap:
-        return "the text would repeat what follows the cursor"
-    return f"nothing was left of the fill ({last_filter.__name__.replace('_', ' ')})"
+    return _WHY_EMPTY.get(last_filter, "no part of the text fits here")

@@ -104,6 +104,10 @@ WORDS_JOINED = "two words would be joined"
 _QUOTES: tuple[str, ...] = ('"', "'")
 _LONG_QUOTES = ('"""', "'''")
 _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
+_ENDS_STATEMENT = re.compile(r"(?<!&\w)(?<!&\w{2})(?<!&\w{3})(?<!&\w{4})(?<!&\w{5});$")
+"""No entity of HTML."""
+_AFTER_STATEMENT = ")]};,\"'` \t"
+_ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
 _UNIT = re.compile(r"[a-z]{1,4}\b")
 _LIST_ITEM = re.compile(r"(?m)^(\s*\w{1,3})\)")
@@ -123,23 +127,58 @@ def why_it_does_not_fit(
     if leaves_quote_open(fill, context):
         return "a quote would be left open"
     with_fill, without = balance_with(fill, context), balance_with("", context)
+    may_go_on = may_go_on or _opens_block(fill, context)
     is_worse = num_unbalanced(with_fill) > num_unbalanced(without)
     if is_worse and not may_go_on and len(with_fill.unclosed) > len(without.unclosed):
         return "a bracket would be left open"
-    if len(with_fill.unmatched) > len(without.unmatched):
+    if num_closed_twice(fill, context) or len(with_fill.unmatched) > len(without.unmatched):
         return "a bracket would be closed that is not open"
     return None
 
 
+def _opens_block(fill: str, context: CleaningContext) -> bool:
+    """Whether a line ends with the one bracket that it opens, which the next lines close."""
+    line, is_end = (context.line_before + fill).rstrip(), not context.rest.strip()
+    is_line = context.hole.kind == "line" and not context.hole.is_inserted
+    return is_line and is_end and balance_of(line).unclosed == (len(line) - 1,)
+
+
+def num_closed_twice(fill: str, context: CleaningContext) -> int:
+    """Count the brackets that the fill closes though the rest of its line does.
+
+    In the balance of a file that is broken elsewhere another bracket may make up for them. Where
+    the line is whole without the fill, that is no excuse.
+    """
+    rest = context.rest
+    if not balance_of(rest).unmatched:
+        return 0
+    line = balance_of(context.line_before + rest)
+    with_fill = balance_of(context.line_before + fill + rest)
+    count = max(0, len(with_fill.unmatched) - len(line.unmatched))
+    if count == 0 or line == balance_of(""):
+        return count
+    new, old = balance_with(fill, context), balance_with("", context)
+    return count if num_unbalanced(new) >= num_unbalanced(old) else 0
+
+
 def joins_words(fill: str, context: CleaningContext) -> bool:
-    """Whether the fill runs into the word behind the cursor."""
-    rest = context.rest[:1]
+    """Whether the fill runs into what is right behind the cursor: a word, or the next statement.
+
+    A fill may complete a word around the cursor: ``us║Name``. More than that begins a new line.
+    """
+    rest, last = context.rest[:1], fill[-1:]
+    if _ENDS_STATEMENT.search(fill) and rest.strip(_AFTER_STATEMENT):
+        return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not rest.isascii() or not is_word_character(rest or " "):  # some scripts have no blanks
         return False
     if _NUMBER.search(fill) and _UNIT.match(context.rest):
         return False
-    is_in_word = is_word_character(context.line_before[-1:] or " ")
-    return not is_in_word and is_word_character(fill[-1:] or " ")
+    if is_word_character(context.line_before[-1:] or " "):
+        if context.hole.kind != "line":
+            return False
+        is_completed = all(map(is_word_character, fill))
+        return not is_completed and (is_word_character(last or " ") or last in _ENDS_VALUE)
+    return is_word_character(last or " ")
 
 
 def ends_with_header(fill: str, context: CleaningContext) -> bool:

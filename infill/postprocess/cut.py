@@ -15,7 +15,13 @@ from itertools import islice, takewhile
 
 from intarsia.infill.canvas.canvas import is_specific
 from intarsia.infill.holes.hole import is_word_character
-from intarsia.infill.postprocess.context import CleaningContext, balance_with, num_unbalanced
+from intarsia.infill.postprocess.context import (
+    CleaningContext,
+    balance_with,
+    ends_with_header,
+    num_closed_twice,
+    num_unbalanced,
+)
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.brackets import PAIRS, balance_of, closing_quote, open_marks
 from intarsia.infill.syntax.lines import columns, first_hidden
@@ -222,6 +228,8 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     after = _lines_after(context, following)
     if context.hole.is_inserted and _stands_for(lines[0], after[:MAX_LINES_COMPARED]):
         return [""]
+    if context.hole.kind == "line" and after and _begins_as_next(lines[0], after[0], context):
+        return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:
@@ -237,13 +245,12 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
 
 MAX_LINES_COMPARED = 3
 
-_KEYS = (
-    re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))"),
-    re.compile(
-        r"(?:(?:async|default|export|pub)\s+)*(?:class|const|enum|fn|function|interface|let|struct|var)"
-        r"\s+(\w+)"
-    ),
+_DECLARED = re.compile(
+    r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
+    r"|sealed|static)\s+)*(?:class|const|def|enum|fn|fun|func|function|interface|let|module|record"
+    r"|struct|trait|var)\s+(\w+)"
 )
+_KEYS = (re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))"), _DECLARED)
 
 
 def _stands_for(line: str, after: Sequence[str]) -> bool:
@@ -254,6 +261,19 @@ def _stands_for(line: str, after: Sequence[str]) -> bool:
         if len(keys) == 2 and keys[0] and keys[1] and keys[0][1] == keys[1][1]:
             return True
     return is_specific(line) and _without_marks(line) in known
+
+
+_MIN_CHARS_REPEATED = 16
+
+
+def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
+    """Whether a line repeats the whole line below and goes on, or has a header for its name."""
+    whole, below = (context.line_before + line).strip(), following.strip()
+    if len(below) >= _MIN_CHARS_REPEATED and is_specific(below) and whole.startswith(below):
+        return True
+    heads = [_DECLARED.match(each) for each in (whole, below)]
+    is_same = heads[0] and heads[1] and heads[0][1] == heads[1][1]
+    return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
 
 
 def _without_marks(line: str) -> str:
@@ -289,7 +309,11 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
     overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
     cuts = [written[:-count] for count in overlaps]
     candidates = [*cuts, fill, *_cuts_at_unmatched(fill)]
-    return min(candidates, key=lambda kept: num_unbalanced(balance_with(kept, context)))
+    return min(candidates, key=lambda kept: _cost(kept, context))
+
+
+def _cost(kept: str, context: CleaningContext) -> tuple[int, int]:
+    return num_closed_twice(kept, context), num_unbalanced(balance_with(kept, context))
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:

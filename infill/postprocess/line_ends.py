@@ -10,6 +10,7 @@ from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.postprocess.context import (
     CleaningContext,
     ends_with_header,
+    joins_words,
     why_it_does_not_fit,
 )
 from intarsia.infill.postprocess.parse_errors import errors_with, is_no_worse
@@ -47,6 +48,20 @@ def keep_line_end(fill: str, context: CleaningContext) -> str:
     on_own_line = body + "\n" + context.line_before
     candidates = (on_own_line, fill) if "\n" in fill else (fill, on_own_line)  # likelier first
     return min(candidates, key=lambda candidate: errors_with(candidate, context))
+
+
+_ONE_WORD = re.compile(r"[ \t]*\w+")
+
+
+def end_begun_line(fill: str, context: CleaningContext) -> str:
+    """End the line of a word that was begun right before a statement: that is a line of its own.
+
+    fo├o();┤bar();   →   fo├o();⏎┤bar();
+    """
+    is_begun = context.hole.kind == "line" and _ONE_WORD.fullmatch(context.line_before)
+    if not is_begun or not joins_words(fill, context):
+        return fill
+    return fill + "\n" + leading_blank(context.line_before)
 
 
 _NEEDS_NO_BLANK = tuple(" \t)];,:")
@@ -200,9 +215,9 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
 
 def fix_indentation(fill: str, context: CleaningContext) -> str:
     """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces."""
-    if context.language.block_style == "none":
-        return fill
     first, *later = fill.split("\n")
+    if context.language.block_style == "none":
+        return "\n".join([_at_cursor(first, context), *later]) if context.line_before else fill
     return "\n".join([_at_cursor(first, context), *_in_unit(later, context)])
 
 
@@ -226,16 +241,20 @@ def _with_columns(line: str, num_columns: int) -> str:
     return kept + line[len(blank) :]
 
 
+_OPENS = re.compile(r"[:{(\[]$|(?:[=\\>]|\b(?:begin|do|else|of|then|where|with))$")
+
+
 def _expected_columns(context: CleaningContext) -> int:
     """Return how far the first line should be indented, by its header or by the line above."""
-    unit = columns(indent_unit(context.before) or "    ")
+    own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
+    unit = columns(indent_unit("\n".join((own_line, *context.following))) or "    ")
     header = context.hole.header
     if header is not None:
         return header.columns + unit
     above = [line for line in context.before.split("\n")[:-1] if line.strip()]
     if not above:
         return 0
-    is_opened = above[-1].rstrip()[-1:] in tuple(":{([")
+    is_opened = _OPENS.search(above[-1].rstrip()) is not None
     return columns(above[-1]) + (unit if is_opened else 0)
 
 

@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 _STALE = "the document has changed"
 _OTHER_SETTINGS = "the settings have changed"
+_LONGER_WORD = NoSuggestion(reason="the word that was just accepted would become longer")
 _TOO_LATE = "the deadline passed before the engine was asked"
 
 
@@ -96,7 +97,8 @@ def report(session: Session, uri: str, outcome: RequestOutcome) -> None:
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        if options.shows_draft and session.feature(NextEdits).replaced_at(snapshot):
+        is_replaced = session.feature(NextEdits).replaced_at(snapshot)
+        if is_replaced or session.feature(Manners).is_word_accepted(snapshot):
             options = replace(options, shows_draft=False)
         outcome = await _without_engine(session, snapshot, options)
         if isinstance(outcome, CachedSuggestions):
@@ -124,7 +126,11 @@ def _unasked(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> R
     outcome = outcome.unasked(percent_of(snapshot.settings.show_threshold))
     if not outcome.ghosts:
         return outcome
-    refusal = session.feature(NextEdits).goes_before(snapshot, outcome.ghosts[0].text)
+    text = outcome.ghosts[0].text
+    is_longer = text[0].isalnum() or text[0] == "_"
+    if is_longer and session.feature(Manners).is_word_accepted(snapshot):
+        return outcome.refused(_LONGER_WORD)
+    refusal = session.feature(NextEdits).goes_before(snapshot, text)
     return outcome if refusal is None else outcome.refused(refusal)
 
 

@@ -102,6 +102,9 @@ def check(source, fill, expected, language_id="python"):
         ("f(║)", "g(x)", "g(x)"),
         ("f(║)", "g(x))", "g(x)"),
         ("f(║)", "x);", "x"),
+        ("if (║)\n  return\n}\n", "a) {", "a"),
+        ("a(1, [║])\nb(\n", "2, 3]);", "2, 3"),
+        ("f(g(\n  total║, y)\n", ")", ")"),
         ("f(║)", "x) + g(y", "x) + g(y"),
         ("f(║)", "x) + g(y)", "x) + g(y"),
         ("f(g(║)", "x)", "x)"),
@@ -171,7 +174,7 @@ def test_a_fill_ends_where_it_hides_something_new(source: str, fill: str, expect
 
 def test_no_suggestion_has_a_raw_escape() -> None:
     assert drawn_hole("x = ║").draw("1\x1b[2J") == "x = ├1┤"
-    assert drawn_hole("x = ║").draw("\x1b[2J1").startswith("nothing was left")
+    assert drawn_hole("x = ║").draw("\x1b[2J1") == "no part of the text fits here"
 
 
 def test_what_is_kept_keeps_its_confidences() -> None:

@@ -169,7 +169,11 @@ def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, ex
             "int f() {\n\t\treturn 1;\n\t}",
             "int f() {\n    return 1;\n  }",
         ),
-        ("plaintext", "    a\n    ║\n", "    b\n\tc", "    b\n\tc"),
+        ("plaintext", "    a\n    ║\n", "    b\n\tc", "b\n\tc"),
+        ("plaintext", "message A {\n  ║\n}\n", "  string b = 1;", "string b = 1;"),
+        ("plaintext", 'a {\n  b "c" {\n  ║\n', "  d = 1", "  d = 1"),
+        ("plaintext", "main = do\n ║\n", " print 1", " print 1"),
+        ("plaintext", "║\n", "  b", "  b"),
     ],
 )
 def test_a_fill_is_indented_as_its_file(language_id, source, fill, expected):
@@ -268,7 +272,13 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
             "return )",
             "a bracket would be closed that is not open",
         ),
-        ("plaintext", "║\n", "tags = {", "a bracket would be left open"),
+        ("plaintext", "║\n", "(count xs", "a bracket would be left open"),
+        ("plaintext", "║\n", "tags = f({", "a bracket would be left open"),
+        # Another bracket, which is open elsewhere, makes up for one that is closed twice.
+        ("plaintext", "a = (║)\nb }\n", "c) {", "a bracket would be closed that is not open"),
+        ("csharp", "#if A\n        bu║#elif B\n", "ilder.Add();", "two words would be joined"),
+        ("javascript", "d║const a = 1\n", "escribe('a')", "two words would be joined"),
+        ("python", "d║value = 1\n", "elta = a.rest", "two words would be joined"),
         ("plaintext", "x = ║;\n", "`a", "a quote would be left open"),
         ("yaml", "a: ${{ ║ }}\n", "f(x", "a bracket would be left open"),
         ("html", "<p>║</p>\n", 'say "', "a quote would be left open"),

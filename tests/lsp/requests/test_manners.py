@@ -223,6 +223,26 @@ async def test_a_name_that_is_being_replaced_is_not_brought_back(runtime, new, w
         assert await user.after(f"total = {new}", is_invoked=True) == written
 
 
+@pytest.mark.parametrize(
+    ("written", "typed", "shown"),
+    [
+        ("total", "", None),  # what is accepted ends with its word
+        ("-1", "", "-1"),
+        ("total", "s", "total"),  # the user types on
+        ("total", " + ", "total"),
+    ],
+)
+async def test_an_accepted_word_does_not_become_longer(runtime, written, typed, shown):
+    async with typing(runtime, "x = \n", written=written) as user:
+        assert await user.after("x = ") == written
+        user.edit(("x = ", f"x = {written}"))
+        if typed:
+            user.edit((written, written + typed))
+        assert await user.after(written + typed) == shown
+        assert ("was just accepted would become longer" in user.log) == (shown is None)
+        assert await user.after(written + typed, is_invoked=True) == written
+
+
 async def test_settings_of_a_language_go_before(runtime: Address) -> None:
     languages = {"python": {"inStrings": True}, "go": {"inStrings": 7}, "c": {"model": "x"}}
     async with typing(runtime, 'x = "a "\n', languages=languages) as user:
