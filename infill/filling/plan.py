@@ -31,6 +31,8 @@ DRAFT_BYTES_PER_TOKEN = 2
 DRAFT_ROOM_TOKENS = 16
 """How many tokens longer than its draft a rewritten text may be."""
 
+_TOO_LATE = "the deadline passed before the model wrote anything"
+
 MAX_DRAFT_TOKENS = 8_000
 """The longest hole that an engine with default settings accepts."""
 
@@ -137,6 +139,8 @@ class FillPlan:
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""
         read = self.read_text(filled.text)
+        if not filled.text.strip() and filled.finish_reason == "deadline":
+            return NoSuggestion(reason=_TOO_LATE, kind="late")
         if isinstance(read, NoSuggestion) and filled.finish_reason == "max_tokens":
             return replace(read, reason=f"{read.reason}: the hole had no room for all of the text")
         return read

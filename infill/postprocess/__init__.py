@@ -89,10 +89,8 @@ def clean(
 
 _WHY_EMPTY: Mapping[Filter, str] = {
     drop_special_tokens: "the model wrote nothing",
-    cut_at_closing_mark: "the text would only close what is closed behind the cursor",
     cut_suffix_overlap: "the text would repeat what follows the cursor",
-    cut_to_scope: "the text belongs behind this block",
-    balance_brackets: "the text would only close a bracket that is not open",
+    balance_brackets: "a bracket would be closed that is not open",
 }
 
 

@@ -20,7 +20,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.suggestion import ConfidentToken, Suggestion
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 MODEL = next(iter(CALIBRATIONS))
 LINE = (("total", 0.9), (" +=", 0.9), (" rates", 0.5), ("[i]", 0.9))
@@ -43,6 +43,20 @@ def plan(marked="def f(rates, i):\n    total = 0\n    ‸", language="python") -
     found = plan_at_cursor(before + after, len(before), language_for_id(language), FillOptions())
     assert isinstance(found, FillPlan)
     return found
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "reason"),
+    [
+        ("", "deadline", "the deadline passed before the model wrote anything"),
+        ("", "end_of_hole", "the model wrote nothing"),
+        (") + 1", "deadline", "a bracket would be closed that is not open"),
+    ],
+)
+def test_a_text_that_the_deadline_kept_away_is_not_the_models_silence(text, finish, reason):
+    found = plan().read(answer(((text, 0.9),), finish_reason=finish))
+    assert isinstance(found, NoSuggestion)
+    assert found.reason == reason
 
 
 def suggestion_of(filled: Filled, at: FillPlan) -> Suggestion:
