@@ -77,9 +77,14 @@ MAX_BYTES = 16_000_000
 
 
 def read_regular(path: Path, max_bytes: int = MAX_BYTES) -> str:
-    """Return the text of a file that others may have put there: no pipe or device is waited for.
+    """Return the text of a file that others may have put there. Raises OSError and ValueError."""
+    return read_regular_bytes(path, max_bytes).decode("utf-8")
 
-    Raises OSError for what is no file or too large, else ValueError.
+
+def read_regular_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the content of such a file: no pipe or device is waited for.
+
+    Raises OSError, also for what is no file or too large.
     """
     with open(path, "rb", opener=_without_waiting) as file:
         status = os.fstat(file.fileno())
@@ -87,7 +92,7 @@ def read_regular(path: Path, max_bytes: int = MAX_BYTES) -> str:
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         if status.st_size > max_bytes:
             raise OSError(errno.EFBIG, f"it is larger than {max_bytes // 1_000_000} MB", str(path))
-        return file.read(max_bytes).decode("utf-8")
+        return file.read(max_bytes)
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tokenizers import Tokenizer
-
 from intarsia.engine.ipc.messages import ChatTurn
 from intarsia.engine.model_store.catalog import find_model, split_tuning
 
@@ -32,13 +30,15 @@ KNOWN_CHAT_MARKS = (
 )
 
 
-def chat_ids(turn: ChatTurn, tokenizer: Tokenizer, encode: Callable[[str], list[int]]) -> list[int]:
+def chat_ids(
+    turn: ChatTurn, id_of: Callable[[str], int | None], encode: Callable[[str], list[int]]
+) -> list[int]:
     """Return a prompt up to the answer. ``encode`` takes marks in a text as text.
 
     Raises ValueError where the tokenizer has the marks of no known chat form.
     """
     for marks in KNOWN_CHAT_MARKS:
-        start, end = map(tokenizer.token_to_id, (marks.before_turn, marks.after_turn))
+        start, end = map(id_of, (marks.before_turn, marks.after_turn))
         if start is not None and end is not None:
             break
     else:

@@ -73,7 +73,7 @@ class GemmaTokenizer:
 
     def chat_context(self, turn: ChatTurn) -> list[int]:
         """Return the ids for the encoder. Raises ValueError if the chat form is not known."""
-        return [self.special.begin, *chat_ids(turn, self._tokenizer, self.encode)]
+        return [self.special.begin, *chat_ids(turn, self._tokenizer.token_to_id, self.encode)]
 
     def num_before_end(self, ids: Sequence[int]) -> int:
         """Return the number of ids before the first that ends or pads the text."""

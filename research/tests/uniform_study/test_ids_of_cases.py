@@ -15,6 +15,7 @@ from toy_causal_tokenizer import toy_tokenizer
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.families.masked_causal.backbone.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.token_codec import HubCodec
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia_research.commands import uniform
 from intarsia_research.evaluation.answer import Answer
@@ -29,7 +30,7 @@ from intarsia_research.uniform_study.judged_answers import (
 )
 from intarsia_research.uniform_study.read_cases import CaseReader, CaseTask
 
-TEXT = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
+TEXT = FimTokenizer(HubCodec(toy_tokenizer()), KNOWN_MARKS[0])
 READER = CaseReader(TEXT, vocab_size=TEXT.num_tokens, max_context_tokens=2_000)
 END = TEXT.mark_ids().end
 

@@ -23,6 +23,7 @@ from intarsia.cli.remote import described, probe
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.backbone.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.token_codec import HubCodec
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Prefetch
 from intarsia.engine.remote.dialects.generation import (
@@ -84,7 +85,7 @@ def tokens_of(text: str) -> Sequence[bytes]:
 
 
 def tokenized(body: bytes) -> bytes:
-    text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
+    text = FimTokenizer(HubCodec(toy_tokenizer()), KNOWN_MARKS[0])
     content, marks = json.loads(body)["prompt"], text.fim_marks()
     ids = [marks[content]] if content in marks else text.encode(content)
     return json.dumps({"tokens": ids}).encode()

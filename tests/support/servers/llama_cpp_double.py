@@ -13,6 +13,7 @@ from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.families.masked_causal.backbone.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.backbone.token_codec import HubCodec
 
 _LISTS = ("tokens", "completion_probabilities")
 
@@ -21,7 +22,7 @@ Complete = Callable[[dict[str, Any], socket.socket], None]
 
 def llama_cpp_answers(complete: Complete, *, model: str = "toy") -> Respond:
     """Return a server with the toy tokenizer that completes by ``complete``."""
-    text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
+    text = FimTokenizer(HubCodec(toy_tokenizer()), KNOWN_MARKS[0])
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
         if path == "/v1/models":

@@ -1,13 +1,10 @@
 """Text around a hole ↔ token ids, in a backbone's own fill-in-the-middle (FIM) order.
 
-Only this file of the family knows special tokens, and the bytes of every token, which decide how a
-half-typed word can continue. Byte-level BPE (GPT-2) writes each byte as a printable character.
-SentencePiece's BPE writes a blank as ▁, and has tokens such as <0x0A> for bytes without their own.
+Only this file of the family knows what special tokens mean.
 """
 
 import codecs
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +14,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import AddedToken, Tokenizer, normalizers
 
 from intarsia.engine.cache.own_file import read_regular
 from intarsia.engine.errors import ModelError
@@ -28,86 +24,11 @@ from intarsia.engine.families.masked_causal.backbone.fim_marks import (
     FimMarks,
     RepositoryMarks,
 )
+from intarsia.engine.families.masked_causal.backbone.token_codec import TokenCodec, read_codec
 from intarsia.engine.families.project_text import NO_PROJECT, ProjectIds
 from intarsia.engine.ipc.messages import ChatTurn
 
-_MARK = re.compile(r"<\S+>")
-# SentencePiece's lists also have plain tokens such as <table>, for HTML.
-_SENTENCEPIECE_MARK = re.compile(r"<\|\S+\|>|<unused\d+>")
 _EMPTY_SUFFIX = "\n"  # an empty suffix switches fill-in-the-middle off
-
-BytesOf: TypeAlias = Callable[[str | None], bytes]
-"""Takes a token as the tokenizer's file writes it; returns its bytes, none for None."""
-
-BLANK = "▁"
-"""SentencePiece's sign for a blank."""
-
-_SEPARATOR = "\N{SNOWMAN}"  # stands for no byte
-
-_SAMPLE = "\tx = 'é'\n  two"
-_BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
-
-
-def byte_tokens(tokenizer: Tokenizer) -> BytesOf | None:
-    """Return how the tokenizer writes bytes, None if a text does not come back from its tokens.
-
-    A SentencePiece tokenizer is changed so that it adds no blank before a text.
-    """
-    if _is_lossless(tokenizer, byte_level_bytes):
-        return byte_level_bytes
-    if tokenizer.token_to_id(BLANK) is None or tokenizer.token_to_id("<0x0A>") is None:
-        return None
-    tokenizer.normalizer = normalizers.Replace(" ", BLANK)
-    tokenizer.pre_tokenizer = None
-    return sentencepiece_bytes if _is_lossless(tokenizer, sentencepiece_bytes) else None
-
-
-def byte_level_bytes(token: str | None) -> bytes:
-    """Return the bytes of a byte-level token; added tokens may have other characters."""
-    if token is None:
-        return b""
-    try:
-        return token.translate(_BYTES_OF_CHARACTERS).encode("latin-1")
-    except UnicodeEncodeError:
-        return token.encode()
-
-
-def all_byte_level_bytes(tokens: Sequence[str]) -> list[bytes]:
-    """Return the bytes of each byte-level token; to translate all at once takes a third."""
-    parts = _SEPARATOR.join(tokens).translate(_BYTES_OF_CHARACTERS).split(_SEPARATOR)
-    if len(parts) != len(tokens):  # an added token may have any character
-        return [byte_level_bytes(token) for token in tokens]
-    return [
-        characters.encode("latin-1") if characters.isascii() else byte_level_bytes(token)
-        for token, characters in zip(tokens, parts, strict=True)
-    ]
-
-
-def sentencepiece_bytes(token: str | None) -> bytes:
-    """Return the bytes of a token of SentencePiece's BPE."""
-    if token is None:
-        return b""
-    if byte := _BYTE_TOKEN.fullmatch(token):
-        return bytes.fromhex(byte[1])
-    return token.replace(BLANK, " ").encode()
-
-
-def _is_lossless(tokenizer: Tokenizer, bytes_of: BytesOf) -> bool:
-    ids = tokenizer.encode(_SAMPLE, add_special_tokens=False).ids
-    return b"".join(bytes_of(tokenizer.id_to_token(i)) for i in ids) == _SAMPLE.encode()
-
-
-def _bytes_of_characters() -> dict[int, int]:
-    """Return the table from printable characters to bytes of byte-level BPE (GPT-2).
-
-    Characters below 256 that stand for no byte become one that is none.
-    """
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [b for b in range(256) if b not in plain]
-    return {b: b for b in plain} | {b: 0xFFFF for b in others} | dict(enumerate(others, 256))
-
-
-_BYTES_OF_CHARACTERS = _bytes_of_characters()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,24 +50,17 @@ class FimTokenizer:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        codec: TokenCodec,
         marks: FimMarks,
         repository: RepositoryMarks | None = None,
         *,
-        bytes_of: BytesOf = byte_level_bytes,
         begin: Sequence[int] = (),
     ) -> None:
-        self._has_blank_sign = bytes_of is sentencepiece_bytes
-        _declare_marks(tokenizer, marks, _SENTENCEPIECE_MARK if self._has_blank_sign else _MARK)
-        # A special token in a user's file is text, not a command to the model.
-        tokenizer.encode_special_tokens = True
-        self._tokenizer = tokenizer
+        self._codec = codec
         self.marks = marks
         self.repository = repository
         self.begin_ids = list(begin)
-        self._bytes_of = bytes_of
-        self._added = tokenizer.get_added_tokens_decoder()
-        self.end_ids = frozenset(i for i, token in self._added.items() if token.special)
+        self.end_ids = frozenset(codec.special)
 
     @cached_property
     def num_tokens(self) -> int:
@@ -156,21 +70,11 @@ class FimTokenizer:
     @cached_property
     def _bytes(self) -> list[bytes]:
         """The bytes of every token, for what is asked of all at once; none for an unused id."""
-        find, size = self._tokenizer.id_to_token, self._tokenizer.get_vocab_size()
-        tokens = [find(i) or "" for i in range(size)]
-        if "" in tokens:  # there are gaps: some ids are higher
-            highest = max(self._tokenizer.get_vocab().values())
-            tokens += [find(i) or "" for i in range(size, highest + 1)]
-        is_byte_level = self._bytes_of is byte_level_bytes
-        listed = all_byte_level_bytes(tokens) if is_byte_level else [*map(self._bytes_of, tokens)]
-        for token in self._added:
-            listed[token] = self.bytes_of(token)
-        return listed
+        return self._codec.all_bytes()
 
     def special_tokens(self) -> dict[int, str]:
         """Return the texts of the special tokens, which act where another tokenizer meets them."""
-        added = self._tokenizer.get_added_tokens_decoder()
-        return {token: added[token].content for token in self.end_ids}
+        return dict(self._codec.special)
 
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
@@ -190,26 +94,16 @@ class FimTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text. Lone surrogates become replacement characters."""
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        if self._has_blank_sign and BLANK in clean:
-            return self._encode_blank_signs(clean)
-        ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
-        return ids
+        return self._codec.encode(text.encode("utf-8", "replace").decode("utf-8"))
 
     def is_within(self, text: str, max_tokens: int) -> bool:
         """Tell whether a text has at most this many tokens. A token has a byte or more."""
         num_bytes = len(text.encode("utf-8", "replace"))
         return num_bytes < max_tokens or len(self.encode(text)) <= max_tokens
 
-    def _encode_blank_signs(self, text: str) -> list[int]:
-        """Encode a text with the sign itself, which would become a blank, byte by byte there."""
-        sign = [self.mark_id(f"<0x{byte:02X}>") for byte in BLANK.encode()]
-        first, *others = (self.encode(part) for part in text.split(BLANK))
-        return [*first, *(token for part in others for token in (*sign, *part))]
-
     def mark_id(self, mark: str) -> int:
         """Return the id of a special token. Raises ModelError if the tokenizer lacks it."""
-        mark_id: int | None = self._tokenizer.token_to_id(mark)
+        mark_id = self._codec.id_of_mark(mark)
         if mark_id is None:
             raise ModelError(f"the tokenizer lacks {mark}: the folder is damaged")
         return mark_id
@@ -227,7 +121,7 @@ class FimTokenizer:
 
     def chat_context(self, turn: ChatTurn) -> list[int]:
         """Return the prompt up to the answer. Raises ValueError if the chat form is not known."""
-        return [*self.begin_ids, *chat_ids(turn, self._tokenizer, self.encode)]
+        return [*self.begin_ids, *chat_ids(turn, self._codec.id_of_mark, self.encode)]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
@@ -266,13 +160,7 @@ class FimTokenizer:
 
     def bytes_of(self, token: int) -> bytes:
         """Return a token's own bytes; an end token has none."""
-        if (added := self._added.get(token)) is not None:
-            if added.special:
-                return b""
-            if not self._has_blank_sign:
-                raw: bytes = added.content.encode()
-                return raw
-        return self._bytes_of(self._tokenizer.id_to_token(token))
+        return self._codec.bytes_of(token)
 
     def id_of(self, raw: bytes) -> int | None:
         """Return the first token with exactly these bytes, None without one."""
@@ -332,75 +220,47 @@ def is_name_byte(raw: bytes) -> bool:
 
 def read_fim_tokenizer(folder: Path) -> FimTokenizer:
     """Read a folder's tokenizer.json. Raises ModelError if it is damaged or has no FIM marks."""
-    path = folder / "tokenizer.json"
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:
-        raise ModelError(f"{path} cannot be read ({error}): fetch the model again") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    marks = _known_marks(tokenizer)
+    codec = read_codec(folder / "tokenizer.json")
+    marks = _known_marks(codec.id_of_mark)
     if marks is None:
         known = ", ".join(marks.before_middle for marks in KNOWN_MARKS)
         raise ModelError(
             f"{folder} is no fill-in-the-middle model: its tokenizer has none of {known}"
         )
-    begin = _begin_ids(tokenizer, folder)
-    bytes_of = byte_tokens(tokenizer)
-    if bytes_of is None:
-        raise ModelError(
-            f"{path} is neither a byte-level tokenizer nor SentencePiece with byte fallback: "
-            "only those are run"
-        )
-    return FimTokenizer(
-        tokenizer, marks, _repository_marks(tokenizer), bytes_of=bytes_of, begin=begin
-    )
+    begin = codec.begin_ids or _begin_in_settings(folder, codec.id_of_mark)
+    return FimTokenizer(codec, marks, _repository_marks(codec.id_of_mark), begin=begin)
 
 
-def _known_marks(tokenizer: Tokenizer) -> FimMarks | None:
+FindMark: TypeAlias = Callable[[str], int | None]
+
+
+def _known_marks(find: FindMark) -> FimMarks | None:
     found = [
         marks
         for marks in KNOWN_MARKS
         if all(
-            tokenizer.token_to_id(mark) is not None
+            find(mark) is not None
             for mark in (marks.before_prefix, marks.before_suffix, marks.before_middle)
         )
     ]
-    with_end = (marks for marks in found if tokenizer.token_to_id(marks.end) is not None)
+    with_end = (marks for marks in found if find(marks.end) is not None)
     return next(with_end, found[0] if found else None)
 
 
-def _begin_ids(tokenizer: Tokenizer, folder: Path) -> list[int]:
-    """Return the ids that the model's own tokenizer puts before each text.
-
-    Its file may say so, or its settings, where transformers adds the token on its own.
-    """
-    sample = "x"
-    whole = tokenizer.encode(sample).ids
-    plain = tokenizer.encode(sample, add_special_tokens=False).ids
-    for start in range(1, len(whole) - len(plain) + 1):
-        if whole[start : start + len(plain)] == plain:
-            return list(whole[:start])
+def _begin_in_settings(folder: Path, find: FindMark) -> list[int]:
+    """Return the id before each text, where transformers adds it by the tokenizer's settings."""
     try:
         settings = json.loads(read_regular(folder / "tokenizer_config.json"))
         token = settings["bos_token"] if settings.get("add_bos_token") is True else None
         content = token["content"] if isinstance(token, dict) else token
-        begin = None if content is None else tokenizer.token_to_id(content)
+        begin = None if content is None else find(content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []  # not every model has this file
     return [] if begin is None else [begin]
 
 
-def _repository_marks(tokenizer: Tokenizer) -> RepositoryMarks | None:
+def _repository_marks(find: FindMark) -> RepositoryMarks | None:
     for marks in KNOWN_REPOSITORY_MARKS:
-        if all(tokenizer.token_to_id(mark) for mark in (marks.before_name, marks.before_file)):
+        if all(find(mark) for mark in (marks.before_name, marks.before_file)):
             return marks
     return None
-
-
-def _declare_marks(tokenizer: Tokenizer, marks: FimMarks, pattern: re.Pattern[str]) -> None:
-    """Make every added mark a special token: Qwen's files list theirs as plain tokens."""
-    added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-    own = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.end)
-    special = [token for token in added if token in own or pattern.fullmatch(token)]
-    tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in special])

@@ -176,7 +176,7 @@ def prompt(text: FimTokenizer, project: ProjectContext, max_tokens: int = 500) -
     ids = lay_out_project(text, project, max_tokens=max_tokens)
     context = text.context(text.encode("PRE"), text.encode("SUF"), ids)
     return "".join(
-        text._tokenizer.id_to_token(i) if i in text.end_ids else text.bytes_of(i).decode()
+        text.special_tokens()[i] if i in text.end_ids else text.bytes_of(i).decode()
         for i in context
     )
 
