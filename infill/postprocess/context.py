@@ -18,6 +18,7 @@ from intarsia.infill.syntax.brackets import Balance, balance_of, open_quote
 from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.lines import (
     BYTE_ORDER_MARK,
+    columns,
     line_end,
     line_start,
     next_line_start,
@@ -107,6 +108,7 @@ _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|
 _ENDS_STATEMENT = re.compile(r"(?<!&\w)(?<!&\w{2})(?<!&\w{3})(?<!&\w{4})(?<!&\w{5});$")
 """No entity of HTML."""
 _AFTER_STATEMENT = ")]};,\"'` \t"
+_GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
 _UNIT = re.compile(r"[a-z]{1,4}\b")
@@ -137,10 +139,20 @@ def why_it_does_not_fit(
 
 
 def _opens_block(fill: str, context: CleaningContext) -> bool:
-    """Whether a line ends with the one bracket that it opens, which the next lines close."""
-    line, is_end = (context.line_before + fill).rstrip(), not context.rest.strip()
-    is_line = context.hole.kind == "line" and not context.hole.is_inserted
-    return is_line and is_end and balance_of(line).unclosed == (len(line) - 1,)
+    """Whether a line ends with the one bracket that it opens, and begins a block as others do.
+
+    Its body is below already, or a blank line or the file's end is there instead.
+    """
+    line, hole = (context.line_before + fill).rstrip(), context.hole
+    is_head = balance_of(line).unclosed == (len(line) - 1,) and not context.rest.strip()
+    if not is_head or hole.kind != "line" or hole.is_inserted or _GOES_ON.search(line):
+        return False
+    others = (*context.before.split("\n")[:-1], *context.following)
+    if not any(other.rstrip().endswith(line[-1]) for other in others):
+        return False
+    start = next_line_start(context.text, hole.end)
+    below = context.text[start : line_end(context.text, start)]
+    return not below.strip() or columns(below) > columns(line)
 
 
 def num_closed_twice(fill: str, context: CleaningContext) -> int:

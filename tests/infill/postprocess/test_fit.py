@@ -273,7 +273,7 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
             "a bracket would be closed that is not open",
         ),
         ("plaintext", "║\n", "(count xs", "a bracket would be left open"),
-        ("plaintext", "║\n", "tags = f({", "a bracket would be left open"),
+        ("plaintext", "║\n", "tags = {", "a bracket would be left open"),
         # Another bracket, which is open elsewhere, makes up for one that is closed twice.
         ("plaintext", "a = (║)\nb }\n", "c) {", "a bracket would be closed that is not open"),
         ("csharp", "#if A\n        bu║#elif B\n", "ilder.Add();", "two words would be joined"),
