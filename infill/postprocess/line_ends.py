@@ -50,7 +50,7 @@ def keep_line_end(fill: str, context: CleaningContext) -> str:
     return min(candidates, key=lambda candidate: errors_with(candidate, context))
 
 
-_ONE_WORD = re.compile(r"[ \t]*\w+")
+_ONE_WORD = re.compile(r"[ \t]*[\\@#$.]?\w+")
 
 
 def end_begun_line(fill: str, context: CleaningContext) -> str:
