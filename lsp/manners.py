@@ -307,10 +307,7 @@ class Manners(Feature):
         return self.strain.silence(settings) or prose_silence(snapshot)
 
     def is_word_accepted(self, snapshot: Snapshot) -> bool:
-        """Whether the word before the cursor ends an accepted text: it is the word that was meant.
-
-        What is still on show may go on with it.
-        """
+        """Whether the word before the cursor ends an accepted text, of which nothing is left."""
         watched, text = self._of.get(snapshot.document.uri), snapshot.document.text
         if watched is None or snapshot.selected is not None or watched.goes_on(snapshot.place):
             return False
