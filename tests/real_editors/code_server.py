@@ -89,6 +89,7 @@ def code_server(
     The environment is all that it gets; an extension is a .vsix; the settings are the user's.
     """
     _write_settings(folder, settings)
+    _write_language_packs(folder)
     everywhere = {**environment, "PATH": path_with_node(environment["PATH"])}
     for extension in extensions:
         install = [*_command(folder), "--install-extension", extension]
@@ -133,6 +134,20 @@ def _write_settings(folder: Path, settings: Mapping[str, object]) -> None:
         path = folder / "data" / scope / "settings.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**QUIET, **settings}))
+
+
+def _write_language_packs(folder: Path) -> None:
+    """Let a window have its browser's language; VS Code's own words stay English."""
+    (folder / "data" / "User" / "argv.json").write_text("{}")  # without it, all is English
+    words = folder / "data" / "words.json"
+    words.write_text('{"contents": {}}')
+    german = {
+        "hash": "de",
+        "label": "Deutsch",
+        "extensions": [{"extensionIdentifier": {"id": "intarsia.words"}, "version": "1.0.0"}],
+        "translations": {"vscode": str(words)},
+    }
+    (folder / "data" / "languagepacks.json").write_text(json.dumps({"de": german}))
 
 
 def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -1,5 +1,8 @@
 """VS Code's status item and menu."""
 
+import re
+from dataclasses import replace
+
 from engine_watch import num_fills
 from playwright.sync_api import expect
 from sources import SUM
@@ -67,3 +70,19 @@ def test_the_menu_turns_it_off_for_a_language_and_on_again(windows: Windows) -> 
     window.type(" ")
     window.expect_ghost_text("left + right")
     window.expect_saved(SUM.replace("║", " "))
+
+
+def test_it_speaks_the_language_of_vscode(windows: Windows) -> None:
+    """The extension's own words, and the server's, which sends them in English."""
+    window = replace(windows, locale="de").open(SUM)
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    window.expect_status_tells("Bereit: qwen2.5-coder-0.5b")
+    window.expect_status_tells("Zuletzt: ein Vorschlag wurde angezeigt")
+    window.expect_status_tells("gelesene Token: ")
+    label = re.compile("^Intarsia, Bereit: .*Zuletzt: ein Vorschlag")
+    expect(window.status.locator("[aria-label]").first).to_have_attribute("aria-label", label)
+    window.command("Intarsia: Vorschläge ein-/ausschalten")
+    window.expect_status_tells("In den Einstellungen ausgeschaltet")
+    window.command("Intarsia: Vorschläge ein-/ausschalten")
+    window.expect_ready()

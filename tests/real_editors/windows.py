@@ -38,6 +38,7 @@ class Windows:
     folder: Path
     size: ViewportSize = field(default_factory=lambda: SIZE)
     scale: float = 1  # of the pictures that are taken
+    locale: str = "en-US"
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def open(
@@ -120,7 +121,9 @@ class Windows:
 
     def _new_page(self) -> Page:
         context = self._stack.enter_context(
-            self.browser.new_context(viewport=self.size, device_scale_factor=self.scale)
+            self.browser.new_context(
+                viewport=self.size, device_scale_factor=self.scale, locale=self.locale
+            )
         )
         page = context.new_page()
         page.add_init_script(SHOWN_TEXT)

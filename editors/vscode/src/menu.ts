@@ -6,6 +6,7 @@ import {
   type QuickPickItem,
   QuickPickItemKind,
   type TextDocument,
+  ThemeIcon,
   window,
 } from "vscode";
 import { type SessionState, statusText } from "./statusItem";
@@ -63,10 +64,10 @@ function toggleChoice({ languageId, uri }: TextDocument): Choice {
 
 function setting(icon: string, label: string, query: string): Choice {
   const run = () => commands.executeCommand("workbench.action.openSettings", query);
-  return { label: `$(${icon}) ${label}`, run };
+  return { label, iconPath: new ThemeIcon(icon), run }; // in the label, its name would be read out
 }
 
 function choice(icon: string, label: string, command: string): Choice {
   const run = () => commands.executeCommand(`intarsia.${command}`);
-  return { label: `$(${icon}) ${label}`, run };
+  return { label, iconPath: new ThemeIcon(icon), run }; // in the label, its name would be read out
 }

@@ -12,6 +12,7 @@ import {
 } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { warn, warnOf } from "./messages";
+import { isForScreenReader } from "./screenReader";
 import { CONTEXT_COMMAND, execute } from "./protocol";
 
 const SCHEME = "intarsia-context";
@@ -44,7 +45,8 @@ export class SeenContextView implements TextDocumentContentProvider, Disposable 
     }
     this.changed.fire(PLACE);
     const document = await workspace.openTextDocument(PLACE);
-    const options = { viewColumn: ViewColumn.Beside, preserveFocus: true, preview: true };
+    const preserveFocus = !isForScreenReader(); // which reads what has the focus
+    const options = { viewColumn: ViewColumn.Beside, preserveFocus, preview: true };
     await window.showTextDocument(document, options);
   }
 

@@ -11,9 +11,6 @@ interface Pattern {
   regex: RegExp;
 }
 
-/** The places of a text that is joined from several. */
-const JOINT = /( · |; )/;
-
 /** Return a text of the server in the user's language; in English where it is not translated. */
 export const translated = translator(l10n.bundle ?? {});
 
@@ -24,23 +21,19 @@ export function translator(words: Words): (text: string) => string {
     if (Object.hasOwn(words, text)) {
       return words[text];
     }
-    const found = patterns.find(({ regex }) => regex.test(text));
-    const args = found?.regex.exec(text)?.slice(1) ?? [];
-    // What has no blank is a name.
-    return (
-      found &&
-      filled(
-        words[found.english] ?? "",
-        args.map((it) => (it.includes(" ") ? all(it) : it)),
-      )
-    );
+    for (const { english, regex } of patterns) {
+      const found = regex.exec(text);
+      if (found !== null) {
+        const args = found.slice(1).map((it) => (it.includes(" ") ? all(it) : it)); // else a name
+        return filled(words[english] ?? "", args);
+      }
+    }
+    return undefined;
   };
+  const each = (text: string, joint: string, of: (part: string) => string) =>
+    text.split(joint).map(of).join(joint);
   const all = (text: string): string =>
-    whole(text) ??
-    text
-      .split(JOINT)
-      .map((part) => whole(part) ?? part)
-      .join("");
+    each(text, " · ", (figure) => whole(figure) ?? each(figure, "; ", (it) => whole(it) ?? it));
   return all;
 }
 

@@ -37,7 +37,9 @@ export class StatusItem implements Disposable {
     const { text, tooltip, isWarning } = statusText(state, pausedMinutes);
     this.item.text = text;
     this.item.tooltip = new MarkdownString(tooltip.map(literal).join("\n\n"));
-    this.item.accessibilityInformation = { label: ["Intarsia", ...tooltip].join(" ") };
+    const shown = text.replace(/\$\(.*?\) /, ""); // an icon says nothing
+    const label = [...new Set([NAME, shown, ...tooltip])].join(", ");
+    this.item.accessibilityInformation = { label };
     this.item.backgroundColor = isWarning
       ? new ThemeColor("statusBarItem.warningBackground")
       : undefined;

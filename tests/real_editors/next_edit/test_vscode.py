@@ -40,9 +40,9 @@ SETTINGS: dict[str, object] = {
 }
 
 
-def rename(windows: Windows) -> VSCodeWindow:
+def rename(windows: Windows, settings: dict[str, object] | None = None) -> VSCodeWindow:
     """Rename the function, by keys; return once the offers are marked."""
-    window = windows.open(SOURCE)
+    window = windows.open(SOURCE, settings=settings)
     window.press(*["Backspace"] * len("area"))
     window.type("size")
     window.expect_drawn("⇥ next edit⇥")
@@ -71,6 +71,19 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(windows: Windows) 
     window.press("Control+z")  # nothing comes right after undo
     window.expect_saved(dismissed.replace("    width = 5\n", "").replace("size(width", "area(5"))
     window.expect_drawn("")
+
+
+def test_a_screen_reader_says_where_an_offer_is_and_what_it_would_change(windows):
+    window = rename(windows, {"editor.accessibilitySupport": "on"})
+    said = window.page.locator(".statusbar [role=alert]")
+    expect(said).to_have_attribute("aria-label", "Intarsia: next edit in line 5, Alt+] shows it")
+    window.press("Alt+]")
+    words = "Intarsia: line 5 becomes: print(size(1, 2)). Alt+] applies it, Escape dismisses it."
+    expect(said).to_have_attribute("aria-label", words)
+    window.press("Alt+]")
+    expect(said).to_have_attribute("aria-label", words.replace("5", "6").replace("1, 2", "3, 4"))
+    window.press("Escape")
+    expect(said).to_have_attribute("aria-label", "Intarsia: next edit in line 8, Alt+] shows it")
 
 
 def test_tab_indents_where_it_is_wanted_and_another_key_still_goes_there(windows):

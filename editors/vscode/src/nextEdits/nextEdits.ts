@@ -9,6 +9,7 @@ import { choose, chooseHow } from "./choose";
 import { Offers } from "./offers";
 import { Renaming } from "./renaming";
 import { ShownOffers } from "./shownOffers";
+import { SpokenOffers } from "./spoken";
 import { Typing } from "./typing";
 import { NextEditView } from "./view";
 
@@ -30,6 +31,7 @@ export class NextEdits implements Disposable {
   private readonly typing: Typing;
   private readonly accepting: Accepting;
   private readonly view: NextEditView;
+  private readonly spoken: SpokenOffers;
   private readonly parts: Disposable;
   private isDisposed = false;
 
@@ -49,10 +51,12 @@ export class NextEdits implements Disposable {
     this.typing = new Typing(update);
     this.accepting = new Accepting(this.offers, this.shown, this.typing, update);
     this.view = new NextEditView(this.offers, this.shown, this.typing);
+    this.spoken = new SpokenOffers(this.offers, this.shown, this.typing);
     this.parts = Disposable.from(
       this.typing,
       this.shown,
       this.view,
+      this.spoken,
       window.onDidChangeTextEditorSelection(update),
       window.onDidChangeTextEditorVisibleRanges(update),
       window.onDidChangeActiveTextEditor(update),
@@ -195,6 +199,7 @@ export class NextEdits implements Disposable {
       tab: offered && this.mayTab(active), // Tab means an offer, and not indentation
     });
     this.view.update();
+    this.spoken.update();
   };
 
   /** Whether the difference of an offer is on show: a suggestion would come between. */
