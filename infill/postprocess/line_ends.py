@@ -14,7 +14,7 @@ from intarsia.infill.postprocess.context import (
     why_it_does_not_fit,
 )
 from intarsia.infill.postprocess.parse_errors import errors_with, is_no_worse
-from intarsia.infill.syntax.brackets import balance_of, free_lines
+from intarsia.infill.syntax.brackets import balance_of, free_lines, open_quote
 from intarsia.infill.syntax.lines import columns, indent_unit, leading_blank
 from intarsia.infill.syntax.nodes import is_code
 
@@ -59,7 +59,7 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
     fo├o();┤bar();   →   fo├o();⏎┤bar();
     """
     is_begun = context.hole.kind == "line" and _ONE_WORD.fullmatch(context.line_before)
-    if not is_begun or not joins_words(fill, context):
+    if not is_begun or open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill
     return fill + "\n" + leading_blank(context.line_before)
 
