@@ -58,7 +58,9 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
 
     fo├o();┤bar();   →   fo├o();⏎┤bar();
     """
-    is_begun = context.hole.kind == "line" and _ONE_WORD.fullmatch(context.line_before)
+    hole = context.hole
+    is_at_cursor = hole.kind == "line" and hole.start == hole.end
+    is_begun = is_at_cursor and _ONE_WORD.fullmatch(context.line_before)
     if not is_begun or open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill
     return fill + "\n" + leading_blank(context.line_before)
