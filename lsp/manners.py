@@ -15,6 +15,7 @@ from typing import Self
 
 from lsprotocol import types
 
+from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_at, line_end, line_start, replaced_range
 from intarsia.infill.text_change import (
@@ -202,10 +203,6 @@ class KeptTexts:
         self._accepted.remove(accepted)
 
 
-def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_"
-
-
 def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
@@ -311,7 +308,7 @@ class Manners(Feature):
         watched, text = self._of.get(snapshot.document.uri), snapshot.document.text
         if watched is None or snapshot.selected is not None or watched.goes_on(snapshot.place):
             return False
-        return watched.kept.ends_at(snapshot.place) and _is_word(text[snapshot.place - 1])
+        return watched.kept.ends_at(snapshot.place) and is_word_character(text[snapshot.place - 1])
 
     def debounce_ms(self, snapshot: Snapshot) -> int:
         """Return how long a key waits for the next one, by the settings and the machine."""

@@ -105,8 +105,8 @@ WORDS_JOINED = "two words would be joined"
 _QUOTES: tuple[str, ...] = ('"', "'")
 _LONG_QUOTES = ('"""', "'''")
 _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
-_ENDS_STATEMENT = re.compile(r"(?<!&\w)(?<!&\w{2})(?<!&\w{3})(?<!&\w{4})(?<!&\w{5});$")
-"""No entity of HTML."""
+_ENDS_STATEMENT = re.compile(r";$")
+_ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
 _GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
@@ -179,7 +179,8 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     A fill may complete a word around the cursor: ``us║Name``. More than that begins a new line.
     """
     rest, last = context.rest[:1], fill[-1:]
-    if _ENDS_STATEMENT.search(fill) and rest.strip(_AFTER_STATEMENT):
+    is_statement = _ENDS_STATEMENT.search(fill) and not _ENDS_ENTITY.search(fill)
+    if is_statement and rest.strip(_AFTER_STATEMENT):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not rest.isascii() or not is_word_character(rest or " "):  # some scripts have no blanks
         return False

@@ -16,6 +16,7 @@ from intarsia.engine.ipc.messages import Filled, Step
 from intarsia.infill.calibration import percent_of
 from intarsia.infill.filling.attempts import Attempts
 from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
@@ -127,8 +128,7 @@ def _unasked(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> R
     if not outcome.ghosts:
         return outcome
     text = outcome.ghosts[0].text
-    is_longer = text[0].isalnum() or text[0] == "_"
-    if is_longer and session.feature(Manners).is_word_accepted(snapshot):
+    if is_word_character(text[0]) and session.feature(Manners).is_word_accepted(snapshot):
         return outcome.refused(_LONGER_WORD)
     refusal = session.feature(NextEdits).goes_before(snapshot, text)
     return outcome if refusal is None else outcome.refused(refusal)

@@ -11,12 +11,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from kitoken import Kitoken
 
 from intarsia.engine.families.masked_causal.backbone.token_codec import (
     HubCodec,
-    KeptAs,
     KeptCodec,
+    KeptTokenizer,
     hub_codec,
     kept_files,
     kept_name,
@@ -49,8 +50,14 @@ def kept_form(codec: HubCodec, content: bytes) -> bytes | None:
         )
     except ValueError:
         return None
-    about = KeptAs(special=codec.special, begin=list(codec.begin_ids), num_tokens=len(listed))
-    kept = about.write(model.to_bytes())
+    kept = msgspec.msgpack.encode(
+        KeptTokenizer(
+            special=codec.special,
+            begin=codec.begin_ids,
+            num_tokens=len(listed),
+            model=model.to_bytes(),
+        )
+    )
     other = KeptCodec(kept, lambda: codec)
     is_same = other.all_bytes() == listed and all(
         other.encode(text) == codec.encode(text) for text in _texts(listed)

@@ -239,31 +239,24 @@ MOST_CHARACTERS = 50_000
 """Of a text that kitoken is given. A run of 500,000 blanks ends the process; 200,000 were right."""
 
 
-class KeptAs(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands before the library's own bytes in a kept file."""
+class KeptTokenizer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kept file holds, as MessagePack; ``model`` are the library's own bytes."""
 
     special: dict[int, str]
     begin: list[int]
     num_tokens: int
-
-    def write(self, model: bytes) -> bytes:
-        head = msgspec.json.encode(self)
-        return len(head).to_bytes(_LENGTH_BYTES, "big") + head + model
-
-
-_LENGTH_BYTES = 4
+    model: bytes
 
 
 class KeptCodec:
     """A byte-level tokenizer in its kept form; ``whole`` reads the tokenizer.json it came from."""
 
     def __init__(self, kept: bytes, whole: Callable[[], TokenCodec]) -> None:
-        end = _LENGTH_BYTES + int.from_bytes(kept[:_LENGTH_BYTES], "big")
-        head = msgspec.json.decode(kept[_LENGTH_BYTES:end], type=KeptAs)
-        self._model = Kitoken(kept[end:])
-        self.special, self.begin_ids = head.special, head.begin
-        self._num_tokens = head.num_tokens
-        self._ids = {mark: i for i, mark in head.special.items()}
+        read = msgspec.msgpack.decode(kept, type=KeptTokenizer)
+        self._model = Kitoken(read.model)
+        self.special, self.begin_ids = read.special, read.begin
+        self._num_tokens = read.num_tokens
+        self._ids = {mark: i for i, mark in read.special.items()}
         self._read_whole = whole
 
     @cached_property
@@ -296,7 +289,7 @@ def read_codec(path: Path) -> TokenCodec:
     files = kept_files()
     kept = files.read(kept_name(content)) if files else None
     if kept:
-        return KeptCodec(kept, lambda: hub_codec(content, path))
+        return KeptCodec(kept, lambda: hub_codec(read_content(path), path))
     codec = hub_codec(content, path)
     if kept is None and files and codec.num_tokens >= MIN_KEPT_TOKENS:
         keep_later(path)
