@@ -17,7 +17,6 @@ class ScoredToken:
     id: int
     confidence: float  # its probability, given what is typed of it
     entropy: float  # nats
-    typed_log_p: float = 0.0  # log-probability of what is typed of it
 
 
 def score_tokens(logits: Array, ids: Sequence[int]) -> list[ScoredToken]:
@@ -43,7 +42,6 @@ class HoleTokens:
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)  # nats; drafted tokens may have none
     num_committed: int = 0
-    typed_log_p: float = 0.0  # of all tokens
     num_forwards: int = 0
     finish_reason: EndReason = "end"
 
@@ -65,8 +63,7 @@ class HoleTokens:
             [token.confidence for token in tokens],
             [token.entropy for token in tokens],
         )
-        typed_log_p = sum(token.typed_log_p for token in tokens)
-        return replace(text, typed_log_p=text.typed_log_p + typed_log_p).all_committed()
+        return text.all_committed()
 
     def scored(self, start: int = 0, end: int | None = None) -> list[ScoredToken]:
         """Return the tokens from ``start`` up to ``end``, as far as their entropies are known."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.arrays import Array, floats, largest, logsumexp
+from intarsia.engine.arrays import Array, largest
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
     AUTOREGRESSIVE,
@@ -200,6 +200,4 @@ def _take(logits: Array, allowed: npt.NDArray[np.int64] | None, rank: int) -> Sc
         return score_tokens(logits[None], [chosen])[0]
     among = logits[allowed]
     chosen = int(largest(among, min(rank + 1, len(allowed)))[-1])
-    share = logsumexp(floats(among)) - logsumexp(floats(logits))
-    scored = score_tokens(among[None], [chosen])[0]
-    return replace(scored, id=int(allowed[chosen]), typed_log_p=float(share))
+    return replace(score_tokens(among[None], [chosen])[0], id=int(allowed[chosen]))

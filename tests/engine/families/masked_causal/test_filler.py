@@ -144,7 +144,6 @@ def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(filler, text):
     firsts = [decoded(filler, toy_fill(given="de"), rank) for rank in range(len(allowed))]
     assert len(allowed) > 2
     assert sum(hole.confidences[0] for hole in firsts) == pytest.approx(1, abs=1e-4)
-    assert all(hole.typed_log_p < -1 for hole in firsts)
 
 
 @pytest.mark.parametrize("given", ["", "x.", "x.de"])
