@@ -12,6 +12,7 @@ from toy_causal import DECODINGS, toy_fill, toy_text
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
+from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import rerank
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
@@ -19,7 +20,7 @@ from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.warm_start import rest_after, typed_since
 from intarsia.engine.families.masked_causal.writer import Answer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Decoding, Fill, Filled
+from intarsia.engine.ipc.messages import CanvasToken, Decoding, Fill, Filled
 
 NUM_CANDIDATES = 5
 
@@ -86,6 +87,34 @@ def test_an_answer_that_the_model_ended_goes_on_over_a_line_more(filler: MaskedC
     assert longer
     one_line = run_fill(filler, several(given=ended, max_tokens=60, stop=("\n",)))
     assert not any("\n" in it for it in texts(one_line))
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "first_line"),
+    [
+        ("    if ", "val > 0:\n        val += 1", "val > 0:"),
+        ("    if va", "l:  \n\n    return val", "l:"),
+        ("    if val:", "\n        val = 1\n    val += 1", "\n        val = 1"),
+        ("    if ", "val > 0:", None),
+        ("    if ", "val > 0:\n  \n", None),
+        ("    ", "val += 1\n    return val", None),
+        ("", "    val += 1\n    return val", None),
+    ],
+)
+def test_an_answer_within_a_line_may_end_with_its_first_line(filler, before, written, first_line):
+    request = several(prefix=f"def f(val):\n{before}")
+    task = filler._reader.read(request, NO_CONTROL)
+    filler._context.prefill(task.context)
+    tokens = (CanvasToken(text=written, confidence=0.5, is_settled=True),)
+    longer = Answer(hole=HoleTokens(), tokens=tokens, end_confidence=None)
+    shorter = filler._reranker._first_line(task, longer)
+    if shorter is None:
+        assert first_line is None
+        return
+    answer = filler._writer.answer(task, shorter)
+    assert answer.text == first_line
+    assert answer.end_confidence == shorter.confidences[-1]
+    assert len(shorter.confidences) == len(shorter.ids) == shorter.num_committed
 
 
 def test_a_sure_answer_is_the_only_one(filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch):
