@@ -9,7 +9,7 @@ but ``/healthz`` and ``/readyz`` need a key, ``/metrics`` that of the user "metr
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -37,7 +37,7 @@ from intarsia.engine.ipc.messages import (
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.keys import TeamKeys
-from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics, merged
+from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics
 from intarsia.engine.team.quotas import Busy, Quotas
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -75,11 +75,7 @@ class TeamStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True, slots=True)
 class TeamEngine:
-    """What the requests share. ``is_draining``: it ends soon, and takes nothing on.
-
-    ``metrics_of_all`` returns the metrics of all engines at this address by name; None: it is the
-    only one.
-    """
+    """What the requests share. ``is_draining``: it ends soon, and takes nothing on."""
 
     worker: Worker
     model: str  # the one name that requests may give
@@ -88,7 +84,6 @@ class TeamEngine:
     metrics: TeamMetrics
     clock: Callable[[], float] = time.monotonic
     is_draining: bool = False
-    metrics_of_all: Callable[[], Awaitable[Mapping[str, bytes]]] | None = None
 
     @property
     def info(self) -> ModelInfo | None:
@@ -233,11 +228,7 @@ async def _metrics(request: Request) -> Response:
     engine, user = _engine_of(request), _user_of(request)
     if user != METRICS_USER:
         raise HTTPException(403, f"metrics show other users: they need the key of {METRICS_USER!r}")
-    if engine.metrics_of_all is None:
-        text = engine.metrics.as_text()
-    else:
-        text = merged(await engine.metrics_of_all())
-    return Response(text, headers={**_headers(), "content-type": CONTENT_TYPE})
+    return Response(engine.metrics.as_text(), headers={**_headers(), "content-type": CONTENT_TYPE})
 
 
 async def _healthy(request: Request) -> Response:

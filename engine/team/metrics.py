@@ -1,10 +1,8 @@
 """What a team's engine counts for Prometheus: fills, times, tokens, refusals. No text, no names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from intarsia.engine.ipc.messages import Failed, Filled
 
@@ -63,29 +61,3 @@ class TeamMetrics:
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(f"intarsia_{name}", words, labels, registry=self._registry)
-
-
-def merged(texts: Mapping[str, bytes]) -> bytes:
-    """Return the metrics of several engines as one text. The label ``replica`` has their names."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families(texts))
-    return generate_latest(registry)
-
-
-class _Families(Collector):
-    """The metrics of several engines, each once, with the samples of all."""
-
-    def __init__(self, texts: Mapping[str, bytes]) -> None:
-        self._texts = texts
-
-    def collect(self) -> Iterable[Metric]:
-        families: dict[str, Metric] = {}
-        for replica, text in self._texts.items():
-            for family in text_string_to_metric_families(text.decode()):
-                kept = families.setdefault(
-                    family.name, Metric(family.name, family.documentation, family.type)
-                )
-                for sample in family.samples:
-                    labels = {**sample.labels, "replica": replica}
-                    kept.add_sample(sample.name, labels, sample.value)
-        return families.values()

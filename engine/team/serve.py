@@ -9,7 +9,6 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,12 +207,12 @@ def team_engine(
     )
 
 
-def start(engine: TeamEngine) -> Future[Answer]:
-    """Start an engine's thread, and load the model at once; the future has the answer."""
-    loaded: Future[Answer] = Future()
+def start(engine: TeamEngine) -> None:
+    """Start an engine's thread, and load the model at once."""
     engine.worker.start()
-    engine.worker.submit(_preload(loaded))
-    return loaded
+    engine.worker.submit(
+        Job(request=Preload(id=0), client="", received_at=time.monotonic(), deliver=_log_preloaded)
+    )
 
 
 def _metrics_of(worker: Worker, quotas: Quotas, slot: ModelSlot) -> TeamMetrics:
@@ -279,17 +278,11 @@ class _DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _preload(loaded: Future[Answer]) -> Job:
-    """Return a job that loads the model."""
-
-    def deliver(answer: Answer) -> None:
-        if isinstance(answer, Failed):
-            _log.error("%s", answer.message)
-        else:
-            _log.info("the model is loaded")
-        loaded.set_result(answer)
-
-    return Job(request=Preload(id=0), client="", received_at=time.monotonic(), deliver=deliver)
+def _log_preloaded(answer: Answer) -> None:
+    if isinstance(answer, Failed):
+        _log.error("%s", answer.message)
+    else:
+        _log.info("the model is loaded")
 
 
 def _log_progress(stage: str, fraction: float | None) -> None:
