@@ -69,7 +69,10 @@ def test_the_best_makes_the_whole_text_likeliest(filler, toy, given_text):
         healed = task.healed.decode()
         own = text.encode(healed + answer.text)
         both = text.encode(healed + answer.text + task.request.suffix)[: len(own) + 24]
-        fits.append(log_chance(text.without_suffix(task.context), both))
+        plain = text.without_suffix(task.context)
+        ahead = log_chance([*plain, *both[: len(own)]], both[len(own) :])
+        decoded = sum(map(math.log, answer.hole.confidences))
+        fits.append(0.2 * decoded + 0.8 * log_chance(plain, own) + ahead)
     assert len(fits) > 1
     assert fits == pytest.approx(sorted(fits, reverse=True), abs=1e-3)
 
@@ -115,6 +118,13 @@ def test_an_answer_within_a_line_may_end_with_its_first_line(filler, before, wri
     assert answer.text == first_line
     assert answer.end_confidence == shorter.confidences[-1]
     assert len(shorter.confidences) == len(shorter.ids) == shorter.num_committed
+
+
+def test_an_empty_answer_before_nothing_is_scored(filler: MaskedCausalFiller):
+    task = filler._reader.read(several(prefix="def f(val):", suffix=""), NO_CONTROL)
+    filler._context.prefill(task.context)
+    empty = Answer(hole=HoleTokens(confidences=[0.5]), tokens=(), end_confidence=0.5)
+    assert filler._reranker._score(task, empty) == pytest.approx(0.2 * math.log(0.5))
 
 
 def test_a_sure_answer_is_the_only_one(filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch):
