@@ -78,7 +78,11 @@ async def test_its_process_is_stopped_when_the_editor_ends(ground: Ground) -> No
 async def test_a_checkout_changes_thirty_thousand_files_at_once(ground: Ground) -> None:
     async with editor_in_project(ground) as editor:
         await until_index_answers(editor)
-        paths = [ground.project / f"m{number}.py" for number in range(NUM_CHANGED)]
+        # In folders that are walked whole, should a busy machine have the index started again.
+        folders = [ground.project / name for name in ("first", "second", "third")]
+        for folder in folders:
+            folder.mkdir()
+        paths = [folders[number % 3] / f"m{number}.py" for number in range(NUM_CHANGED)]
         for path in paths:
             path.write_text("a = 1\n")
         created = types.FileChangeType.Created
