@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from intarsia.engine.arrays import Array, chosen, floats, logsumexp, namespace
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
@@ -23,22 +21,18 @@ from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 
 
-def log_probabilities(context: OpenContext, tokens: Sequence[int], control: FillControl) -> Array:
-    """Return the log-probability (tokens,) of each token after the open context.
+def _hidden_after(context: OpenContext, tokens: Sequence[int], control: FillControl) -> Array:
+    """Return the hidden states (1 + tokens, hidden) of the open context's end and of each token.
 
     They are not held afterwards. Raises Cancelled between two chunks.
     """
-    if not tokens:
-        return np.zeros(0, np.float32)
     hidden = [context.end_of_context()[None]]
     chunk = context.backbone.chunk_tokens
-    for first in range(0, len(tokens) - 1, chunk):
+    for first in range(0, len(tokens), chunk):
         control.checkpoint()
         hidden.append(context.read(tokens[first : first + chunk]))
     context.rewind()
-    rows = namespace(*hidden).concat(hidden)[: len(tokens)]
-    logits = floats(context.backbone.logits(rows))
-    return chosen(logits, tokens) - logsumexp(logits)
+    return namespace(*hidden).concat(hidden)
 
 
 _SURE = math.log(0.6)
@@ -159,8 +153,7 @@ class Reranker:
             return None
         ids = self._text.encode(task.healed.decode("utf-8", "replace") + line.group().rstrip())
         self._reopen(task)
-        rows = [self._context.end_of_context()[None], self._context.read(ids)]
-        logits = self._context.backbone.logits(namespace(*rows).concat(rows))
+        logits = self._context.backbone.logits(_hidden_after(self._context, ids, task.control))
         end = max(self._text.end_ids, key=lambda token: float(logits[-1, token]))
         tokens = score_tokens(logits, [*ids, end])
         num_shared = common_prefix_length(ids, answer.hole.ids)
@@ -182,11 +175,16 @@ class Reranker:
         before = task.healed.decode("utf-8", "replace") + answer.text
         own = self._text.encode(before)
         ids = self._text.encode(before + task.request.suffix[:_CHARS_SCORED])
-        log_p = log_probabilities(self._context, ids[: len(own) + _NUM_SCORED], task.control)
+        ids = ids[: len(own) + _NUM_SCORED]
+        decoded = _OWN_SHARE * _log_probability(answer.hole)
+        if not ids:
+            return decoded
+        rows = _hidden_after(self._context, ids[:-1], task.control)
+        logits = floats(self._context.backbone.logits(rows))
+        log_p = chosen(logits, ids) - logsumexp(logits)
         num_own = common_prefix_length(own, ids)
         plain, after = float(log_p[:num_own].sum()), float(log_p[num_own:].sum())
-        decoded = _log_probability(answer.hole)
-        return _OWN_SHARE * decoded + (1 - _OWN_SHARE) * plain + after
+        return decoded + (1 - _OWN_SHARE) * plain + after
 
 
 def _add_if_new(answers: list[Answer], answer: Answer) -> None:
