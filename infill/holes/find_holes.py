@@ -32,6 +32,9 @@ NO_OPS = frozenset({"pass", ":", ";", "..."})
 TODO = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 """A comment that says that code is still to be written."""
 
+_BARE_TODO = re.compile(r"\s*(?:#|//|/\*|--|;|%)[\W_]*(?:TODO|FIXME|XXX)[\W_]*")
+"""A comment that says no more than that: the fill takes its place."""
+
 
 def find_holes(
     text: str, language: Language, *, marks: Sequence[str] = (), is_stub: bool = False
@@ -105,6 +108,8 @@ def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
     text = syntax.text
     start, end = _offsets(syntax, body.comments[-1])
     end = start + len(text[start:end].rstrip())  # some grammars include the line end
+    if _BARE_TODO.fullmatch(text[start:end]) and _is_alone(text, start, end):
+        return MarkedHole(start=start, end=end)
     closer = syntax.offset_at(body.inside.end)
     if body.is_closed and not text[end:closer].strip(" \t"):
         return _on_own_line(syntax, body, end, closer)
@@ -123,9 +128,13 @@ def at_statement(syntax: Syntax, statement: ByteRange, body: Body | None = None)
         first, last = _offsets(syntax, comment)
         comment_text = text[first:last].rstrip()
         last = first + len(comment_text)
+        comment_text = "" if _BARE_TODO.fullmatch(comment_text) else comment_text
     lead = text[line_start(text, start) : start]
     is_at_line_end = not text[last : line_end(text, last)].strip()
-    if not lead.strip(" \t\ufeff") and is_at_line_end:
+    if _is_alone(text, start, last):
+        above = line_start(text, max(0, start - len(lead) - 1))
+        if _BARE_TODO.fullmatch(text, above, max(above, start - len(lead))):
+            start = above + len(leading_blank(text[above:start]))
         before = comment_text and comment_text + newline_of(text) + leading_blank(lead)
         return MarkedHole(start=start, end=last, before=before)
     if body is not None and not body.is_closed and is_at_line_end:
@@ -144,6 +153,12 @@ def _on_own_line(syntax: Syntax, body: Body, start: int, end: int) -> MarkedHole
         before=newline + body.indent + _unit(syntax),
         after=newline + body.indent if body.is_closed else "",
     )
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` has its lines to itself."""
+    before, behind = text[line_start(text, start) : start], text[end : line_end(text, end)]
+    return not before.strip(" \t\ufeff") and not behind.strip()
 
 
 def _unit(syntax: Syntax) -> str:

@@ -134,6 +134,8 @@ def trailing_comment(syntax: Syntax, statement: ByteRange) -> ByteRange | None:
     blanks = _BLANKS.match(syntax.data, statement.end)
     first = blanks.end() if blanks else statement.end
     node = syntax.tree.root_node.descendant_for_byte_range(first, first + 1)
+    if node is not None and node.parent is not None and is_comment(node.parent):
+        node = node.parent  # of its mark
     if node is None or not is_comment(node) or node.start_byte != first:
         return None
     return _range_of(node)
