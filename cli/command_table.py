@@ -165,7 +165,7 @@ def load(module: str) -> Any:
 
 
 def _with_debug(command: click.Command) -> click.Command:
-    """Have a loaded command and those in it take ``--debug``, for which ``_report`` looks."""
+    """Make a loaded command and those in it accept ``--debug``, for which ``_report`` looks."""
     if all(option.name != "debug" for option in command.params):
         debug_option(command)
     if isinstance(command, click.Group):

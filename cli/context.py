@@ -53,7 +53,7 @@ class SeenChunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SeenContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model sees, in the order of reading up to ``given``, and what it costs.
+    """The model's view, in the order of reading up to ``given``, and what it costs.
 
     ``seconds`` is the time to read everything once; what was read before costs nothing.
     """

@@ -152,7 +152,7 @@ def check_memory() -> Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TorchProbe:
-    """What a program with torch said. ``error``: the last line of one that did not start."""
+    """The answer of a program with torch. ``error``: the last line of one that did not start."""
 
     said: str = ""
     error: str = ""

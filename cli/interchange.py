@@ -1,4 +1,4 @@
-"""What ``intarsia export`` and ``intarsia import`` do: they write and read the files of others."""
+"""Writes and reads other projects' files for ``intarsia export`` and ``intarsia import``."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

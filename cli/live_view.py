@@ -1,4 +1,4 @@
-"""What the terminal shows during work: a progress bar, or the canvas of a fill step by step.
+"""The terminal's view of work: a progress bar, or the canvas of a fill step by step.
 
 ``LoadBar`` and ``LiveCanvas`` show one each; ``WaitingView`` shows one of the two at a time. All
 are context managers that leave nothing on the terminal, and show nothing where there is no

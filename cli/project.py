@@ -19,7 +19,7 @@ from intarsia.workspace.index.indexer import OwnIndex, open_index
 from intarsia.workspace.index.project_index import ProjectIndex
 
 MAX_INDEX_S = 10.0
-"""What was read of a folder until then has to do; the next command goes on from there."""
+"""The part of a folder that was read until then has to do; the next command goes on from there."""
 
 
 class FileProject:

@@ -34,7 +34,7 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Probe:
-    """What a server said, and why it cannot be used, if so."""
+    """A server's answer, and why it cannot be used, if so."""
 
     remote: Remote
     server: Server | None = None
@@ -47,7 +47,7 @@ class Probe:
 
     @property
     def abilities(self) -> Abilities | None:
-        """What this kind of server can do, None if it is not known, or cannot fill holes."""
+        """The abilities of this kind of server, None if it is not known, or cannot fill holes."""
         return None if self.server is None else ABILITIES.get(self.server.system)
 
 

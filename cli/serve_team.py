@@ -1,4 +1,4 @@
-"""What ``intarsia team serve`` does: it runs a team's engine with the command's options."""
+"""Runs a team's engine with the options of ``intarsia team serve``."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What commands share about the terminal: consoles, sizes and the switch ``--json``.
+"""The terminal, for all commands: consoles, sizes and the switch ``--json``.
 
 Results go to standard output (``output``), everything else to standard error (``notices``).
 """

@@ -14,7 +14,7 @@ def no_preemption() -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillControl:
-    """What a running fill obeys.
+    """The limits that a running fill obeys.
 
     ``checkpoint`` is the preemption point. The fill calls it before every forward pass, before
     every chunk of a prefill, while it waits for a remote server, and nowhere else. It may run fills

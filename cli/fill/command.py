@@ -139,7 +139,7 @@ def with_imports(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillJob:
-    """What to fill or to repair, and how; each result is printed at once, as JSON if wanted."""
+    """Places to fill or to repair, and how; each result is printed at once, as JSON if wanted."""
 
     source: SourceFile
     language: Language

@@ -83,7 +83,7 @@ def draw_change(text: str, change: Replacement, language: Language) -> Text:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Surroundings:
-    """What is shown around a hole: ``lead`` and ``rest`` are on its own line."""
+    """The text shown around a hole: ``lead`` and ``rest`` are on its own line."""
 
     above: Sequence[str]
     lead: str

@@ -46,7 +46,7 @@ def plain_disk_faults(folder: Path) -> Iterator[None]:
 
 
 def is_disk_full(fault: BaseException) -> bool:
-    """Tell whether the error is a full disk or an exceeded quota."""
+    """Return whether the error is a full disk or an exceeded quota."""
     return isinstance(fault, OSError) and fault.errno in _DISK_FULL
 
 

@@ -69,7 +69,7 @@ def sha256_of(path: Path) -> str:
 
 
 def has_digest(path: Path, sha256: str) -> bool:
-    """Tell whether the file exists and has this digest."""
+    """Return whether the file exists and has this digest."""
     return path.is_file() and sha256_of(path) == sha256
 
 
@@ -118,7 +118,7 @@ class Seals:
         return hmac.digest(self._key, len(about).to_bytes(8, "big") + about + content, "sha256")
 
     def is_valid(self, seal: bytes, name: str, content: bytes) -> bool:
-        """Tell whether this is the seal of the content under this name."""
+        """Return whether this is the seal of the content under this name."""
         return hmac.compare_digest(seal, self.seal(name, content))
 
 

@@ -1,4 +1,4 @@
-"""Tell the user of long work: how much of a download is done, or which process is waited for."""
+"""Progress of long work for the user: the share of a download, or the process waited for."""
 
 import os
 import threading

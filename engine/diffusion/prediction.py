@@ -20,7 +20,7 @@ def draw(probabilities: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def take_likeliest(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    """Take the likeliest id at each position; the generator is not used."""
+    """Choose the likeliest id at each position; the generator is not used."""
     return probabilities.argmax(dim=-1)
 
 
@@ -76,6 +76,6 @@ class Draft:
 
 
 def draft_likeliest(canvas: TokenCanvas, prediction: Prediction) -> Draft:
-    """Take the likeliest token at every free position: nothing is final before the end."""
+    """Choose the likeliest token at every free position: nothing is final before the end."""
     ids = torch.where(canvas.is_fixed, canvas.ids, prediction.likeliest)
     return Draft(ids=ids, confidences=prediction.confidence_of(ids), entropies=prediction.entropies)

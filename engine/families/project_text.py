@@ -28,7 +28,7 @@ NO_PROJECT = ProjectIds()
 
 
 def has_chunks(project: ProjectContext | None) -> bool:
-    """Tell whether there is anything to read."""
+    """Return whether there is anything to read."""
     return project is not None and any(chunk.text.strip() for chunk in project.chunks)
 
 

@@ -1,4 +1,4 @@
-"""What the model families share: small values about a fill, and how quickly a model reads."""
+"""Values common to the model families: about a fill, and how quickly a model reads."""
 
 import itertools
 import operator
@@ -92,12 +92,12 @@ class ReadingSpeed:
         return float(np.median(self._measured)) if self._measured else None
 
     def add(self, num_tokens: int, seconds: float) -> None:
-        """Note a prefill, without the time for which it was suspended."""
+        """Record a prefill, without the time for which it was suspended."""
         if num_tokens >= _MIN_TOKENS and seconds > 0:
             self._measured.append(num_tokens / seconds)
 
     def is_worth_reading(self, num_missing: int, num_missing_without: int) -> bool:
-        """Tell whether a fill may use a context with code of other files at once.
+        """Return whether a fill may use a context with code of other files at once.
 
         ``num_missing`` are its tokens that are not in the KV cache; ``num_missing_without`` are
         those of the file's own window.

@@ -46,7 +46,7 @@ _CPU = torch.device("cpu")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportedModel:
-    """What was written: the number of tensors, their format, and the bytes of the weights."""
+    """An export's summary: the number of tensors, their format, and the bytes of the weights."""
 
     num_tensors: int
     dtype: str

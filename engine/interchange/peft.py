@@ -41,7 +41,7 @@ from intarsia.engine.model_store.locate import ModelFolder
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportedLora:
-    """What was written: the LoRA's rank, and how many linear layers it changes."""
+    """An export's summary: the LoRA's rank, and how many linear layers it changes."""
 
     rank: int
     num_modules: int
@@ -100,7 +100,7 @@ def _gemma_targets(kinds: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedLora:
-    """What was imported: how many linear layers it changes, and what its config says it is for."""
+    """An import's summary: how many linear layers it changes, and its config's stated purpose."""
 
     num_modules: int
     base_model: str | None

@@ -97,7 +97,7 @@ class PeftConfig:
         return alpha / (math.sqrt(rank) if self.is_rank_stabilized else rank)
 
     def is_target(self, module: str) -> bool:
-        """Tell whether the list of targets names this module."""
+        """Return whether the list of targets names this module."""
         return any(_ends_with(module, target) for target in self.targets or ())
 
 

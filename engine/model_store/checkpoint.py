@@ -57,7 +57,7 @@ def family_of(config: Mapping[str, Any], where: str) -> Family:
 
 
 def is_run_by_transformers(config: Mapping[str, Any]) -> bool:
-    """Tell whether a causal model differs from the shape that our own passes compute."""
+    """Return whether a causal model differs from the shape that our own passes compute."""
     return (
         config.get("model_type") not in _OWN_SHAPES
         or _rope_kind(config) not in _OWN_ROPES

@@ -114,13 +114,13 @@ class RemoteFiller(FillsOnly):
         return 0
 
     def prepare(self, control: FillControl) -> None:
-        """Have the server read up to a nearer boundary if the last hole was far after its own."""
+        """Ask the server to read up to a nearer boundary if the last hole was far after its own."""
         if self._session is not None:
             with self._link.spared():
                 self._session.read_nearer(control)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
-        """Have the server read the context of a hole before it is requested."""
+        """Ask the server to read the context of a hole before it is requested."""
         with self._link.spared():
             self.open(control.checkpoint).read_ahead(place, control)
 

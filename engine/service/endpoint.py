@@ -1,4 +1,4 @@
-"""Take an address as its only engine, and listen there for clients. Knows no messages."""
+"""Claims an address as its only engine and listens there for clients. Knows no messages."""
 
 import asyncio
 import contextlib
@@ -51,7 +51,7 @@ def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None
 
 
 def is_ours(address: Address) -> bool:
-    """Tell whether the address is still ours: its folder may be another engine's by now."""
+    """Return whether the address is still ours: its folder may be another engine's by now."""
     try:
         return address.pid_path.read_text() == str(os.getpid())
     except FileNotFoundError:
@@ -70,7 +70,7 @@ class Listener:
         self._server: asyncio.Server | None = None
 
     async def listen(self) -> None:
-        """Take clients of this user only, by file modes or the token.
+        """Accept clients of this user only, by file modes or the token.
 
         It may be called again, after someone has removed the socket. Raises ``EngineUnavailable``
         or OSError.
@@ -86,7 +86,7 @@ class Listener:
             self._server = await asyncio.start_unix_server(self._accept, sock=bound)
 
     def is_reachable(self) -> bool:
-        """Tell whether clients can still find the socket, or the port's file."""
+        """Return whether clients can still find the socket, or the port's file."""
         return os.path.lexists(_meeting_point(self._address))
 
     def stop(self) -> None:

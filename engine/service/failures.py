@@ -44,7 +44,7 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out. Knows torch's errors by name and text, to not import torch."""
+    """Return whether memory ran out. Knows torch's errors by name and text, to not import torch."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
@@ -54,7 +54,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def is_device_lost(error: BaseException) -> bool:
-    """Tell by name and text, without torch, whether a GPU failed: no call to it succeeds then."""
+    """Return whether a GPU failed, by name and text, without torch: no call to it succeeds then."""
     if is_out_of_memory(error):
         return False
     if type(error).__name__ == "AcceleratorError":

@@ -118,7 +118,7 @@ class UsualTimes:
         self._seconds: dict[Hashable, deque[float]] = {}
 
     def note(self, client: Hashable, seconds: float) -> None:
-        """Note a fill that has ended."""
+        """Record a fill that has ended."""
         newest = self._seconds.pop(client, deque(maxlen=_NUM_NEWEST))
         newest.append(seconds)
         self._seconds[client] = newest
@@ -131,7 +131,7 @@ class UsualTimes:
         return newest[(len(newest) - 1) // 2] if newest else None
 
     def is_shorter(self, waiting: Hashable, running: Hashable, run_s: float) -> bool:
-        """Tell whether a client's waiting fill is shorter than the rest of a running one.
+        """Return whether a client's waiting fill is shorter than the rest of a running one.
 
         ``run_s``: how long that has run. One that takes longer than usual is taken to be half done.
         """
@@ -142,7 +142,7 @@ class UsualTimes:
         return left_s > max(WORTH_S, SHORTER * usual_s)
 
     def is_much_longer(self, waiting: Hashable, running: Hashable) -> bool:
-        """Tell whether a waiting client's fills usually run much longer than another's."""
+        """Return whether a waiting client's fills usually run much longer than another's."""
         waiting_s, running_s = self.of(waiting), self.of(running)
         if waiting_s is None or running_s is None:
             return False

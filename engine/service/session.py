@@ -109,7 +109,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineHost:
-    """What a client's session uses of the engine."""
+    """The parts of the engine that a client's session uses."""
 
     token: str
     worker: Worker

@@ -72,7 +72,7 @@ class Worker:
 
     @property
     def state(self) -> State:
-        """What the thread does now, as ``intarsia status`` shows it."""
+        """The thread's present work, as ``intarsia status`` shows it."""
         if self._slot.is_loading:
             return "loading"
         if self._running:
@@ -108,7 +108,7 @@ class Worker:
         return time.monotonic() - self._last_step_at
 
     def note_step(self) -> None:
-        """Note that the thread goes on: it calls this itself, at each checkpoint."""
+        """Record that the thread goes on: it calls this itself, at each checkpoint."""
         self._last_step_at = time.monotonic()
 
     def start(self) -> None:

@@ -75,7 +75,7 @@ class TeamStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True, slots=True)
 class TeamEngine:
-    """What the requests share. ``is_draining``: it ends soon, and takes nothing on."""
+    """The state that requests share. ``is_draining``: the engine ends soon and takes nothing on."""
 
     worker: Worker
     model: str  # the one name that requests may give

@@ -1,4 +1,4 @@
-"""What a team's engine counts for Prometheus: fills, times, tokens, refusals. No text, no names."""
+"""A team engine's counters for Prometheus: fills, times, tokens, refusals. No text or names."""
 
 from collections.abc import Callable, Mapping
 

@@ -24,7 +24,7 @@ class Busy:
 
 @dataclass(kw_only=True, slots=True)
 class _Use:
-    """What one user has in flight, and how many more the user may begin."""
+    """One user's requests in flight, and how many more the user may begin."""
 
     left: float
     counted_at: float

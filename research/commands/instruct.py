@@ -46,7 +46,7 @@ class InstructionRow(msgspec.Struct, frozen=True, kw_only=True):
 @fill_options
 @json_option
 def command(split: Split | None, no_draft: bool, as_json: bool, **options: Any) -> ExitCode:
-    """Have small instructions followed, and test the results. Needs a sandbox."""
+    """Follow small instructions and test the results. Needs a sandbox."""
     fill = FillOptions(**options, is_fresh=True)
     cases = instruction_cases(split)
     with LoadBar(notices()) as bar:

@@ -1,4 +1,4 @@
-"""Have every system fill every case, and judge the answers.
+"""Runs every system on every case and judges the answers.
 
 The systems take turns at each case, in rotating order. Systems that share an engine share its KV
 cache, so the first to ask pays for the prefill. A row has that part on its own (``read_ms``,

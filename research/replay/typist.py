@@ -44,7 +44,7 @@ class Typist:
         return self._write(key, auto=self._closer(key))
 
     def accept(self, text: str, removed: int = 0) -> Change:
-        """Take a suggestion that replaces ``removed`` characters after the cursor."""
+        """Accept a suggestion that replaces ``removed`` characters after the cursor."""
         num_auto = min(removed, len(self.auto))
         self.auto = self.auto[num_auto:]
         self.after = self.after[removed - num_auto :]

@@ -51,7 +51,7 @@ class UniformCausalOptions:
 
 
 def fits_a_canvas(hole: HoleIds) -> bool:
-    """Tell whether the longest canvas that is drawn holds a hole and its end."""
+    """Return whether the longest canvas that is drawn holds a hole and its end."""
     return 0 < len(hole.middle) < CausalMix().max_free
 
 

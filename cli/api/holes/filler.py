@@ -165,7 +165,7 @@ class HoleFiller:
         return self._answer(attempts, (time.perf_counter() - started_at) * 1000)
 
     async def read_ahead(self, request: HoleRequest) -> None:
-        """Have the other files read in idle time. Starts no engine, and never fails."""
+        """Ask for the other files to be read in idle time. Starts no engine, and never fails."""
         if is_secret(request.context.path):
             return
         context = near_hole(request.context)

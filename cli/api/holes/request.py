@@ -1,4 +1,4 @@
-"""What a client asks, whatever API it speaks: a hole, code of other files, and limits."""
+"""A client's request, whatever API it speaks: a hole, code of other files, and limits."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath

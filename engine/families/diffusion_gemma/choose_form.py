@@ -19,7 +19,7 @@ from intarsia.engine.families.diffusion_gemma.quantize import LowBit, has_float8
 from intarsia.engine.model_store.checkpoint import read_safetensors_header
 
 PICTURES = ("model.encoder.vision_tower.", "model.encoder.embed_vision.")
-"""What the names of weights begin with that are for pictures, and are not read."""
+"""How the names of weights for pictures begin; they are not read."""
 
 SHARES: Mapping[LowBit, float] = {"fp8": 0.54, "int4": 0.31}
 """Bytes of the released model after it is quantised, of those in bfloat16. By calculation."""

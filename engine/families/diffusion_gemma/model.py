@@ -109,7 +109,7 @@ class DiffusionGemmaBackbone:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the status says of the passes."""
+        """The status's words about the passes."""
         if self._graph is None:
             return ()
         fault = self._graph.fault

@@ -101,7 +101,7 @@ def product_by_product(rows: Tensor, matrix: Callable[[int], Tensor], ends: Tens
 
 
 LowBit: TypeAlias = Literal["fp8", "int4"]
-"""What a model in 16 bits is quantised to here."""
+"""The formats that a model in 16 bits is quantised to here."""
 
 
 class LowBitNumbers(NamedTuple):

@@ -67,7 +67,7 @@ class HoleText:
 
 
 class Beginning:
-    """What a hole's text must begin with: half-typed bytes, and one of the names that fit there.
+    """The required beginning of a hole's text: half-typed bytes, and one of the names that fit.
 
     Tokens are chosen one by one as long as they are bound. The first one after a whole name must
     not continue the identifier, unless that makes it another of the names.
@@ -104,7 +104,7 @@ class Beginning:
         return [it for it in ids if not is_name_byte(bytes_of(it)[len(rest) :])]
 
     def take(self, token: int) -> None:
-        """Note the next token; one without bytes ends the hole."""
+        """Add the next token; one without bytes ends the hole."""
         raw = self._text.bytes_of(token)
         self._written += raw
         if not raw:

@@ -167,7 +167,7 @@ class RequestReader:
         )
 
     def use(self, task: FillTask) -> None:
-        """Note that the context of this task is opened: later requests may share its boundary."""
+        """Record that the context of this task is opened: later requests may share its boundary."""
         self._far_request = task.request if task.is_far else None
         if task.new_boundary is not None:
             self._boundaries.remember(task.new_boundary)
@@ -284,13 +284,13 @@ class ProjectChoice:
         return task if self._speed.is_worth_reading(num_missing, num_missing_without) else own
 
     def note_read(self, task: FillTask) -> None:
-        """Note that the context of a task was read: its project may serve later requests."""
+        """Record that the context of a task was read: its project may serve later requests."""
         if task.num_project:
             self._last_read = task.request
 
 
 def _may_serve(earlier: Fill, request: Fill) -> bool:
-    """Tell whether the chunks of an earlier request may serve this one: those of the same file."""
+    """Return whether an earlier request's chunks may serve this one: those of the same file."""
     own, other = request.project, earlier.project
     return (
         own is not None

@@ -34,7 +34,7 @@ from intarsia.engine.ipc.messages import CanvasToken
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Answer:
-    """What was decoded into one hole."""
+    """The text and tokens decoded into one hole."""
 
     hole: HoleTokens
     tokens: tuple[CanvasToken, ...]

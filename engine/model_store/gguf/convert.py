@@ -47,7 +47,7 @@ _FILES = (*_SMALL, _WEIGHTS)
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What the seal covers."""
+    """The content that the seal covers."""
 
     sha256: dict[str, str]  # by file name
     weights: tuple[int, ...]  # what the system notes of the file

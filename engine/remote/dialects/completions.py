@@ -1,4 +1,4 @@
-"""What servers with an OpenAI-like ``/v1/completions`` share: the request, and its events."""
+"""The request and the events of servers with an OpenAI-like ``/v1/completions``."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -90,7 +90,7 @@ PLAIN: Parameters = {
 
 
 class IdsServer(IdsDialect):
-    """What vLLM and SGLang share. ``cache_salt`` keeps users' cached prompts apart."""
+    """The fields common to vLLM and SGLang. ``cache_salt`` keeps users' cached prompts apart."""
 
     def __init__(self, model: str, *, cache_salt: str) -> None:
         self._model = model

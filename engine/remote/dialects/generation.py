@@ -1,4 +1,4 @@
-"""What servers are asked for, and what comes back: token ids, or texts where they take no ids."""
+"""Requests to servers and their answers: token ids, or texts where they take no ids."""
 
 import hmac
 import math
@@ -12,7 +12,7 @@ import msgspec
 from intarsia.engine.remote.http.remotes import Remote
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for bytes that are no JSON of the wanted shape."""
+"""The errors of msgspec for bytes that are not JSON of the wanted shape."""
 
 Parameters: TypeAlias = dict[str, Any]
 
@@ -76,7 +76,7 @@ class TextPiece:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What the server read of the prompt, and how long that took there."""
+    """How much of the prompt the server read, and how long that took there."""
 
     num_read: int
     num_reused: int
@@ -135,7 +135,7 @@ class IdsDialect(Dialect):
 
 
 class Fault(msgspec.Struct):
-    """What a server says of a fault."""
+    """A server's description of a fault."""
 
     message: str = ""
     code: int | str | None = None

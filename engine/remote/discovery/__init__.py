@@ -1,1 +1,1 @@
-"""What a server is and can do, asked of it once, and whether its tokenizer is ours."""
+"""Finds out once what a server is and can do, and whether its tokenizer is ours."""

@@ -1,4 +1,4 @@
-"""What each kind of server can do for intarsia, in words, and what is lost against our engine."""
+"""The abilities of each kind of server, in words, and what is lost against our engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from intarsia.engine.remote.discovery.discover import System
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abilities:
-    """What is possible and what is lost. It ``takes_text`` only: its tokenizer is not checked."""
+    """Abilities and losses. A server that ``takes_text`` only has its tokenizer not checked."""
 
     can: tuple[str, ...]
     lost: tuple[str, ...]

@@ -43,7 +43,7 @@ _OWNERS: dict[str, System] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """What a server says of itself. ``None``: it does not say.
+    """A server's own description. ``None``: it does not say.
 
     ``format`` is the number format of the weights, ``num_slots`` the requests that it runs at once.
     ``canvas_tokens`` is the length of DiffusionGemma's canvas, None for a model that writes from
@@ -135,7 +135,7 @@ def _system(remote: Remote, row: dict[str, Any], watch: Watch) -> System:
 
 
 def _is_healthy(remote: Remote, watch: Watch) -> bool:
-    """Tell whether /health answers as mlx-lm's server does."""
+    """Return whether /health answers as mlx-lm's server does."""
     return _asked(remote, "/health", watch).get("status") == "ok"
 
 
@@ -212,7 +212,7 @@ def served_samples(remote: Remote, model: str, canvas_length: int, watch: Watch)
 
 
 def _is_refused(remote: Remote, body: Parameters, watch: Watch) -> bool:
-    """Tell whether a canvas is a bad request. Nothing of the user's is sent."""
+    """Return whether a canvas is a bad request. Nothing of the user's is sent."""
     path = VllmCanvas.path
     with open_exchange(remote, path, watch, body) as answer:
         if answer.status == 400:

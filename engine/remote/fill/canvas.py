@@ -188,7 +188,7 @@ class CanvasRun:
     def _write(
         self, layouts: Sequence[HoleLayout], on_canvas: Callable[[WrittenHole], None]
     ) -> None:
-        """Have canvas after canvas denoised until the text has an end.
+        """Denoise canvas after canvas until the text has an end.
 
         A hole of one canvas may have several answers, the surest first.
         """
@@ -305,7 +305,7 @@ class CanvasSession(ServerSession):
         return task.num_project, CanvasRun(self, task, control).run
 
     def read_ahead(self, place: Prefetch, control: FillControl) -> None:
-        """Have the server read a hole's context, its own window first unless the rest is read."""
+        """Ask the server to read a hole's context, its own window first unless the rest is read."""
         request = fill_at(place)
         task = self._chosen(request)
         self._read(task, control)
@@ -316,7 +316,7 @@ class CanvasSession(ServerSession):
         return self.reader.choose_context(request, self.num_missing, self.speed)
 
     def _read(self, task: HoleTask, control: FillControl) -> None:
-        """Have the server read a context: the shortest canvas and one step, for nothing."""
+        """Ask the server to read a context: the shortest canvas and one step, for nothing."""
         num_missing, began = self.num_missing(task.context), time.monotonic()
         if num_missing == 0:
             return

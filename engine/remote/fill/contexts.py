@@ -1,4 +1,4 @@
-"""What a server holds of the contexts that it has read, and how much it has room for."""
+"""The contexts that a server has read and still holds, and how much it has room for."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class HeldContexts:
         return max((common_prefix_length(held, ids) for held in self._held), default=0)
 
     def note(self, ids: Sequence[int]) -> None:
-        """Note that a slot holds these ids now, in the place of those that they continue."""
+        """Record that a slot holds these ids now, in the place of those that they continue."""
         num_shared = self.num_held(ids)
         others = [held for held in self._held if common_prefix_length(held, ids) < num_shared]
         if 2 * num_shared < len(ids):  # a new context: it takes the slot that was idle longest

@@ -98,7 +98,7 @@ class HoleRun:
         return written
 
     def _ask(self, on_tokens: Callable[[WrittenIds], None]) -> None:
-        """Have the server write on, until the hole or its answer ends."""
+        """Ask the server to write on, until the hole or its answer ends."""
         generation, written = self._generation(), self._written
         num_before, stop, reading = len(written.ids), None, None
         try:
@@ -192,7 +192,7 @@ class HoleRun:
         return generation
 
     def _begin_otherwise(self, rank: int) -> None:
-        """Take the ``rank``-th next likely first token of those that continue the given text."""
+        """Choose the ``rank``-th next likely first token of those that continue the given text."""
         healed = self._task.healed
         num_likely = _NUM_LIKELY_OF_WORD if healed else rank + 1
         generation = Generation(
@@ -235,7 +235,7 @@ class IdsSession(CausalSession):
         return task.num_project, HoleRun(self, task).run
 
     def read_ahead(self, place: Prefetch, control: FillControl) -> None:
-        """Have the server read a hole's context, its own window first unless the rest is read."""
+        """Ask the server to read a hole's context, its own window first unless the rest is read."""
         request = fill_at(place)
         task = self._opened(request, control)
         self.read(task.context, control.checkpoint, whole=True)
@@ -246,7 +246,7 @@ class IdsSession(CausalSession):
             self._project.note_read(task)
 
     def read_nearer(self, control: FillControl) -> None:
-        """Have the server read up to a nearer boundary if the last hole was far after its own."""
+        """Ask the server to read up to a nearer boundary if the last hole was far after its own."""
         boundary = self._reader.boundary_to_prepare()
         if boundary is not None:
             self.read(boundary.context, control.checkpoint, whole=True)
@@ -277,7 +277,7 @@ class IdsSession(CausalSession):
         return readings
 
     def note(self, ids: Sequence[int], reading: Reading | None) -> None:
-        """Note what the server holds after a request."""
+        """Record what the server holds after a request."""
         if reading is not None:
             num_lost = self.held.num_held(ids[: reading.num_read + reading.num_reused])
             if reading.num_reused + 1 < num_lost // 2:

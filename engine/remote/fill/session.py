@@ -1,4 +1,4 @@
-"""What all ways of filling a hole share: what was written so far, and how a session is asked."""
+"""The base of all ways to fill a hole on a server: the text so far, and how a session is asked."""
 
 import time
 from abc import abstractmethod
@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
 
 @dataclass(kw_only=True, slots=True)
 class Written:
-    """What a server has written into a hole so far, and what it read for that."""
+    """The text that a server has written into a hole so far, and what it read for that."""
 
     readings: list[Reading] = field(default_factory=list)
     first_at: float | None = None  # time.monotonic() of the first answer: the context is read
@@ -87,16 +87,16 @@ class FillingSession(Protocol):
         """Fill one hole. Raises Cancelled and ValueError, too."""
 
     def read_ahead(self, place: Prefetch, control: FillControl) -> None:
-        """Have the server read the context of a hole. Raises Cancelled and ValueError, too."""
+        """Ask the server to read the context of a hole. Raises Cancelled and ValueError, too."""
         return
 
     def read_nearer(self, control: FillControl) -> None:
-        """Have the server read what the next hole will need. Raises Cancelled, too."""
+        """Ask the server to read what the next hole will need. Raises Cancelled, too."""
         return
 
 
 class ServerSession(FillingSession):
-    """What the sessions on servers of others share."""
+    """The base of sessions on other projects' servers."""
 
     slots: ClassVar[int] = 4  # contexts that a server keeps, where it does not say
 
@@ -155,7 +155,7 @@ class ServerSession(FillingSession):
 
 
 class CausalSession(ServerSession):
-    """What sessions on servers with a causal model share."""
+    """The base of sessions on servers with a causal model."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class TeamSession(FillingSession):
         )
 
     def read_ahead(self, place: Prefetch, control: FillControl) -> None:
-        """Have the engine read the context of a hole in its idle time. Raises RemoteError."""
+        """Ask the engine to read the context of a hole in its idle time. Raises RemoteError."""
         watch = self._link.watch(control.checkpoint)
         asked = replace(place, model=None, owner="")
         ask_json(self._link.remote, "/v1/read-ahead", watch, asked, self._link.kept)

@@ -89,7 +89,7 @@ _OTHER_TEMPERATURE = 0.8
 
 @dataclass(kw_only=True, slots=True)
 class WrittenText(Written):
-    """What a server has written after the half-typed word."""
+    """The text that a server has written after the half-typed word."""
 
     pieces: list[TextPiece] = field(default_factory=list)
     end: int | None = None  # characters up to the hole's end, once that is known
@@ -146,7 +146,7 @@ class TextRun:
         return self._written
 
     def _ask(self, on_pieces: Callable[[WrittenText], None]) -> FinishReason | None:
-        """Have the server write on; return why the hole ends, None if it is to be asked again."""
+        """Ask the server to write on; return why the hole ends, None if it is to be asked again."""
         generation, stop = self._generation(), None
         num_left = self._num_left()
         with closing(self._session.stream(generation, self._checkpoint)) as chunks:

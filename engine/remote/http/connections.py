@@ -56,7 +56,7 @@ class EndlessAnswer(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class Watch:
-    """What an exchange obeys, while it waits and while data come; and what it saw.
+    """The limits that an exchange obeys while it waits and while data come, and what it saw.
 
     ``checkpoint`` is called about every ``POLL_S`` seconds; it raises what ends the exchange, and
     may itself take long. ``silence_s`` is how long the server may send nothing, ``total_s`` how
@@ -77,7 +77,7 @@ class Watch:
         self._ends_at = self._heard_at + self.total_s
 
     def heard(self) -> None:
-        """Note that the server did something now."""
+        """Record that the server did something now."""
         self._heard_at = time.monotonic()
 
     def end_soon(self) -> None:
@@ -284,7 +284,7 @@ class _Stream(httpcore2.NetworkStream):
         self._sock.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Tell whether the server has sent anything or ended the connection, if asked that."""
+        """Return whether the server has sent anything or ended the connection, if asked that."""
         if info != "is_readable":
             return None
         try:

@@ -67,7 +67,7 @@ def parse_address(url: str) -> Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host's name or number is this machine's loopback."""
+    """Return whether a host's name or number is this machine's loopback."""
     if host == "localhost":
         return True  # its addresses are checked once more when it is connected to
     try:
@@ -80,7 +80,7 @@ _MAX_BYTES = 256 * 1024
 REMOTE_PREFIX = "remote:"
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-"""What a remote may be called."""
+"""The names that a remote may have."""
 
 _MAX_KEY_CHARS = 8_192
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
@@ -140,7 +140,7 @@ class Remote:
 
 _FileState: TypeAlias = tuple[int, ...]
 _known: dict[Path, tuple[_FileState, Mapping[str, Remote]]] = {}
-"""What a file said when it was in this state: each fill reads it, and it hardly ever changes."""
+"""The remotes of a file in this state: each fill reads it, and it hardly ever changes."""
 
 _CLOCK_NS = 2_000_000_000
 """A file that changed in this time may have changed twice: file systems count coarse times."""

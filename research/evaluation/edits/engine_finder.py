@@ -90,7 +90,7 @@ class EngineFinder:
         self._windows: tuple[Window, ...] = ()  # of the case so far, the newest first
 
     async def prepare(self, question: Question) -> None:
-        """Have the text before the edit read around the place where it will be made."""
+        """Ask for the text before the edit to be read around the place where it will be made."""
         language = language_for(question.language, question.path)
         edit = settled_edit(question.before, question.edited)
         line = 0 if isinstance(edit, NoSuggestion) else edit.start

@@ -227,7 +227,7 @@ class _StartedServer:
         return await server.open_session(self._options)
 
     def open_folder(self, server: ServerProcess, root: Path) -> None:
-        """Have the server open this folder instead of the one before."""
+        """Make the server open this folder instead of the one before."""
         uri = root.resolve().as_uri()
         if uri != self._folder:
             closed, self._folder = self._folder, uri

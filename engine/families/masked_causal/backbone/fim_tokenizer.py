@@ -97,7 +97,7 @@ class FimTokenizer:
         return self._codec.encode(text.encode("utf-8", "replace").decode("utf-8"))
 
     def is_within(self, text: str, max_tokens: int) -> bool:
-        """Tell whether a text has at most this many tokens. A token has a byte or more."""
+        """Return whether a text has at most this many tokens. A token has a byte or more."""
         num_bytes = len(text.encode("utf-8", "replace"))
         return num_bytes < max_tokens or len(self.encode(text)) <= max_tokens
 

@@ -70,7 +70,7 @@ from intarsia.engine.model_store.locate import ModelFolder
 
 
 def is_int8_supported() -> bool:
-    """Tell whether this processor runs int8 weights; the first call may compile for seconds."""
+    """Return whether this processor runs int8 weights; the first call may compile for seconds."""
     keep_compiled(cache_folder() / "kernels")
     return can_multiply_int8()
 

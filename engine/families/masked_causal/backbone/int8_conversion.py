@@ -40,7 +40,7 @@ def int8_conversion() -> Conversion:
 
 
 def _fits(shape: BackboneShape) -> bool:
-    """Tell whether each matrix begins with a whole panel where it is joined with others."""
+    """Return whether each matrix begins with a whole panel where it is joined with others."""
     return why_unfit_for_int8(shape) is None and shape.intermediate % num_lanes() == 0
 
 

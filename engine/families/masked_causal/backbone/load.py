@@ -68,7 +68,7 @@ def require_torch(why: str) -> None:
 
 
 def may_have_gpu() -> bool:
-    """Tell whether torch may find a GPU here. Asks for drivers, so that torch need not start."""
+    """Return whether torch may find a GPU here. Asks for drivers, so that torch need not start."""
     if find_spec("torch") is None:
         return False
     if sys.platform == "darwin":

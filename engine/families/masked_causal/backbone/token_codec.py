@@ -240,7 +240,7 @@ MOST_CHARACTERS = 50_000
 
 
 class KeptTokenizer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kept file holds, as MessagePack; ``model`` are the library's own bytes."""
+    """The content of a kept file, as MessagePack; ``model`` are the library's own bytes."""
 
     special: dict[int, str]
     begin: list[int]

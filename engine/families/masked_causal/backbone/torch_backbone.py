@@ -56,7 +56,7 @@ _CPU_CHUNK = 256
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Pass:
-    """What all layers of one pass share."""
+    """The values that all layers of one pass share."""
 
     cache: KvCache
     bias: Tensor  # (query heads per key-value head · rows, context + rows): -inf where masked

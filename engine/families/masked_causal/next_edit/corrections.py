@@ -1,4 +1,4 @@
-"""What could take the place of lines that no longer fit: the model's answer, and a replacement.
+"""Candidates for lines that no longer fit: the model's answer, and a replacement.
 
 The model writes the lines again after the edit as an example. The words that the edit replaced are
 also replaced in the line, and the model only says how likely it would have written that.

@@ -20,7 +20,7 @@ def lines_to_correct(lines: str) -> str:
 
 
 def only_adds(example: EditExample) -> bool:
-    """Tell whether an edit adds lines between two lines, and changes none."""
+    """Return whether an edit adds lines between two lines, and changes none."""
     first, _, rest = example.before.partition("\n")
     return bool(first) and example.after.startswith(first + "\n") and example.after.endswith(rest)
 

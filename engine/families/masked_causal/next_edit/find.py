@@ -237,14 +237,14 @@ def _text_of(window: EditedWindow, line: WindowLine) -> str:
 
 
 def _is_free(place: Sequence[WindowLine]) -> bool:
-    """Tell whether lines may change and are next to each other."""
+    """Return whether lines may change and are next to each other."""
     return all(it.may_change for it in place) and all(
         one.is_followed_by(other) for one, other in pairwise(place)
     )
 
 
 def _are_likelier(edits: Sequence[NextEdit]) -> bool:
-    """Tell whether one of the corrections gains, and by the edit."""
+    """Return whether one of the corrections gains, and by the edit."""
     return any(edit.gain > max(0.0, edit.gain_before) for edit in edits)
 
 
@@ -272,7 +272,7 @@ def _replacement(
 
 
 def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:
-    """Tell whether a place is clear enough, with the lines after it, to be corrected now."""
+    """Return whether a place is clear enough, with the lines after it, to be corrected now."""
     if not drops or drops[0].drop < NEAR_DROP:
         return False
     return drops[0].line in window.lines[:-_LINES_AFTER_NEAR]

@@ -227,7 +227,7 @@ def is_filled_alike(
     text: FimTokenizer,
     control: FillControl,
 ) -> bool:
-    """Tell whether a greedy fill in the place of the changed text would write the same.
+    """Return whether a greedy fill in the place of the changed text would write the same.
 
     The fill may go on with the text after the change, as one to the end of the line would. Raises
     Cancelled between two chunks.

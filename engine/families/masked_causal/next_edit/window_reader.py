@@ -131,6 +131,6 @@ class WindowReader:
 
 
 def _is_within(held: ReadWindow, window: ReadWindow) -> bool:
-    """Tell whether a window with all that is known of a held one replaces it."""
+    """Return whether a window with all that is known of a held one replaces it."""
     is_beginning = tuple(window.ids[: len(held.ids)]) == held.ids
     return is_beginning and window.first <= held.first

@@ -54,7 +54,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch):
-    """Have one system, called scripted, that answers by rule."""
+    """Provide one system, called scripted, that answers by rule."""
 
     def use(answer: Callable[[Case], str]) -> None:
         system = ScriptedSystem("scripted", [], answer)
