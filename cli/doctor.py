@@ -33,7 +33,6 @@ from intarsia.engine.cache.own_file import has_digest
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineError, NoEngine
-from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.messages import Status
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
@@ -41,6 +40,7 @@ from intarsia.engine.model_store.download import downloaded_file
 from intarsia.engine.remote.http.remotes import read_remotes
 from intarsia.infill.languages import all_languages
 from intarsia.infill.syntax.parse import load_grammar
+from intarsia.workspace.context.chunk import context_budget
 
 
 @dataclass(frozen=True, slots=True)

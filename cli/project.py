@@ -8,12 +8,10 @@ from pathlib import Path
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices
-from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.options import PlannedHole
 from intarsia.infill.filling.plan import to_project_context
-from intarsia.workspace.context.chunk import Chunk, ChunkOptions
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, context_budget
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.index.indexer import OwnIndex, open_index
 from intarsia.workspace.index.project_index import ProjectIndex

@@ -13,8 +13,8 @@ import click
 
 from intarsia.cli.command_table import load
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineError
+from intarsia.engine.ipc.handshake import build_id
 from intarsia.lsp import statistics
 
 

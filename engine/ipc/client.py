@@ -22,6 +22,7 @@ from intarsia.engine.ipc.connection import (
     ConnectionLost,
     OnLoadProgress,
     OnStep,
+    ProtocolError,
 )
 from intarsia.engine.ipc.errors import (
     EngineError,
@@ -32,7 +33,14 @@ from intarsia.engine.ipc.errors import (
     NoEngine,
 )
 from intarsia.engine.ipc.handshake import connect
-from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
+from intarsia.engine.ipc.launch import (
+    LaunchOptions,
+    connect_or_start,
+    end_stuck_engine,
+    engine_process,
+    stop_engine,
+    uses_processor,
+)
 from intarsia.engine.ipc.messages import (
     AheadReport,
     Fill,
@@ -47,13 +55,6 @@ from intarsia.engine.ipc.messages import (
     TextScores,
     Welcome,
 )
-from intarsia.engine.ipc.stop import (
-    end_stuck_engine,
-    engine_process,
-    stop_engine,
-    uses_processor,
-)
-from intarsia.engine.ipc.transport import ProtocolError
 
 __all__ = [
     "EngineClient",

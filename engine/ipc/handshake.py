@@ -1,14 +1,21 @@
-"""Connect and say hello: the answer shows whether an engine is there and speaks our protocol."""
+"""Connect and say hello: the answer shows whether an engine is there and speaks our protocol.
+
+Both say which build they are of: the client may replace an older engine.
+"""
 
 import asyncio
+import functools
+import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import msgspec
 
 from intarsia.engine.ipc.address import Address, is_engine_alive, prepare_directory
-from intarsia.engine.ipc.build_id import build_id
-from intarsia.engine.ipc.connection import Connection
+from intarsia.engine.ipc.connection import Connection, ProtocolError, read_message, to_frame
 from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
@@ -19,7 +26,6 @@ from intarsia.engine.ipc.messages import (
     Welcome,
     decode_engine_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
 
 class PortFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,3 +134,40 @@ def _not_an_engine(address: Address, why: str) -> str:
         f"the program that listens at {place} is not an intarsia engine, or it hangs ({why}): "
         "run `intarsia stop`, end that program, or set INTARSIA_RUNTIME_DIR to another folder"
     )
+
+
+@functools.cache
+def build_id() -> str:
+    """Return the build that this process runs, if it is called first soon after the start."""
+    return build_on_disk()
+
+
+def build_on_disk() -> str:
+    """Return the package's version and a digest of the engine's sources, as ``0.1.0+1a2b3c4d``."""
+    return f"{_package_version()}+{_source_digest()[:8]}"
+
+
+def is_newer(build: str, *, than: str) -> bool:
+    """Tell whether a build is of a later version. The digests have no order."""
+    return _release(build) > _release(than)
+
+
+def _release(build: str) -> tuple[int, ...]:
+    version_text, _, _ = build.partition("+")
+    return tuple(int(number) for number in re.findall(r"\d{1,9}", version_text)[:3])
+
+
+def _package_version() -> str:
+    try:
+        return version("intarsia")
+    except PackageNotFoundError:
+        return "0"  # a source tree that was never installed
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    engine = Path(__file__).parent.parent
+    for source in sorted(engine.rglob("*.py")):
+        digest.update(source.relative_to(engine).as_posix().encode() + b"\0")
+        digest.update(source.read_bytes() + b"\0")
+    return digest.hexdigest()

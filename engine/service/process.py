@@ -14,8 +14,8 @@ from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
-from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.handshake import build_id
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.ipc.printable import printable
 from intarsia.engine.remote.http.remotes import remote_name

@@ -17,8 +17,8 @@ import psutil
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.build_id import build_id, build_on_disk, is_newer
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.handshake import build_id, build_on_disk, is_newer
 from intarsia.engine.ipc.messages import AheadReport, LoadProgress, Status, summed
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.engine.service.endpoint import Listener, is_ours

@@ -14,7 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from intarsia.engine.ipc.build_id import build_id
+from intarsia.engine.ipc.connection import ProtocolError, read_message, to_frame
+from intarsia.engine.ipc.handshake import build_id
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     AheadReport,
@@ -37,7 +38,6 @@ from intarsia.engine.ipc.messages import (
     Welcome,
     decode_client_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.worker import Worker
 

@@ -16,7 +16,6 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.errors import EngineError, EngineStuck, FillFailed
 from intarsia.engine.ipc.messages import (
     AheadReport,
@@ -266,15 +265,11 @@ class EngineConnection:
             )
             self._client.prefetch(place)
 
-    async def context_budget(self) -> int:
-        """Return how many tokens of other files this machine can read in idle time.
-
-        The first measured speed counts: a changed budget would have everything read again.
-        """
-        return context_budget(await self.reading_speed())
-
     async def reading_speed(self) -> float | None:
-        """Return the tokens of context that the engine reads in a second, None if unknown."""
+        """Return the tokens of context that the engine reads in a second, None if unknown.
+
+        The first measured speed counts: another one would have everything read again.
+        """
         if self._tokens_per_s is None and self._client is not None:
             try:
                 self._tokens_per_s = (await self._client.status()).prefill_tokens_per_s

@@ -16,8 +16,7 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings, as_posix
 from intarsia.workspace.process.client import IndexClient
 

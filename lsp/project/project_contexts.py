@@ -31,9 +31,8 @@ from intarsia.lsp.feature import Feature
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.chunk import Chunk, Place, RecentEdit, context_budget
 from intarsia.workspace.context.neighbourhood import receiver_at
-from intarsia.workspace.context.place import Place, RecentEdit
 
 MAX_REGIONS = 16
 NEAR_LINES = 8
@@ -365,7 +364,8 @@ class ProjectContexts(Feature):
         if place is None or root is None:
             return None
         self._tell_edited()
-        chunks = await self._index.choose(place, await self._engine.context_budget())
+        budget_tokens = context_budget(await self._engine.reading_speed())
+        chunks = await self._index.choose(place, budget_tokens)
         if chunks is None:
             return None
         return DocumentContext(

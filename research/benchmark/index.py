@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from intarsia.infill.languages import language_for_id
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.process.client import IndexClient
 from intarsia.workspace.process.messages import Statistics

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.context.chunk import RecentEdit
 
 CaseKind: TypeAlias = Literal[
     "line",  # a whole line, after its indentation

@@ -10,9 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import Chunk, ChunkOptions
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, RecentEdit
 from intarsia.workspace.context.member_names import member_names
-from intarsia.workspace.context.place import Place, RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia_research.holes.copies import is_copy, lines_of

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.parsed_file import with_passages
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.index.store import with_passages
 from intarsia.workspace.symbols.extract import extract_symbols
 
 

@@ -8,7 +8,7 @@ from faults.ground import Ground
 from faults.plain_server import PLAIN_SERVER
 from faults.toy_engine import model_options, serve, written
 
-from intarsia.engine.ipc.stop import stop_engine
+from intarsia.engine.ipc.launch import stop_engine
 
 
 async def test_it_is_replaced_by_another_model(ground, model, toy_models):

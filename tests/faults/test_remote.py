@@ -15,7 +15,7 @@ from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.ipc.stop import stop_engine
+from intarsia.engine.ipc.launch import stop_engine
 
 COMMAND = Path(__file__).parents[1] / "support" / "faults" / "fault_command.py"
 

@@ -10,9 +10,8 @@ from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from faults.skewed_engine import skewed_engine_command
 
-from intarsia.engine.ipc.launch import start_detached
+from intarsia.engine.ipc.launch import start_detached, stop_engine
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION
-from intarsia.engine.ipc.stop import stop_engine
 
 SERVER = fault_server_command(rules=[BY_DIGEST])
 PATIENT = {"deadlineMs": 60_000, "preload": False}

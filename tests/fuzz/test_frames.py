@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lsp_session import UnthreadedInput
 from pygls.io_ import run_async
 
+from intarsia.engine.ipc.connection import ProtocolError, read_message, to_frame
 from intarsia.engine.ipc.messages import (
     Cancel,
     ClientMessage,
@@ -22,7 +23,6 @@ from intarsia.engine.ipc.messages import (
     decode_client_message,
     decode_engine_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
 BODIES = [
     {"jsonrpc": "2.0", "method": "exit"},

@@ -6,8 +6,7 @@ from memory_index import MemoryIndex
 
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import Chunk, ChunkKind, ChunkOptions
-from intarsia.workspace.context.place import Place, RecentEdit
+from intarsia.workspace.context.chunk import Chunk, ChunkKind, ChunkOptions, Place, RecentEdit
 
 ROOT = "/work/app"
 HOLE = "▮"

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.connection import read_message, to_frame
 from intarsia.engine.ipc.handshake import EngineStream, open_stream
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
@@ -14,7 +15,6 @@ from intarsia.engine.ipc.messages import (
     Welcome,
     decode_engine_message,
 )
-from intarsia.engine.ipc.transport import read_message, to_frame
 
 PATIENCE_S = 20.0
 

@@ -28,10 +28,10 @@ from intarsia.infill.syntax.lines import line_starts
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.positions import offset_at, position_at
+from intarsia.workspace.context.chunk import Place, in_own_language
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
-from intarsia.workspace.context.place import Place, in_own_language
-from intarsia.workspace.files.generated import is_generated_text, is_minified
-from intarsia.workspace.index.parsed_file import with_passages
+from intarsia.workspace.files.source_text import is_generated_text, is_minified
+from intarsia.workspace.index.store import with_passages
 from intarsia.workspace.symbols.extract import extract_symbols
 
 FILLS = ("return (x\n" * 9, "(" * 40, '"\\' * 900)

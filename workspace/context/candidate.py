@@ -11,10 +11,9 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.workspace.context.chunk import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions, Place, extensions_of, in_own_language
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.passage import known_lines
-from intarsia.workspace.context.place import Place, extensions_of, in_own_language
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import FOLDER_NAMES, files_of

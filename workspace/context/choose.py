@@ -14,10 +14,9 @@ from itertools import chain
 from intarsia.infill.canvas.window import budget_chars
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.chunk import SHARES, Chunk, ChunkKind, ChunkOptions
+from intarsia.workspace.context.chunk import SHARES, Chunk, ChunkKind, ChunkOptions, Place
 from intarsia.workspace.context.imported import imported_definitions, named_definitions
 from intarsia.workspace.context.passage import known_lines, split_lines
-from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
 from intarsia.workspace.context.receiver import receiver_members
 from intarsia.workspace.context.similar_passage import (

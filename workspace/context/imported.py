@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.place import extensions_of
+from intarsia.workspace.context.chunk import extensions_of
 from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.modules.files import is_module_named
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName

@@ -13,8 +13,7 @@ from intarsia.infill.imports.unbound import nearest_bindings
 from intarsia.infill.languages import words
 from intarsia.infill.syntax.parse import parse
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.chunk import ChunkOptions
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.context.receiver import (
     MAX_BASES,
     OWN_NAMES,

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from intarsia.workspace.context.chunk import Place
 from intarsia.workspace.context.passage import split_lines
-from intarsia.workspace.context.place import Place
 from intarsia.workspace.words import identifiers, words_of
 
 NUM_LINES_ABOVE = 24

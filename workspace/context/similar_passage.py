@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.chunk import Chunk, RecentEdit
 from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
-from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.words import words_in
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from intarsia.infill.canvas.window import budget_chars
 from intarsia.workspace.context.candidate import PATH_CHARS, symbols_of_text
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import Chunk, ChunkOptions
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, in_own_language
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.passage import split_lines
-from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.context.similar_passage import MAX_EDITS
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.symbols.symbols import FileSymbols

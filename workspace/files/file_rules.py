@@ -8,16 +8,16 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
-from intarsia.workspace.files.generated import is_generated_name
 from intarsia.workspace.files.ignore_rules import IgnoreRules
 from intarsia.workspace.files.paths import (
     RootSettings,
+    Seen,
     as_posix,
     has_odd_parts,
     is_within,
     real_path,
 )
-from intarsia.workspace.files.seen import Seen
+from intarsia.workspace.files.source_text import is_generated_name
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "cvs"})
 """Never read, whatever an ignore file says."""

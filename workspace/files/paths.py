@@ -1,8 +1,12 @@
-"""Opened folders, and paths as the index writes them: absolute, with forward slashes."""
+"""Opened folders, paths as the index writes them, and whether the file at a path has changed.
+
+Paths are absolute, with forward slashes.
+"""
 
 import os
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,3 +58,33 @@ def parent_of(path: str) -> str:
 
 def joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}"
+
+
+OPEN_TEXT = -1
+"""Stands for the time of a text that is open in the editor, and perhaps not saved."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """Size and time of a file; both are 0 where there was none."""
+
+    path: str
+    num_bytes: int
+    mtime_ns: int
+
+    @classmethod
+    def now(cls, path: str) -> Self:
+        """Return the file as it is now; a link is not followed."""
+        try:
+            status = os.lstat(path)
+        except (OSError, ValueError):
+            return cls(path=path, num_bytes=0, mtime_ns=0)
+        return cls(path=path, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+
+    @property
+    def is_open_text(self) -> bool:
+        return self.mtime_ns == OPEN_TEXT
+
+    def has_changed(self) -> bool:
+        """Whether the file is another one by now; an open text changes by the editor's word."""
+        return not self.is_open_text and self != Seen.now(self.path)

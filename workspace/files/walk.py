@@ -8,8 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from intarsia.workspace.files.file_rules import MAX_DEPTH, FileRules
-from intarsia.workspace.files.paths import has_odd_parts
-from intarsia.workspace.files.seen import Seen
+from intarsia.workspace.files.paths import Seen, has_odd_parts
 
 MAX_FILES = 50_000
 MAX_FOLDERS = 50_000

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.index.parsed_file import with_passages
 from intarsia.workspace.index.parser_process import Parsed, Parser
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.index.store import with_passages
 
 StartParser: TypeAlias = Callable[[Callable[[Parsed], None]], Parser]
 """Starts a parser that gives what it has parsed to the callback."""

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from intarsia.workspace.files.paths import RootSettings, as_posix, is_within
-from intarsia.workspace.files.seen import Seen
+from intarsia.workspace.files.paths import RootSettings, Seen, as_posix, is_within
 from intarsia.workspace.index.database import database_path, forget_unused, index_folder
 from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from intarsia.workspace.files.seen import Seen
+from intarsia.workspace.files.paths import Seen
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind
 
 

@@ -19,14 +19,12 @@ import msgspec
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.ignore_rules import IGNORE_FILES
-from intarsia.workspace.files.paths import RootSettings
+from intarsia.workspace.files.paths import OPEN_TEXT, RootSettings, Seen
 from intarsia.workspace.files.secret_text import holds_secret
-from intarsia.workspace.files.seen import OPEN_TEXT, Seen
 from intarsia.workspace.files.source_text import NotRead, SourceText, read_source, why_not_source
 from intarsia.workspace.files.walk import Walk, distance
 from intarsia.workspace.index.database import move_aside
-from intarsia.workspace.index.parsed_file import ParsedFile, content_digest
-from intarsia.workspace.index.store import Counts, FileRow, Store
+from intarsia.workspace.index.store import Counts, FileRow, ParsedFile, Store, content_digest
 
 PAUSE_S = 30.0
 """After a full disk, or where the database cannot be opened."""

@@ -1,23 +1,99 @@
 """Rows of one folder's index: which file has which content, and what each content holds.
 
-What a content holds is kept by its digest, also while no file has it: switching to another branch
-and back parses nothing again. Paths are relative to the folder. Source text is not stored, only
-the words of passages. Raises ``sqlite3.Error``.
+That is a text's symbols, and the words of its passages: 12 to 20 lines each; where a definition
+starts within these bounds, the next one begins. It is kept by the content's digest, also while no
+file has it: switching to another branch and back parses nothing again. Paths are relative to the
+folder. Source text is not stored. Raises ``sqlite3.Error``.
 """
 
 import time
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import msgspec
 
+from intarsia.infill.languages import Language
 from intarsia.workspace.index.database import open_database
-from intarsia.workspace.index.parsed_file import ParsedFile
 from intarsia.workspace.index.reader import FoundImport, SimilarPassage
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, given_names
+from intarsia.workspace.words import identifiers, words_of
+
+FEWEST_LINES = 12
+MOST_LINES = 20
+
+_MAX_WORDS = 400
+"""Words of one passage; a table of data has more and means nothing."""
+_MAX_REPEATS = 4
+"""A word counts at most this often: BM25 gains little from more."""
+_MAX_PASSAGES = 1_000
+_MAX_WORD_CHARS = 40
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage:
+    """Lines of a text, and their words in lower case, separated by spaces."""
+
+    start_line: int  # 0-based
+    end_line: int  # exclusive
+    words: str
+
+
+def cut_passages(text: str, starts: Sequence[int]) -> list[Passage]:
+    """Return the passages of a text in order; ``starts`` are the first lines of definitions."""
+    lines = text.split("\n")
+    passages = []
+    for start, end in _bounds(len(lines), frozenset(starts)):
+        words = passage_words("\n".join(lines[start:end]))
+        if words:
+            passages.append(Passage(start_line=start, end_line=end, words=" ".join(words)))
+        if len(passages) == _MAX_PASSAGES:
+            break
+    return passages
+
+
+def passage_words(text: str) -> list[str]:
+    """Return the words of all identifiers of a text, keywords left out."""
+    counts = Counter(word for name in identifiers(text) for word in words_of(name))
+    words = [word for word, n in counts.items() for _ in range(min(n, _MAX_REPEATS))]
+    return [word for word in words if len(word) <= _MAX_WORD_CHARS][:_MAX_WORDS]
+
+
+def _bounds(num_lines: int, starts: frozenset[int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < num_lines:
+        most = min(start + MOST_LINES, num_lines)
+        within = range(start + FEWEST_LINES, most)
+        end = next((line for line in within if line in starts), most)
+        yield start, end
+        start = end
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParsedFile:
+    """The symbols and passages of a text."""
+
+    symbols: FileSymbols
+    passages: list[Passage]
+
+
+def with_passages(text: str, symbols: FileSymbols) -> ParsedFile:
+    """Return a text's symbols with its passages, cut where definitions start."""
+    starts = [it.start_line for it in symbols.definitions if it.kind != "field"]
+    return ParsedFile(symbols=symbols, passages=cut_passages(text, starts))
+
+
+def content_digest(text: str, language: Language) -> bytes:
+    """Return 16 bytes that name a text in a language: the same text is parsed once."""
+    digest = blake2b(language.id.encode() + b"\0", digest_size=16)
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
 
 MAX_UNUSED_CONTENTS = 5_000
 """Contents without a file that are kept at most, or as many as there are files."""

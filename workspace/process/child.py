@@ -16,9 +16,8 @@ from typing import IO, TypeAlias
 import msgspec
 
 from intarsia.infill.languages import language_for
-from intarsia.workspace.context.chunk import ChunkOptions
+from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.context.member_names import member_names
-from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
 from intarsia.workspace.imports.finder import ImportFinder

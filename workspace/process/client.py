@@ -22,8 +22,7 @@ import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.infill.replacement import ChangedFile
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
 from intarsia.workspace.process.messages import (

@@ -6,8 +6,7 @@ import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.infill.replacement import ChangedFile
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.context.chunk import Chunk, RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 
 

@@ -20,7 +20,6 @@ from intarsia.cli.api.holes.request import (
 )
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.client import EngineClient, EngineError
-from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.messages import (
     CanvasToken,
     Fill,
@@ -37,6 +36,7 @@ from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
+from intarsia.workspace.context.chunk import context_budget
 
 Ask: TypeAlias = Callable[[Fill, OnStep | None], Awaitable[Filled]]
 """Sends a fill to the engine; cancelling the await cancels the fill."""

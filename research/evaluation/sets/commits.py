@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from intarsia.infill.languages import language_for_path
-from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.context.chunk import RecentEdit
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case, language_ids

@@ -13,8 +13,7 @@ import tree_sitter
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.parse import load_grammar, parse_afresh
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.chunk import ChunkOptions
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.context.receiver import receiver_members, type_of
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia_research.evaluation.case import Case

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from intarsia.engine.ipc import answer_watch
-from intarsia.engine.ipc.answer_watch import AnswerWatch
+from intarsia.engine.ipc import connection
+from intarsia.engine.ipc.connection import AnswerWatch
 from intarsia.engine.ipc.messages import Status
 
-HANGS_S = answer_watch.HANGS_AFTER_S + 1
+HANGS_S = connection.HANGS_AFTER_S + 1
 
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GRACE_S", "ASK_EVERY_S", "STATUS_S", "CONFIRM_S"):
-        monkeypatch.setattr(answer_watch, name, 0.02)
+        monkeypatch.setattr(connection, name, 0.02)
 
 
 def a_status(quiet_s: float, state="filling") -> Status:
@@ -95,7 +95,7 @@ async def test_a_quiet_model_hangs_if_it_is_as_quiet_when_asked_again() -> None:
 
 
 async def test_one_slow_step_fails_requests_and_ends_no_engine() -> None:
-    engine = Engine(a_status(answer_watch.MAX_QUIET_S + 1))
+    engine = Engine(a_status(connection.MAX_QUIET_S + 1))
     for _ in range(3):
         engine.watch.expect(1, 0.01)
         await engine.until_found()

@@ -11,7 +11,6 @@ from rule_engine import RuleFiller
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
-from intarsia.engine.ipc.context_budget import context_budget
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, LoadProgress, Step
 
 FOREVER = 1_000_000
@@ -170,11 +169,3 @@ def test_neither_a_client_nor_an_idle_engine_nor_a_pull_imports_torch(module, ot
     code = f"import sys, intarsia.engine.{module}; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("tokens_per_s", "budget"),
-    [(None, 500), (1.0, 150), (600.0, 540), (1_100.0, 990), (90_000.0, 4_000)],
-)
-def test_it_is_what_is_read_in_nine_tenths_of_a_second(tokens_per_s: float | None, budget: int):
-    assert context_budget(tokens_per_s) == budget

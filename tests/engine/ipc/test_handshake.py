@@ -13,9 +13,9 @@ from rule_engine import RuleFiller
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, NoEngine
-from intarsia.engine.ipc.handshake import connect
+from intarsia.engine.ipc.connection import ProtocolError, read_message, to_frame
+from intarsia.engine.ipc.handshake import build_id, connect
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     Cancel,
@@ -26,7 +26,6 @@ from intarsia.engine.ipc.messages import (
     Welcome,
     decode_client_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 from intarsia.engine.service.endpoint import hold_address
 
 SOME_FILLER = always(RuleFiller(lambda _: "text"))

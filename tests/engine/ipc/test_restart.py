@@ -22,8 +22,7 @@ from intarsia.engine.ipc.client import (
     Link,
     NoEngine,
 )
-from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.engine.ipc.stop import stop_engine
+from intarsia.engine.ipc.launch import LaunchOptions, stop_engine
 
 FOREVER = 1_000_000
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from intarsia.engine.ipc.connection import ProtocolError, read_message
 from intarsia.engine.ipc.messages import (
     CanvasToken,
     EngineMessage,
@@ -14,7 +15,6 @@ from intarsia.engine.ipc.messages import (
     Step,
     decode_engine_message,
 )
-from intarsia.engine.ipc.transport import ProtocolError, read_message
 from intarsia.engine.service import session
 from intarsia.engine.service.session import MAX_DRAFTS, Outbox
 

@@ -34,10 +34,8 @@ from intarsia.lsp.project.project_contexts import (
 from intarsia.lsp.requests.look_ahead import _hole_of
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.context.chunk import Chunk
-from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.paths import RootSettings
-from intarsia.workspace.files.seen import Seen
+from intarsia.workspace.context.chunk import Chunk, Place
+from intarsia.workspace.files.paths import RootSettings, Seen
 from intarsia.workspace.process.client import IndexClient
 
 pytestmark = pytest.mark.usefixtures("short_pauses")

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from rule_engine import rule_engine_launch
 
-from intarsia.engine.ipc import answer_watch, client, connection
+from intarsia.engine.ipc import client, connection
 from intarsia.lsp.method_table import serve_stdio
 from intarsia.workspace.process.client import IndexClient
 
@@ -21,11 +21,11 @@ GRACE_S, STATUS_S, MAX_QUIET_S = 0.5, 2.0, 1.5
 
 def be_impatient() -> None:
     """Shorten the waits of this process for an engine that hangs."""
-    answer_watch.GRACE_S = connection.GRACE_S = GRACE_S
-    answer_watch.STATUS_S = connection.STATUS_S = client.GREETING_S = STATUS_S
-    answer_watch.ASK_EVERY_S = connection.ASK_EVERY_S = GRACE_S
-    answer_watch.MAX_QUIET_S = answer_watch.HANGS_AFTER_S = MAX_QUIET_S
-    answer_watch.CONFIRM_S = GRACE_S
+    connection.GRACE_S = GRACE_S
+    connection.STATUS_S = client.GREETING_S = STATUS_S
+    connection.ASK_EVERY_S = GRACE_S
+    connection.MAX_QUIET_S = connection.HANGS_AFTER_S = MAX_QUIET_S
+    connection.CONFIRM_S = GRACE_S
     client.MAX_BUSY_S = STATUS_S
     IndexClient.__init__.__kwdefaults__["hang_s"] = MAX_QUIET_S
 

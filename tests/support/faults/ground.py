@@ -14,8 +14,8 @@ from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import NoEngine
+from intarsia.engine.ipc.launch import stop_engine
 from intarsia.engine.ipc.messages import Status
-from intarsia.engine.ipc.stop import stop_engine
 
 PATIENCE_S = 150.0
 KEPT_FILES = {"engine.lock", "launch.lock", "engine.log", "engine.log.1"}

@@ -27,10 +27,10 @@ def main() -> int:
     from intarsia.engine.ipc import messages
 
     messages.PROTOCOL_VERSION += skew["protocol"]
-    from intarsia.engine.ipc import build_id
+    from intarsia.engine.ipc import handshake
 
-    build_id._package_version = lambda: skew["version"]
-    build_id._source_digest = lambda: Path(skew["sources"]).read_text()
+    handshake._package_version = lambda: skew["version"]
+    handshake._source_digest = lambda: Path(skew["sources"]).read_text()
     import rule_engine
 
     return rule_engine.main()

@@ -17,7 +17,7 @@ from soak.record import ROLES, STUCK_AFTER_S, Record
 from soak.typist import Typist
 
 from intarsia.engine.ipc.client import NoEngine
-from intarsia.engine.ipc.stop import stop_engine
+from intarsia.engine.ipc.launch import stop_engine
 
 NUM_CHANGED = 1_000
 LASTS_S = 5.0

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from context_places import HOLE, ROOT, chosen, place_in
 from memory_index import MemoryIndex
 
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import ChunkOptions
-from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.context.chunk import ChunkOptions, RecentEdit, context_budget
 
 SESSION = '''\
 import time
@@ -272,3 +272,11 @@ def test_a_heading_is_no_definition_of_code_in_a_document():
     }
     assert chosen(files, "README.md", "signatures") == ()
     assert [one.path for one in chosen(files, "cart/README.md", "signatures")] == ["cart/cart.go"]
+
+
+@pytest.mark.parametrize(
+    ("tokens_per_s", "budget"),
+    [(None, 500), (1.0, 150), (600.0, 540), (1_100.0, 990), (90_000.0, 4_000)],
+)
+def test_the_budget_is_what_is_read_in_nine_tenths_of_a_second(tokens_per_s, budget: int):
+    assert context_budget(tokens_per_s) == budget

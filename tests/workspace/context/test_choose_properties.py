@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from intarsia.infill.canvas.window import budget_chars
 from intarsia.workspace.context.choose import READING_ORDER, choose_chunks
-from intarsia.workspace.context.chunk import Chunk, ChunkOptions
+from intarsia.workspace.context.chunk import Chunk, ChunkOptions, RecentEdit
 from intarsia.workspace.context.passage import KnownLines, known_lines, split_lines
-from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.context.stability import (
     MAX_LINES_AWAY,
     ChosenContext,

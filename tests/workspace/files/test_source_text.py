@@ -7,12 +7,14 @@ import pytest
 
 from intarsia.workspace.files import walk as walk_module
 from intarsia.workspace.files.file_rules import FileRules
-from intarsia.workspace.files.generated import is_generated_name, is_generated_text, is_minified
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.files.source_text import (
     MAX_FILE_BYTES,
     NotRead,
     SourceText,
+    is_generated_name,
+    is_generated_text,
+    is_minified,
     read_source,
     why_not_source,
 )

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
-from intarsia.workspace.index.parsed_file import (
+from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
+from intarsia.workspace.index.store import (
     FEWEST_LINES,
     MOST_LINES,
     cut_passages,
     passage_words,
 )
-from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
 
 
 @pytest.fixture

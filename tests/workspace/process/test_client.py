@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from intarsia.infill.languages import language_for_id
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import open_index
 from intarsia.workspace.process.client import COMMAND, IndexClient

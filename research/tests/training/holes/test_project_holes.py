@@ -16,8 +16,7 @@ from intarsia.infill.filling.plan import plan_fill, to_project_context
 from intarsia.infill.holes.hole import given_start, hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.choose import choose_chunks
-from intarsia.workspace.context.chunk import ChunkOptions
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile, write_files
