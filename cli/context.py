@@ -23,9 +23,8 @@ from intarsia.cli.terminal import json_option, output
 from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.canvas.window import CHARS_PER_TOKEN
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.canvas import CHARS_PER_TOKEN
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.context.chunk import Chunk, ChunkKind

@@ -22,9 +22,9 @@ from intarsia.cli.live_view import WaitingView
 from intarsia.cli.options import fill_options
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_in_order import fill_in_order
-from intarsia.infill.filling.options import FillContext, FillOptions
+from intarsia.infill.filling.fill_places import fill_in_order
 from intarsia.infill.filling.outcome import FilledPlace, FillResult
+from intarsia.infill.filling.plan import FillContext, FillOptions
 from intarsia.infill.languages import Language, language_for_path
 
 _FOLDER = Path(__file__).parent / "samples"

@@ -39,7 +39,7 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, fin
 from intarsia.engine.model_store.download import downloaded_file
 from intarsia.engine.remote.http.remotes import read_remotes
 from intarsia.infill.languages import all_languages
-from intarsia.infill.syntax.parse import load_grammar
+from intarsia.infill.syntax.tree import load_grammar
 from intarsia.workspace.context.chunk import context_budget
 
 

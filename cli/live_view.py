@@ -18,11 +18,11 @@ from rich.text import Text
 
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.syntax.lines import line_end, line_start
+from intarsia.infill.syntax.text import line_end, line_start
 
 if TYPE_CHECKING:  # downloads show a bar too, and need no grammars
-    from intarsia.infill.filling.fill_all import FillProgress
-    from intarsia.infill.filling.options import OnHoleStep
+    from intarsia.infill.filling.fill_places import FillProgress
+    from intarsia.infill.filling.plan import OnHoleStep
     from intarsia.infill.holes.hole import Hole
 
 

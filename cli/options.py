@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia.infill.languages import PLAIN_TEXT, Language, all_languages, language_for_id
 
 _F = TypeVar("_F", bound=Callable[..., Any])

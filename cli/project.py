@@ -9,8 +9,7 @@ from pathlib import Path
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.messages import ProjectContext
-from intarsia.infill.filling.options import PlannedHole
-from intarsia.infill.filling.plan import to_project_context
+from intarsia.infill.filling.plan import PlannedHole, to_project_context
 from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, context_budget
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.index.indexer import OwnIndex, open_index

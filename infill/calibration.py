@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from msgspec import Meta
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
-from intarsia.infill.syntax.brackets import PAIRS, balance_of
+from intarsia.infill.syntax.text import PAIRS, balance_of
 
 _LEAST = 1e-6
 """No token counts as less probable: one surprise decides, and how great it is says no more."""

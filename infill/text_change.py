@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from intarsia.infill.syntax.lines import line_start, replaced_range
+from intarsia.infill.syntax.text import line_start, replaced_range
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from intarsia.infill.calibration import IMPROBABLE, improbable
-from intarsia.infill.filling.attempts import EngineCost
+from intarsia.infill.filling.plan import EngineCost
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_end, without_start
 from intarsia.lsp.status import LastRequest

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import line_at, line_end, line_start, replaced_range
+from intarsia.infill.syntax.text import line_at, line_end, line_start, replaced_range
 from intarsia.infill.text_change import (
     ChangeKind,
     Followed,

@@ -13,7 +13,7 @@ from lsprotocol import types
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse
 from intarsia.lsp.documents.documents import Document, Snapshot
 from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.session import Session

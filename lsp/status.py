@@ -17,7 +17,7 @@ from lsprotocol import types
 from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress, Step
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.suggestion import ConfidentToken
-from intarsia.infill.syntax.lines import first_hidden, newline_of
+from intarsia.infill.syntax.text import first_hidden, newline_of
 from intarsia.lsp.documents.documents import Documents, Snapshot
 from intarsia.lsp.protocol_extensions import DRAFT, STATUS
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Self
 
 from intarsia.engine.ipc.messages import AheadReport
-from intarsia.infill.canvas.window import Window
+from intarsia.infill.canvas import Window
 from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents.documents import DocumentChange, Snapshot
 from intarsia.lsp.feature import Feature

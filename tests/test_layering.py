@@ -147,7 +147,7 @@ IMPORT_BY_NAME = {
     "cli/command_table.py",  # a command, and what it runs
     "lsp/method_table.py",  # what answers after `initialized`
     "infill/languages/__init__.py",  # a language
-    "infill/syntax/parse.py",  # its grammar
+    "infill/syntax/tree.py",  # its grammar
     "engine/kernels/compiled/__init__.py",  # numba, away from the current folder
 }
 """Whatever else is loaded late is loaded by one of these."""

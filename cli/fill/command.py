@@ -29,11 +29,10 @@ from intarsia.cli.terminal import json_option, notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.filling.fill_all import fill_all
-from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
+from intarsia.infill.filling.fill_places import fill_all, fill_in_order, rewrite_selection
 from intarsia.infill.filling.instruct import instruct_selection
-from intarsia.infill.filling.options import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.filling.outcome import FilledPlace, Place
+from intarsia.infill.filling.plan import FillContext, FillOptions, FindProject, PlannedHole
 from intarsia.infill.holes.find_holes import find_holes, is_stub
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
@@ -41,7 +40,7 @@ from intarsia.infill.imports.binding import shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
-from intarsia.infill.repair.proposals_at import Found, find_proposals
+from intarsia.infill.repair.proposals import Found, find_proposals
 from intarsia.infill.replacement import inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.imports.finder import ImportFinder

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from intarsia.cli.errors import CliError
-from intarsia.infill.syntax.lines import line_end, line_starts
+from intarsia.infill.syntax.text import line_end, line_starts
 
 _POSITION = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 

@@ -15,8 +15,8 @@ from intarsia.cli.demo import read_samples
 from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.where import cursor_at
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_in_order import fill_in_order
-from intarsia.infill.filling.options import FillContext, FillOptions
+from intarsia.infill.filling.fill_places import fill_in_order
+from intarsia.infill.filling.plan import FillContext, FillOptions
 
 SHOWN = ("temperatures.py", "cart.ts", "shape.rs")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)

@@ -14,17 +14,16 @@ from functools import partial
 from textwrap import dedent
 
 from intarsia.engine.ipc.messages import ChatTurn, Fill, Filled
-from intarsia.infill.canvas.canvas import Budget, shown_around
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.options import FillContext, FillOptions
+from intarsia.infill.canvas import Budget, shown_around
 from intarsia.infill.filling.outcome import FilledPlace, Selection, result_of
+from intarsia.infill.filling.plan import Attempts, FillContext, FillOptions
 from intarsia.infill.holes.hole import Hole, OpenHole, hole_for_range
-from intarsia.infill.imports.lost_name import lost_name
+from intarsia.infill.imports.unbound import lost_name
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.infill.syntax.lines import (
+from intarsia.infill.syntax.text import (
     columns,
     first_hidden,
     indent_unit,
@@ -34,8 +33,7 @@ from intarsia.infill.syntax.lines import (
     newline_of,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse, parse_edited
+from intarsia.infill.syntax.tree import num_errors, parse, parse_edited
 
 MAX_SELECTED_CHARS = 6_000
 MAX_INSTRUCTION_CHARS = 2_000

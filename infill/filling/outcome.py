@@ -6,15 +6,16 @@ from functools import partial
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Filled
-from intarsia.infill.filling.attempts import Attempts, EngineCost
-from intarsia.infill.filling.options import (
+from intarsia.infill.filling.plan import (
     AskEngine,
+    Attempts,
+    EngineCost,
     FillContext,
     FillOptions,
+    FillPlan,
     OnStep,
     with_project,
 )
-from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.holes.hole import (
     Hole,
     MarkedHole,

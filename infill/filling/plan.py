@@ -2,28 +2,122 @@
 
     text, hole ── canvas ──▶ request ── engine ──▶ filled ── filters ──▶ suggestion
 
-A plan is made for a hole, for one of several placeholders, or for the hole at a cursor.
+A plan is made for a hole, for one of several placeholders, or for the hole at a cursor. Where an
+answer does not pass, ``Attempts`` has an alternative asked for:
+
+    attempts = Attempts(plan.read)
+    for alternative in attempts:
+        attempts.take(await engine.fill(plan.request(options, alternative=alternative)))
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from intarsia.engine.ipc.messages import MAX_NAMES, ContextChunk, Fill, Filled, ProjectContext
-from intarsia.infill.canvas.canvas import (
+import msgspec
+
+from intarsia.engine.ipc.messages import (
+    MAX_NAMES,
+    ContextChunk,
+    Decoding,
+    Fill,
+    Filled,
+    ProjectContext,
+    ProjectUse,
+    Step,
+)
+from intarsia.infill.canvas import (
     Budget,
     Canvas,
+    Window,
     build_canvas,
     hide_other_holes,
     hide_todo,
     shown_around,
 )
-from intarsia.infill.canvas.window import Window
-from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole, is_word_character, open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FillOptions:
+    """The options of a fill. None leaves a choice to the canvas or the engine."""
+
+    decoding: Decoding = "speculative"
+    seed: int = 0
+    num_candidates: int = 4  # scored for a selection; a fill at a cursor has to be fast: one
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_steps: int | None = None
+    deadline_ms: int | None = None
+    is_fresh: bool = False  # no warm start, so that every fill is measured under equal conditions
+    is_background: bool = False  # fills at a cursor go first
+    is_ahead: bool = False  # for a place where the user may be next
+    model: str | None = None
+    project: ProjectContext | None = None  # code of other files, to be read before this one
+    project_use: ProjectUse = "if_cached"
+    names: Sequence[str] = ()  # the text begins with one of these identifiers; () is any text
+    budget: Budget = field(default_factory=Budget)
+
+
+OnStep: TypeAlias = Callable[[Step], None]
+"""Called with each denoising step of a fill."""
+
+OnHoleStep: TypeAlias = Callable[[str, Hole, Step], None]
+"""Called with the text that the model is shown, the hole in it, and a denoising step."""
+
+
+class AskEngine(Protocol):
+    """Sends a fill to the engine and waits for the answer; cancelling the await cancels the fill.
+
+    Where the engine gives no answer it raises, or returns the reason.
+    """
+
+    async def __call__(
+        self, request: Fill, on_step: OnStep | None = None, /
+    ) -> Filled | NoSuggestion: ...
+
+
+class PlannedHole(Protocol):
+    """A hole in a text; ``window`` is the part of the text that the model sees around it."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def hole(self) -> Hole: ...
+    @property
+    def language(self) -> Language: ...
+    @property
+    def window(self) -> tuple[int, int]: ...
+
+
+FindProject: TypeAlias = Callable[[PlannedHole], Awaitable[ProjectContext | None]]
+"""Returns the code of other files for a hole, None where there is none."""
+
+
+async def with_project(
+    options: FillOptions, planned: PlannedHole, find: FindProject | None
+) -> FillOptions:
+    """Return the options with the code of other files for a hole: its fill waits until it is
+    read."""
+    if find is None:
+        return options
+    return replace(options, project=await find(planned), project_use="always")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FillContext:
+    """What all fills of one text have in common."""
+
+    ask: AskEngine
+    language: Language
+    options: FillOptions
+    on_step: OnHoleStep | None = None
+    find_project: FindProject | None = None
+
 
 DRAFT_BYTES_PER_TOKEN = 2
 """Fewer than code has: the whole draft must fit into its hole."""
@@ -238,3 +332,116 @@ def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str 
     if not text.strip():
         return NoSuggestion(reason="the suggestion adds nothing", kind="empty")
     return text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineCost:
+    """Time, forward passes and tokens that the engine spent on one request."""
+
+    ms: float = 0.0
+    read_ms: float = 0.0  # of ms: reading the context (prefill)
+    num_forwards: int = 0
+    num_read: int = 0  # context tokens
+    num_reused: int = 0  # context tokens that the engine still had in its cache
+    num_project: int = 0  # context tokens of other files, in the fill that had the most
+    num_written: int = 0  # tokens of all answers
+    nats: float | None = 0.0  # the entropy of all written tokens, summed; None: not known
+
+    def and_then(self, filled: Filled) -> "EngineCost":
+        """Return the cost with one more answer added."""
+        num_tokens = len(filled.tokens)
+        return EngineCost(
+            ms=self.ms + filled.ms.total,
+            read_ms=self.read_ms + filled.ms.prefill,
+            num_forwards=self.num_forwards + filled.num_forwards,
+            num_read=self.num_read + filled.num_prefilled,
+            num_reused=self.num_reused + filled.num_reused,
+            num_project=max(self.num_project, filled.num_project),
+            num_written=self.num_written + num_tokens,
+            nats=None
+            if self.nats is None or filled.mean_entropy is None
+            else self.nats + filled.mean_entropy * num_tokens,
+        )
+
+    @property
+    def mean_entropy(self) -> float | None:
+        """Nats per token; None where no token was written, or a server does not say."""
+        if self.nats is None or not self.num_written:
+            return None
+        return self.nats / self.num_written
+
+
+EXTRA_ATTEMPTS = 1
+"""How many more answers are asked for than needed, where one fails or repeats another."""
+
+
+class HasText(Protocol):
+    """What an answer is read as: a suggestion or a ghost text."""
+
+    @property
+    def text(self) -> str: ...
+
+
+T = TypeVar("T", bound=HasText)
+
+ReadAnswer: TypeAlias = Callable[[Filled], T | NoSuggestion]
+"""Returns the cleaned text, or the reason why the answer does not pass."""
+
+
+@dataclass(slots=True)
+class Attempts(Generic[T]):
+    """Yields the number of each alternative to ask for, until enough different texts pass.
+
+    ``passed`` begins with the texts of the first alternatives that are known already.
+    """
+
+    read: ReadAnswer[T]
+    num_needed: int = 1
+    passed: tuple[T, ...] = ()  # different texts, best first
+    rejection: NoSuggestion | None = None  # why the first answer that did not pass was rejected
+    failure: NoSuggestion | None = None  # why the engine gave no further answer
+    filled: Filled | None = None  # the last answer that passed, else the first answer
+    cost: EngineCost | None = None  # of all answers; None if there is no answer
+    is_complete: bool = True  # False where asking ended early: the engine failed, or the caller
+    is_over: bool = False
+
+    def __iter__(self) -> Iterator[int]:
+        for alternative in range(len(self.passed), self.num_needed + EXTRA_ATTEMPTS):
+            if self.is_over or len(self.passed) >= self.num_needed:
+                return
+            yield alternative
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the deadline has ended the text."""
+        return self.filled is not None and self.filled.finish_reason == "deadline"
+
+    def take(self, answer: Filled | NoSuggestion | None, *, is_final: bool = False) -> None:
+        """Take the answer to the last alternative, or why there is none; None ends asking.
+
+        After one that ``is_final`` no alternative is worth asking for.
+        """
+        self.is_over = is_final
+        if not isinstance(answer, Filled):
+            self.failure, self.is_complete, self.is_over = answer, False, True
+            return
+        self.cost = (self.cost or EngineCost()).and_then(answer)
+        candidate, text = first_that_passes(answer, self.read)
+        if isinstance(text, NoSuggestion):
+            self.rejection, self.filled = self.rejection or text, self.filled or candidate
+        elif text.text not in [other.text for other in self.passed]:
+            self.passed += (text,)
+            self.filled = candidate
+
+
+def first_that_passes(answer: Filled, read: ReadAnswer[T]) -> tuple[Filled, T | NoSuggestion]:
+    """Return the best candidate of an answer that passes, else the best one and why it fails."""
+    best = answer, read(answer)
+    if not isinstance(best[1], NoSuggestion):
+        return best
+    for other in answer.others:
+        candidate = msgspec.structs.replace(answer, others=(), **msgspec.structs.asdict(other))
+        text = read(candidate)
+        if not isinstance(text, NoSuggestion):
+            return candidate, text
+    return best

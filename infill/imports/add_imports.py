@@ -24,9 +24,8 @@ from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
 from intarsia.infill.languages import ImportStyle, Language
 from intarsia.infill.replacement import Replacement, with_replaced
-from intarsia.infill.syntax.lines import newline_of
-from intarsia.infill.syntax.nodes import node_text, num_errors
-from intarsia.infill.syntax.parse import Syntax, parse
+from intarsia.infill.syntax.text import newline_of
+from intarsia.infill.syntax.tree import Syntax, node_text, num_errors, parse
 
 
 def import_edits(

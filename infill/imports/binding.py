@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import ImportRules, Language
-from intarsia.infill.syntax.lines import first_hidden
+from intarsia.infill.syntax.text import first_hidden
 
 ImportForm: TypeAlias = Literal["plain", "type", "require", "static"]
 """``type``: erased by TypeScript's compiler. ``require``: of CommonJS. ``static``: of Java."""

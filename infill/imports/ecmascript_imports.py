@@ -16,8 +16,7 @@ from intarsia.infill.imports.import_lines import (
     place_line,
 )
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.nodes import node_text
-from intarsia.infill.syntax.parse import Syntax
+from intarsia.infill.syntax.tree import Syntax, node_text
 
 _PACKAGE, _RELATIVE = range(2)
 _PATTERNS = ("shorthand_property_identifier_pattern", "pair_pattern")

@@ -10,15 +10,14 @@ from typing import Any, TypeAlias
 import tree_sitter
 
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.lines import (
+from intarsia.infill.syntax.text import (
     leading_blank,
     line_end,
     line_start,
     newline_of,
     next_line_start,
 )
-from intarsia.infill.syntax.nodes import node_text
-from intarsia.infill.syntax.parse import Syntax
+from intarsia.infill.syntax.tree import Syntax, node_text
 
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 

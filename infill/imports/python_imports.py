@@ -18,9 +18,8 @@ from intarsia.infill.imports.import_lines import (
     place_line,
 )
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.lines import line_at, newline_of, next_line_start
-from intarsia.infill.syntax.nodes import node_text
-from intarsia.infill.syntax.parse import Syntax
+from intarsia.infill.syntax.text import line_at, newline_of, next_line_start
+from intarsia.infill.syntax.tree import Syntax, node_text
 
 MAX_COLUMNS = 88
 """A longer import is broken, unless the file has longer lines among its imports."""

@@ -17,9 +17,8 @@ from intarsia.infill.imports.import_lines import (
     place_line,
 )
 from intarsia.infill.replacement import Replacement
-from intarsia.infill.syntax.lines import leading_blank, line_at, newline_of
-from intarsia.infill.syntax.nodes import node_text, nodes_at
-from intarsia.infill.syntax.parse import Syntax
+from intarsia.infill.syntax.text import leading_blank, line_at, newline_of
+from intarsia.infill.syntax.tree import Syntax, node_text, nodes_at
 
 _STANDARD = ("std", "core", "alloc")
 _OWN = ("crate", "self", "super")

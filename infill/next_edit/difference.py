@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 
-from intarsia.infill.syntax.lines import leading_blank
+from intarsia.infill.syntax.text import leading_blank
 
 MIN_ALIKE = 0.35
 """Of the longer line, that both must have; otherwise a line is replaced as a whole."""

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
-from intarsia.infill.imports.lost_name import lost_name
+from intarsia.infill.imports.unbound import lost_name
 from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.plan import Direction, NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import LineRange, plain_lines
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, first_hidden, newline_of
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse, parse_edited
+from intarsia.infill.syntax.text import BYTE_ORDER_MARK, first_hidden, newline_of
+from intarsia.infill.syntax.tree import num_errors, parse, parse_edited
 
 Level: TypeAlias = Literal["sure", "balanced", "bold"]
 """How sure an offer is. Each level has the offers of those before it too."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, LineChange, TextPart
-from intarsia.infill.canvas.window import (
+from intarsia.infill.canvas import (
     Window,
     budget_chars,
     kept_start,
@@ -23,8 +23,8 @@ from intarsia.infill.canvas.window import (
 from intarsia.infill.languages import Language
 from intarsia.infill.next_edit.repeats import Repeat, repeats
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, hunks_between, plain_lines
-from intarsia.infill.syntax.lines import line_start, line_starts, next_line_start
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.text import line_start, line_starts, next_line_start
+from intarsia.infill.syntax.tree import parse
 
 ABOVE_TOKENS = 500
 BELOW_TOKENS = 480

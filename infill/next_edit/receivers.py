@@ -12,8 +12,6 @@ from typing import TypeAlias
 import tree_sitter
 
 from intarsia.infill.languages import NameRules, words
-from intarsia.infill.syntax.nodes import node_text, nodes_at_byte
-from intarsia.infill.syntax.parse import Syntax
 from intarsia.infill.syntax.scopes import (
     Chain,
     first_named,
@@ -22,6 +20,7 @@ from intarsia.infill.syntax.scopes import (
     place_in,
     scope_of_binding,
 )
+from intarsia.infill.syntax.tree import Syntax, node_text, nodes_at_byte
 
 Binding: TypeAlias = tuple[Chain, tree_sitter.Node]
 """What binds a name, and the scope that it is seen in."""

@@ -14,9 +14,8 @@ from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import EditedText, line_offsets
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange
 from intarsia.infill.next_edit.uses import uses_of
-from intarsia.infill.syntax.lines import newline_of, replaced_range, with_plain_newlines
-from intarsia.infill.syntax.nodes import nodes_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.text import newline_of, replaced_range, with_plain_newlines
+from intarsia.infill.syntax.tree import nodes_at, parse
 
 _WORD = re.compile(r"(\w+)")
 _WORD_WITH_DOLLAR = re.compile(r"([\w$]+)")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.infill.syntax.text import BYTE_ORDER_MARK, with_plain_newlines
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

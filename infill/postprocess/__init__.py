@@ -8,14 +8,9 @@ between ``├`` and ``┤``.
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from intarsia.infill.canvas.canvas import Canvas
+from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.context import (
-    CleaningContext,
-    cleaning_context,
-    reject_longer_word,
-)
 from intarsia.infill.postprocess.cut import (
     cut_at_closing_mark,
     cut_at_hidden_character,
@@ -23,6 +18,14 @@ from intarsia.infill.postprocess.cut import (
     cut_suffix_overlap,
     cut_to_max_lines,
     cut_to_scope,
+)
+from intarsia.infill.postprocess.fit import (
+    CleaningContext,
+    balance_brackets,
+    cleaning_context,
+    reject_broken,
+    reject_longer_word,
+    shorten_broken_line,
 )
 from intarsia.infill.postprocess.line_ends import (
     close_on_own_line,
@@ -35,13 +38,8 @@ from intarsia.infill.postprocess.line_ends import (
     keep_line_end,
     trim_blank,
 )
-from intarsia.infill.postprocess.parse_errors import (
-    balance_brackets,
-    reject_broken,
-    shorten_broken_line,
-)
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
+from intarsia.infill.syntax.text import newline_of, with_plain_newlines
 
 Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
 

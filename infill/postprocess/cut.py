@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
-from intarsia.infill.canvas.canvas import is_specific
+from intarsia.infill.canvas import is_specific
 from intarsia.infill.holes.hole import is_word_character
-from intarsia.infill.postprocess.context import (
+from intarsia.infill.postprocess.fit import (
     CleaningContext,
     balance_with,
     ends_with_header,
@@ -23,8 +23,14 @@ from intarsia.infill.postprocess.context import (
     num_unbalanced,
 )
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.brackets import PAIRS, balance_of, closing_quote, open_marks
-from intarsia.infill.syntax.lines import columns, first_hidden
+from intarsia.infill.syntax.text import (
+    PAIRS,
+    balance_of,
+    closing_quote,
+    columns,
+    first_hidden,
+    open_marks,
+)
 
 
 def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:

@@ -7,16 +7,23 @@ import re
 
 from intarsia.infill.calibration import LEAST_CHARS
 from intarsia.infill.holes.hole import is_word_character
-from intarsia.infill.postprocess.context import (
+from intarsia.infill.postprocess.fit import (
     CleaningContext,
     ends_with_header,
+    errors_with,
+    is_no_worse,
     joins_words,
     why_it_does_not_fit,
 )
-from intarsia.infill.postprocess.parse_errors import errors_with, is_no_worse
-from intarsia.infill.syntax.brackets import balance_of, free_lines, open_quote
-from intarsia.infill.syntax.lines import columns, indent_unit, leading_blank
-from intarsia.infill.syntax.nodes import is_code
+from intarsia.infill.syntax.text import (
+    balance_of,
+    columns,
+    free_lines,
+    indent_unit,
+    leading_blank,
+    open_quote,
+)
+from intarsia.infill.syntax.tree import is_code
 
 
 def close_on_own_line(fill: str, context: CleaningContext) -> str:

@@ -14,9 +14,15 @@ from dataclasses import dataclass
 import tree_sitter
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.lines import line_end, line_start
-from intarsia.infill.syntax.nodes import MAX_DEPTH, goto_next
-from intarsia.infill.syntax.parse import Syntax, load_grammar, parse, parse_logged
+from intarsia.infill.syntax.text import line_end, line_start
+from intarsia.infill.syntax.tree import (
+    MAX_DEPTH,
+    Syntax,
+    goto_next,
+    load_grammar,
+    parse,
+    parse_logged,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from intarsia.engine.ipc.messages import Filled, ScoreTexts, TextScores
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import AskEngine, FillOptions, FindProject, with_project
-from intarsia.infill.filling.plan import plan_fill
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import (
+    AskEngine,
+    FillOptions,
+    FindProject,
+    plan_fill,
+    with_project,
+)
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.repair.error_places import apart
-from intarsia.infill.repair.proposals import EditKind, Proposal
-from intarsia.infill.repair.proposals_at import Found
+from intarsia.infill.repair.proposals import EditKind, Found, Proposal
 from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.infill.syntax.lines import line_start, with_plain_newlines
+from intarsia.infill.syntax.text import line_start, with_plain_newlines
 from intarsia.infill.text_change import TextRange
 
 MAX_CHARS_BEFORE = 1_000

@@ -1,4 +1,4 @@
-"""Reads source text: syntax trees within bounds, and lines, brackets, blocks and indentation.
+"""Reads source text: ``text`` without a parser, ``tree`` with one, within bounds.
 
-``parse.parse`` returns a ``Syntax``, or None for a text that is treated as plain text.
+``tree.parse`` returns a ``Syntax``, or None for a text that is treated as plain text.
 """

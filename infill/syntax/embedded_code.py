@@ -18,7 +18,7 @@ from functools import lru_cache
 from msgspec import structs
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
-from intarsia.infill.syntax.lines import line_end, line_start, next_line_start
+from intarsia.infill.syntax.text import line_end, line_start, next_line_start
 
 MAX_NESTED = 4
 """Markdown in a fence of Markdown, and so on; deeper code follows the rules of Markdown."""

@@ -14,7 +14,7 @@ from lsprotocol import types
 
 from intarsia.infill.languages import Language, language_for
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import line_starts
+from intarsia.infill.syntax.text import line_starts
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.positions import (
     PositionEncoding,

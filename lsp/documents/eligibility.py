@@ -8,13 +8,12 @@ Needs the infill package's grammars, so the server imports it on first use.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import FillOptions
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.infill.syntax.nodes import Prose, prose_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import Prose, parse, prose_at
 from intarsia.lsp.documents.documents import Document, Snapshot
 from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_path
 from intarsia.lsp.settings import Settings

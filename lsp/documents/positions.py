@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from lsprotocol import types
 
 from intarsia.engine.ipc.plain_json import as_meant
-from intarsia.infill.syntax.lines import line_end, splits_line_end
+from intarsia.infill.syntax.text import line_end, splits_line_end
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 

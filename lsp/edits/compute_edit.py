@@ -11,15 +11,16 @@ from itertools import pairwise
 
 from lsprotocol import types
 
-from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
-from intarsia.infill.filling.fill_in_order import (
+from intarsia.infill.filling.fill_places import (
+    OnFillProgress,
+    fill_all,
     fill_selection,
     rewrite_selection,
     write_documentation,
 )
 from intarsia.infill.filling.instruct import instruct_selection
-from intarsia.infill.filling.options import FillContext
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult, Place, Selection
+from intarsia.infill.filling.plan import FillContext
 from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits

@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.progress import Progress
 
-from intarsia.infill.filling.fill_all import FillProgress
+from intarsia.infill.filling.fill_places import FillProgress
 from intarsia.lsp.edits.compute_edit import ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.params import EditArguments

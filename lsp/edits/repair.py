@@ -10,9 +10,9 @@ from typing import TypeVar
 from lsprotocol import types
 
 from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ScoreTexts, TextScores
-from intarsia.infill.filling.options import AskEngine, FindProject, OnStep, PlannedHole
+from intarsia.infill.filling.plan import AskEngine, FindProject, OnStep, PlannedHole
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
-from intarsia.infill.repair.proposals_at import find_proposals
+from intarsia.infill.repair.proposals import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.eligibility import options_of

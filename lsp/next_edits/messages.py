@@ -9,7 +9,7 @@ from lsprotocol import types
 from intarsia.infill.next_edit.difference import difference
 from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.next_edit.renaming import Rename
-from intarsia.infill.syntax.lines import replaced_range
+from intarsia.infill.syntax.text import replaced_range
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import Elsewhere

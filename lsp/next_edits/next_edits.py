@@ -16,7 +16,7 @@ from typing import Literal, Self
 
 from lsprotocol import types
 
-from intarsia.infill.canvas.window import Window
+from intarsia.infill.canvas import Window
 from intarsia.infill.next_edit.offer import Level, NextEditResult, find_offers
 from intarsia.infill.next_edit.plan import (
     EditedText,

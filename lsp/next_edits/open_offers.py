@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from intarsia.infill.next_edit.offer import Level, NextEditOffer
-from intarsia.infill.syntax.lines import line_start, replaced_range
+from intarsia.infill.syntax.text import line_start, replaced_range
 
 MAX_DISMISSED = 100
 

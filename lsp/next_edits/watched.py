@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import replaced_range
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.text import replaced_range
+from intarsia.infill.syntax.tree import num_errors, parse
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.next_edits.open_offers import OpenOffers

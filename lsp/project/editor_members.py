@@ -15,8 +15,7 @@ import msgspec
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.nodes import prose_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse, prose_at
 from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.feature import Feature
 from intarsia.lsp.params import AtPosition, DocumentId, Position, read_own

@@ -16,13 +16,11 @@ from typing import Self, TypeAlias
 from lsprotocol import types
 
 from intarsia.engine.ipc.messages import Fill, ProjectContext
-from intarsia.infill.filling.options import PlannedHole
-from intarsia.infill.filling.plan import FillPlan, to_project_context
+from intarsia.infill.filling.plan import FillPlan, PlannedHole, to_project_context
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
-from intarsia.infill.syntax.lines import replaced_range
-from intarsia.infill.syntax.nodes import prose_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.text import replaced_range
+from intarsia.infill.syntax.tree import parse, prose_at
 from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
 from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.folders import disk_path

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.canvas.window import CHARS_PER_TOKEN
+from intarsia.infill.canvas import CHARS_PER_TOKEN
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding

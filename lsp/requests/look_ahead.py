@@ -12,13 +12,12 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Self
 
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import Attempts, FillPlan
+from intarsia.infill.holes.hole import end_and_next_line
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.blocks import end_and_next_line
-from intarsia.infill.syntax.lines import line_end
+from intarsia.infill.syntax.text import line_end
 from intarsia.lsp.ahead_chain import PAUSE_S
 from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.documents.eligibility import prose_silence

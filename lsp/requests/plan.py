@@ -10,13 +10,12 @@ import msgspec
 
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.canvas.window import MOST_KEPT, budget_chars, unread_chars
-from intarsia.infill.filling.judged import certain_beginning, judge, may_hide
+from intarsia.infill.canvas import MOST_KEPT, budget_chars, unread_chars
+from intarsia.infill.filling.judged import align, certain_beginning, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.holes.hole import refusal_of_hole
-from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
-from intarsia.infill.syntax.lines import newline_of
+from intarsia.infill.syntax.text import newline_of
 from intarsia.lsp.documents.documents import Snapshot
 from intarsia.lsp.documents.eligibility import fence_ineligibility, options_of
 from intarsia.lsp.ghost_text import GhostText

@@ -14,8 +14,7 @@ from itertools import takewhile
 
 from intarsia.engine.ipc.messages import Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import Attempts, FillPlan
 from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Snapshot

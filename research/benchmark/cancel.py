@@ -15,7 +15,7 @@ import msgspec
 
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas import Budget
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench, Figure
 from intarsia_research.benchmark.side_by_side import plan_line

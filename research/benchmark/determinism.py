@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas import Budget
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench, Figure
 from intarsia_research.benchmark.fresh_engine import fresh_engine

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.evaluation.intervals import percentile
 from intarsia_research.evaluation.systems.baseline import Baseline
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas import Budget
 from intarsia_research.benchmark.editor.sources import cut_line_of_file
 from intarsia_research.benchmark.figures import Bench, Figure
 from intarsia_research.benchmark.fresh_engine import fresh_engine

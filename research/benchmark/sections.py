@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.benchmark.cancel import measure_cancel
 from intarsia_research.benchmark.determinism import measure_determinism
 from intarsia_research.benchmark.editing import measure_editing

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 import psutil
 
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_fill
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia_research.benchmark.editor.sources import CutLine, cut_lines

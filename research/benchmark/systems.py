@@ -13,8 +13,7 @@ from typing import Protocol
 import msgspec
 
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import FillOptions, FillPlan
 from intarsia_research.benchmark.figures import Bench
 from intarsia_research.evaluation.answer import Answer, failed
 from intarsia_research.evaluation.systems.baseline import answer_of, cut_at_stop, prompt_of

@@ -9,8 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import plan_at_cursor
+from intarsia.infill.filling.plan import FillOptions, plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia_research.benchmark.editor.typing_keys import TypingPlace

@@ -12,9 +12,8 @@ import msgspec
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Filled
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import Attempts, FillOptions
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.plan import FIRST_BUDGET
 from intarsia_research.errors import EvaluationFault

@@ -12,7 +12,7 @@ from intarsia.infill.calibration import Evidence, evidence_of
 from intarsia.infill.filling.judged import end_confidence_of, tokens_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 from intarsia_research.calibration.answers import CollectedAnswer, fill_options
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer

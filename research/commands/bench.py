@@ -14,7 +14,7 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
 from intarsia.cli.terminal import json_option, notices, output
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.benchmark.figure_table import as_json as shown_as_json
 from intarsia_research.benchmark.figure_table import as_table
 from intarsia_research.benchmark.figures import Figure

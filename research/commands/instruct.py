@@ -14,8 +14,8 @@ from intarsia.cli.terminal import json_option, notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.instruct import instruct_selection
-from intarsia.infill.filling.options import FillContext, FillOptions, OnStep
 from intarsia.infill.filling.outcome import FillResult
+from intarsia.infill.filling.plan import FillContext, FillOptions, OnStep
 from intarsia.infill.languages import language_for_id
 from intarsia_research.evaluation.intervals import Resampling
 from intarsia_research.evaluation.sets.instructions import (

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.infill.syntax.text import BYTE_ORDER_MARK, with_plain_newlines
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.corpus.debian_copyright import licence_of_path, read_copyright
 from intarsia_research.corpus.filters import (

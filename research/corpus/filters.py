@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import PLAIN_TEXT, Language
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import num_errors, parse
 from intarsia.workspace.files.secret_text import holds_key
 
 MIN_BYTES = 200

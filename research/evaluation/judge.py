@@ -6,9 +6,8 @@ import msgspec
 from rapidfuzz.distance import Indel
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse, parse_edited
+from intarsia.infill.syntax.text import with_plain_newlines
+from intarsia.infill.syntax.tree import num_errors, parse, parse_edited
 from intarsia_research.evaluation.answer import Answer
 from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.suffix_repetition import repeats_suffix

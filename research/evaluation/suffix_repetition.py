@@ -6,7 +6,7 @@ repetition is done elsewhere, in ``infill.postprocess``.
 
 from collections.abc import Sequence
 
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 
 MIN_SIGNS_ON_LINE = 3
 """Least length of a repetition on the hole's own line; it must contain a letter or digit."""

@@ -13,11 +13,10 @@ from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
 
-from intarsia.infill.holes.find_holes import NO_OPS
+from intarsia.infill.holes.find_holes import NO_OPS, children_of, is_comment
 from intarsia.infill.languages import COMMENTS, INTERPOLATIONS, STRINGS, Language
-from intarsia.infill.syntax.body import children_of, is_comment
-from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
-from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, load_grammar, parse_afresh
+from intarsia.infill.syntax.text import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
+from intarsia.infill.syntax.tree import MAX_LINE_CHARS, Syntax, load_grammar, parse_afresh
 from intarsia_research.holes.node_table import HoleNodes, hole_nodes
 
 CutHoleKind: TypeAlias = Literal[

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import tree_sitter
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.syntax.parse import Syntax, parse_afresh
+from intarsia.infill.syntax.tree import Syntax, parse_afresh
 from intarsia_research.holes import python_module, typescript_module
 from intarsia_research.holes.cut_holes import offsets_of_bytes
 from intarsia_research.holes.module import Module, NameFrom

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
+from intarsia.infill.syntax.text import columns, line_at, line_end, line_start, next_line_start
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 

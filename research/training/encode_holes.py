@@ -14,7 +14,7 @@ from intarsia.engine.families.masked_causal.read_request import lay_out_project,
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.filling.plan import to_project_context
 from intarsia.infill.holes.hole import given_start
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 from intarsia_research.training.draw_holes import TrainingHole
 from intarsia_research.training.packed_holes import HoleIds
 

@@ -13,7 +13,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.ipc.messages import Filled, Timing
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.infill.filling.attempts import Attempts, EngineCost
+from intarsia.infill.filling.plan import Attempts, EngineCost
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer

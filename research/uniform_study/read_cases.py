@@ -17,10 +17,9 @@ from intarsia.engine.families.masked_causal.read_request import (
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.locate import locate_model
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import FillOptions, FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import patient, plan_case
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import joined
 
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.syntax.parse import is_beyond_grammar, parse_afresh, parse_edited
+from intarsia.infill.syntax.tree import is_beyond_grammar, parse_afresh, parse_edited
 from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.paths import RootSettings
 

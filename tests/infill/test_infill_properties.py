@@ -4,11 +4,11 @@ from code_like_text import languages, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.canvas import Budget, build_canvas
 from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 
 budgets = st.builds(
     Budget,

@@ -1,7 +1,7 @@
 import pytest
 
 from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id, language_for_path
-from intarsia.infill.syntax.parse import load_grammar
+from intarsia.infill.syntax.tree import load_grammar
 
 
 @pytest.mark.parametrize("language", all_languages(), ids=lambda language: language.id)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.syntax.lines import replaced_range
+from intarsia.infill.syntax.text import replaced_range
 from intarsia.infill.text_change import (
     MAX_REMEMBERED,
     ChangeKind,

@@ -9,24 +9,28 @@ from intarsia.cli.api.holes.language import language_of
 from intarsia.cli.api.holes.marks import read_prompt
 from intarsia.cli.api.holes.request import Context
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import plan_at_cursor, plan_placeholder
+from intarsia.infill.canvas import Budget, build_canvas
+from intarsia.infill.filling.judged import align
+from intarsia.infill.filling.plan import FillOptions, plan_at_cursor, plan_placeholder
 from intarsia.infill.holes.find_holes import find_holes
-from intarsia.infill.holes.hole import Hole, OpenHole, find_hole, hole_for_range, open_marked
+from intarsia.infill.holes.hole import (
+    Hole,
+    OpenHole,
+    end_and_next_line,
+    find_hole,
+    hole_for_range,
+    open_marked,
+)
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.next_edit.offer import read_offer
 from intarsia.infill.next_edit.plan import EditedText, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import rename_between
 from intarsia.infill.next_edit.settled_edit import Hunk, settled_edit
 from intarsia.infill.postprocess import clean
-from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken
-from intarsia.infill.syntax.blocks import end_and_next_line
 from intarsia.infill.syntax.embedded_code import code_at, code_of_language
-from intarsia.infill.syntax.lines import line_starts
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.text import line_starts
+from intarsia.infill.syntax.tree import num_errors, parse
 from intarsia.lsp.documents.positions import offset_at, position_at
 from intarsia.workspace.context.chunk import Place, in_own_language
 from intarsia.workspace.context.neighbourhood import neighbourhood_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from intarsia.infill.canvas.window import budget_chars
+from intarsia.infill.canvas import budget_chars
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import SHARES, Chunk, ChunkKind, ChunkOptions, Place

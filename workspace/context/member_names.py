@@ -11,7 +11,7 @@ from itertools import accumulate, takewhile
 
 from intarsia.infill.imports.unbound import nearest_bindings
 from intarsia.infill.languages import words
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.context.receiver import (

@@ -10,7 +10,7 @@ as far as its beginning is the same.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.infill.canvas.window import budget_chars
+from intarsia.infill.canvas import budget_chars
 from intarsia.workspace.context.candidate import PATH_CHARS, symbols_of_text
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, in_own_language

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from intarsia.infill.imports.binding import DEFAULT
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.next_edit.uses_elsewhere import (
+from intarsia.infill.next_edit.uses import (
     TOLD,
     Declaration,
     Reach,
@@ -26,7 +26,7 @@ from intarsia.infill.next_edit.uses_elsewhere import (
     uses_elsewhere,
 )
 from intarsia.infill.replacement import ChangedFile
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import parse_afresh
 from intarsia.workspace.imports.module_names import is_same
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import files_of, is_module_named

@@ -11,7 +11,7 @@ import tree_sitter
 
 from intarsia.infill.imports.binding import DEFAULT, package_name
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import parse_afresh
 from intarsia.workspace.symbols.query import Captures, has_query, run_query
 from intarsia.workspace.symbols.symbols import (
     Definition,
@@ -231,7 +231,7 @@ _SEPARATOR = re.compile(r"::|\\")
 def extract_symbols(text: str, language: Language) -> FileSymbols:
     """Return what a file defines and imports: of broken code, what can be found.
 
-    Lines are separated by ``\\n``. A text beyond the limits of ``infill/syntax/parse.py``, or one
+    Lines are separated by ``\\n``. A text beyond the limits of ``infill/syntax/tree.py``, or one
     that takes too long, has no symbols. The parser's recent texts are neither used nor replaced.
     """
     if not has_query(language):

@@ -40,7 +40,7 @@ from typing import TypeAlias
 import tree_sitter
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.parse import load_grammar
+from intarsia.infill.syntax.tree import load_grammar
 
 MAX_STEPS = 20_000_000
 MIN_UNFINISHED, MAX_UNFINISHED = 64, 2_048

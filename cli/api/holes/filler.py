@@ -30,11 +30,9 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
-from intarsia.infill.filling.attempts import Attempts
-from intarsia.infill.filling.options import FillOptions, OnStep
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.filling.judged import align
+from intarsia.infill.filling.plan import Attempts, FillOptions, FillPlan, OnStep, plan_at_cursor
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 from intarsia.workspace.context.chunk import context_budget
 

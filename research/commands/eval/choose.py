@@ -7,8 +7,8 @@ from intarsia.cli.errors import CliError
 from intarsia.cli.terminal import notices
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.commands.baselines import BaselineName, baseline_named
 from intarsia_research.commands.eval.context import NO_CONTEXT, chunk_options, gives_names
 from intarsia_research.commands.eval.options import CaseRequest, EvalRequest

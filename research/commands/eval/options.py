@@ -12,7 +12,7 @@ from intarsia.cli.options import (
     candidates_option,
 )
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas import Budget
 from intarsia_research.commands.baselines import (
     BaselineName,
     against_option,

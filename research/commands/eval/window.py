@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas import Budget
 
 PREFIX_TOKENS = range(64, 32_769)
 SUFFIX_TOKENS = range(0, 8_193)

@@ -13,7 +13,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
-from intarsia.infill.canvas.window import Window
+from intarsia.infill.canvas import Window
 from intarsia.infill.languages import language_for
 from intarsia.infill.next_edit.offer import NextEditOffer, best_first, read_offer
 from intarsia.infill.next_edit.plan import (

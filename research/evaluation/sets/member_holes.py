@@ -11,7 +11,7 @@ from pathlib import Path
 import tree_sitter
 
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.syntax.parse import load_grammar, parse_afresh
+from intarsia.infill.syntax.tree import load_grammar, parse_afresh
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import ChunkOptions, Place
 from intarsia.workspace.context.receiver import receiver_members, type_of

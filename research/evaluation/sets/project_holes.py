@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import parse_afresh
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.cut_case import cut_case
 from intarsia_research.evaluation.sets.source_files import (

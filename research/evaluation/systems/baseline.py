@@ -11,12 +11,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from intarsia.infill.canvas.canvas import Canvas
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, inserted_at_cursor
+from intarsia.infill.canvas import Canvas
+from intarsia.infill.filling.plan import FillOptions, FillPlan, inserted_at_cursor
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import newline_of
+from intarsia.infill.syntax.text import newline_of
 from intarsia_research.evaluation.answer import Answer, Failures, failed
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.record import SystemInfo

@@ -8,8 +8,7 @@ from typing import Any
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_fill
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion

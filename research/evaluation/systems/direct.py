@@ -13,10 +13,8 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
 from intarsia.engine.ipc.messages import ProjectContext
-from intarsia.infill.filling.attempts import Attempts, EngineCost
-from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FillResult, run_plan
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import Attempts, EngineCost, FillOptions, FillPlan
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer, Failures, failed

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineError
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
+from intarsia.infill.filling.plan import FillOptions
+from intarsia.infill.syntax.text import line_start, splits_line_end, with_plain_newlines
 from intarsia.lsp.settings import Settings
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer, Failures, failed

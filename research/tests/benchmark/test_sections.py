@@ -10,7 +10,7 @@ from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.benchmark import index
 from intarsia_research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
 from intarsia_research.benchmark.determinism import measure_determinism

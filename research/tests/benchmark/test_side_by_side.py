@@ -10,7 +10,7 @@ from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench
 from intarsia_research.benchmark.side_by_side import measure_side_by_side, plan_line

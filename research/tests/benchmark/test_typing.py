@@ -11,7 +11,7 @@ from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillOptions
 from intarsia_research.benchmark.editing import MOMENTS, measure_editing
 from intarsia_research.benchmark.editing import figures_of as shares_of
 from intarsia_research.benchmark.editor.foreign_files import PACKAGES, cut_in_lines, foreign_files

@@ -12,8 +12,8 @@ from scripted_system import ScriptedSystem
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import FillOptions
 from intarsia.lsp.settings import Settings
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import Answer

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
-from intarsia.infill.syntax.nodes import comment_at, is_code, is_inside_string
-from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
+from intarsia.infill.syntax.tree import (
+    MAX_LINE_CHARS,
+    comment_at,
+    is_code,
+    is_inside_string,
+    parse,
+    parse_afresh,
+)
 from intarsia_research.holes.cut_holes import (
     CODE,
     COMMENT,

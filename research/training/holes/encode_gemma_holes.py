@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.infill.holes.hole import given_start
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 from intarsia_research.training.draw_holes import TrainingHole
 from intarsia_research.training.packed_holes import HoleIds
 

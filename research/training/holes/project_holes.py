@@ -14,11 +14,10 @@ from itertools import groupby, islice
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_fill
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import line_at
+from intarsia.infill.syntax.text import line_at
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.corpus.corpus_file import CorpusFile
 from intarsia_research.holes.cut_holes import cut_holes

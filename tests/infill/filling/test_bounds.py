@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.validate_request import bounded, require_common_fields
 from intarsia.engine.ipc.messages import ContextChunk, Fill, ProjectContext
-from intarsia.infill.filling.fill_in_order import MAX_DRAFT_CHARS
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_fill, to_project_context
+from intarsia.infill.filling.fill_places import MAX_DRAFT_CHARS
+from intarsia.infill.filling.plan import (
+    FillOptions,
+    FillPlan,
+    plan_at_cursor,
+    plan_fill,
+    to_project_context,
+)
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 

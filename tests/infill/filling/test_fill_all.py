@@ -5,15 +5,16 @@ from scripted_engine import ScriptedEngine, by_prefix
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.filling.fill_all import FillProgress, fill_all
-from intarsia.infill.filling.fill_in_order import (
+from intarsia.infill.filling.fill_places import (
     MAX_DRAFT_CHARS,
+    FillProgress,
+    fill_all,
     fill_in_order,
     fill_selection,
     rewrite_selection,
 )
-from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, Selection
+from intarsia.infill.filling.plan import FillContext, FillOptions
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.replacement import Replacement, with_replaced

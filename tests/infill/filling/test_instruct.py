@@ -11,8 +11,8 @@ from intarsia.infill.filling.instruct import (
     code_of,
     instruct_selection,
 )
-from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace, Selection
+from intarsia.infill.filling.plan import FillContext, FillOptions
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 

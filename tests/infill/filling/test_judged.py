@@ -16,8 +16,7 @@ from intarsia.infill.filling.judged import (
     judge,
     may_hide,
 )
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion

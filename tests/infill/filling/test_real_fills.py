@@ -6,8 +6,8 @@ import pytest
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_all import fill_all
-from intarsia.infill.filling.options import FillContext, FillOptions
+from intarsia.infill.filling.fill_places import fill_all
+from intarsia.infill.filling.plan import FillContext, FillOptions
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
 

@@ -1,4 +1,4 @@
-"""The holes of a file, drawn in placeholders.toml, and the hole at a cursor."""
+"""The holes of a file, drawn in placeholders.toml, at a cursor, and for documentation."""
 
 import tomllib
 from itertools import pairwise
@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked_text import read_marked
 
-from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub
+from intarsia.infill.canvas import Budget, build_canvas
+from intarsia.infill.holes.find_holes import find_holes, holes_within, is_stub, undocumented
 from intarsia.infill.holes.hole import (
     Hole,
+    MarkedHole,
     OpenHole,
     check_disjoint,
     find_hole,
@@ -25,7 +26,7 @@ from intarsia.infill.holes.hole import (
 from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import MAX_CHARS
-from intarsia.infill.syntax.parse import MAX_LINE_CHARS
+from intarsia.infill.syntax.tree import MAX_LINE_CHARS
 
 PYTHON = language_for_id("python")
 RUST = language_for_id("rust")
@@ -286,3 +287,60 @@ def test_a_binary_text_and_a_huge_line_get_a_reason():
 def test_the_fill_begins_at_the_half_word_and_the_mark_before_it(source, given):
     marked = read_marked(source)
     assert marked.text[given_start(marked.text, marked.start) : marked.start] == given
+
+
+def place(drawing: str, language: str) -> str:
+    """Return the text with the place as ``◌``, or the reason; ``‸`` is the cursor."""
+    cursor, text = drawing.index("‸"), drawing.replace("‸", "")
+    found = undocumented(text, cursor, cursor, language_for_id(language))
+    if not isinstance(found, MarkedHole):
+        return found.reason
+    return f"{text[: found.start]}{found.before}◌{found.after}{text[found.end :]}"
+
+
+@pytest.mark.parametrize(
+    ("language", "drawing", "expected"),
+    [
+        ("python", "def f(a):\n    # why\n    retur‸n a\n", None),
+        ("python", "class A:\r\n\tdef f(a):\r\n\t\treturn a‸\r\n", '\t\t"""◌"""\r\n\t\treturn a'),
+        (
+            "python",
+            "def f():\n    def g():\n        pass\n    re‸turn g\n",
+            '\n    """◌"""\n    def g',
+        ),
+        ("python", "@x\ndef f(‸a):\n    pass\n", '(a):\n    """◌"""\n    pass'),
+        ("go", "package a\n\nfunc Add(a int) int {\n\treturn ‸a\n}\n", "\n// Add ◌\nfunc Add"),
+        ("rust", "#[inline]\nfn a() -> u8 {\n    ‸1\n}\n", "/// ◌\n#[inline]\nfn"),
+        (
+            "java",
+            "class A {\n  @Override\n  int a() {\n    return ‸1;\n  }\n}\n",
+            "  /** ◌ */\n  @Ov",
+        ),
+        ("typescript", "export function a(b: B) {\n  return ‸b;\n}\n", "/** ◌ */\nexport function"),
+        ("c", "\n\nint add(int a) {\n  return ‸a;\n}\n", "\n\n/** ◌ */\nint add"),
+        (
+            "csharp",
+            "class A {\n  int B() {\n    return ‸1;\n  }\n}\n",
+            "  /// <summary>◌</summary>\n",
+        ),
+    ],
+)
+def test_it_is_where_the_language_has_it(language: str, drawing: str, expected: str | None) -> None:
+    assert (expected or '    """◌"""\n    return a') in place(drawing, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "drawing", "reason"),
+    [
+        ("python", "def f():\n    r'''Kn‸own.'''\n", "has a docstring already"),
+        ("python", "def f(): retur‸n 1\n", "break the line"),
+        ("python", "x = 1‸\n\n\ndef f():\n    pass\n", "no function here"),
+        ("python", "‸", "no function here"),
+        ("rust", "/// Known.\nfn a() -> u8 {\n    ‸1\n}\n", "comment above"),
+        ("java", "class A {\n  /** Known. */\n  int a() { return ‸1; }\n}\n", "comment above"),
+        ("markdown", "# f‸\n", "not known here"),
+        ("plaintext", "f‸\n", "not known here"),
+    ],
+)
+def test_where_it_may_not_be_written(language: str, drawing: str, reason: str) -> None:
+    assert reason in place(drawing, language)

@@ -13,8 +13,7 @@ from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.unbound import MAX_CHARS, unbound_names
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.replacement import with_replaced
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import num_errors, parse_afresh
 
 CASES = tomllib.loads((Path(__file__).parent / "add_imports.toml").read_text(encoding="utf-8"))[
     "case"

@@ -3,7 +3,7 @@
 import pytest
 from marked_text import read_marked
 
-from intarsia.infill.imports.lost_name import lost_name
+from intarsia.infill.imports.unbound import lost_name
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.replacement import Replacement
 

@@ -6,7 +6,7 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import MAX_CHARS, ImportBinding, ImportForm, is_plain
 from intarsia.infill.imports.import_lines import adds_one_import
 from intarsia.infill.languages import all_languages, language_for_id
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import parse_afresh
 
 LANGUAGE_IDS = [it.id for it in all_languages() if it.imports]
 ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")

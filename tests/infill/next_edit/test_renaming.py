@@ -20,7 +20,7 @@ from intarsia.infill.next_edit.settled_edit import (
     settled_edit,
 )
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.text import with_plain_newlines
 
 PYTHON = language_for_id("python")
 

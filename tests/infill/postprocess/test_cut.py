@@ -3,7 +3,7 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.filling.judged import align
 from intarsia.infill.postprocess.cut import (
     cut_at_hidden_character,
     cut_repetition,

@@ -5,13 +5,13 @@ from drawn_hole import drawn_hole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.canvas import Budget, build_canvas
+from intarsia.infill.filling.judged import align
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess import clean
-from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.postprocess.fit import balance_brackets, reject_broken
 from intarsia.infill.postprocess.line_ends import close_on_own_line, fix_indentation, keep_line_end
-from intarsia.infill.postprocess.parse_errors import balance_brackets, reject_broken
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 ADDED = 1.0

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from scripted_engine import filled_with
 
 from intarsia.engine.ipc.messages import Fill, Filled, ScoreTexts, TextScores
-from intarsia.infill.filling.options import FillOptions, OnStep
+from intarsia.infill.filling.plan import FillOptions, OnStep
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.repair.error_places import error_on_lines
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
-from intarsia.infill.repair.proposals_at import Found, find_proposals
+from intarsia.infill.repair.proposals import Found, find_proposals
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.infill.syntax.tree import num_errors, parse_afresh
 from intarsia.infill.text_change import TextRange
 
 

@@ -11,21 +11,19 @@ from marked_text import read_marked
 
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import PLAIN_TEXT, all_languages, language_for_id
-from intarsia.infill.syntax.nodes import (
-    comment_at,
-    edges_of_scopes,
-    is_code,
-    is_inside_string,
-    nodes_at,
-    num_errors,
-)
-from intarsia.infill.syntax.parse import (
+from intarsia.infill.syntax.tree import (
     LIMIT_S,
     LIMIT_S_PER_MEGABYTE,
     MAX_LINE_CHARS,
     MAX_PARSED_CHARS,
+    comment_at,
+    edges_of_scopes,
     is_beyond_grammar,
+    is_code,
+    is_inside_string,
     load_grammar,
+    nodes_at,
+    num_errors,
     parse,
     parse_bounded,
     parse_edited,

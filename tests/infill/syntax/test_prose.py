@@ -3,8 +3,7 @@
 import pytest
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.nodes import prose_at
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse, prose_at
 
 CASES: dict[str | None, list[tuple[str, str]]] = {
     None: [

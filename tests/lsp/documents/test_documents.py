@@ -13,7 +13,7 @@ from open_documents import at, changed
 from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse
 from intarsia.lsp.documents import positions
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.positions import changed_text, joined
@@ -185,7 +185,7 @@ async def test_planning_finds_a_long_text_parsed(monkeypatch: pytest.MonkeyPatch
     def parse_again(*_: object) -> None:
         raise AssertionError("it is parsed already")
 
-    monkeypatch.setattr("intarsia.infill.syntax.parse.parse_bounded", parse_again)
+    monkeypatch.setattr("intarsia.infill.syntax.tree.parse_bounded", parse_again)
     assert parse(LONG, PYTHON) is not None
 
 

@@ -11,7 +11,7 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.canvas.window import Window, budget_chars, window_of
+from intarsia.infill.canvas import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Snapshot

@@ -14,8 +14,7 @@ from open_documents import seen
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
 from intarsia.infill.calibration import IMPROBABLE, keep_probability
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion

@@ -7,7 +7,7 @@ from context_places import HOLE, ROOT, chosen, place_in, workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.canvas.window import budget_chars
+from intarsia.infill.canvas import budget_chars
 from intarsia.workspace.context.choose import READING_ORDER, choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkOptions, RecentEdit
 from intarsia.workspace.context.passage import KnownLines, known_lines, split_lines

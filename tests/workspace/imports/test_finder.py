@@ -13,7 +13,7 @@ from intarsia.infill.imports.binding import shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import language_for_path
 from intarsia.infill.replacement import with_replaced
-from intarsia.infill.syntax.lines import first_hidden
+from intarsia.infill.syntax.text import first_hidden
 from intarsia.workspace.imports.finder import ImportFinder
 
 CASES = tomllib.loads((Path(__file__).parent / "finder.toml").read_text(encoding="utf-8"))["case"]

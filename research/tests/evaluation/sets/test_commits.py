@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import FillOptions, FillPlan
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case

@@ -15,10 +15,9 @@ from sample_cases import case
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.syntax.lines import line_starts, splits_line_end
+from intarsia.infill.canvas import Budget
+from intarsia.infill.filling.plan import FillOptions, FillPlan
+from intarsia.infill.syntax.text import line_starts, splits_line_end
 from intarsia.lsp.documents.eligibility import options_of
 from intarsia.lsp.documents.positions import position_at
 from intarsia.lsp.settings import Settings

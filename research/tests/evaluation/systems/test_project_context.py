@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from sample_cases import case
 
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.filling.plan import FillOptions, FillPlan
 from intarsia.workspace.context import similar_passage
 from intarsia.workspace.context.chunk import ChunkOptions
 from intarsia_research.evaluation.case import Case

@@ -11,8 +11,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.read_request import RequestReader
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import plan_fill, to_project_context
+from intarsia.infill.filling.plan import FillOptions, plan_fill, to_project_context
 from intarsia.infill.holes.hole import given_start, hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.choose import choose_chunks

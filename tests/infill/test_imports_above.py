@@ -2,8 +2,7 @@
 
 import pytest
 
-from intarsia.infill.canvas.canvas import Budget, Canvas, build_canvas
-from intarsia.infill.canvas.window import Window, budget_chars
+from intarsia.infill.canvas import Budget, Canvas, Window, budget_chars, build_canvas
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 

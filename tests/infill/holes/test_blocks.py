@@ -1,9 +1,9 @@
 import pytest
 from marked_text import read_marked
 
+from intarsia.infill.holes.hole import opened_block
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.blocks import opened_block
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.tree import parse
 
 
 def check(language_id, source, columns):

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marked_text import read_marked
 
+from intarsia.infill.holes.hole import end_and_next_line
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.blocks import end_and_next_line
-from intarsia.infill.syntax.brackets import balance_of, opener_of
-from intarsia.infill.syntax.lines import (
+from intarsia.infill.syntax.text import (
+    balance_of,
     columns,
     first_hidden,
     indent_unit,
@@ -18,6 +18,7 @@ from intarsia.infill.syntax.lines import (
     newline_of,
     next_line_start,
     next_non_blank_line,
+    opener_of,
     replaced_range,
     splits_line_end,
     with_plain_newlines,
