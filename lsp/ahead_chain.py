@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import AheadReport
-from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents import Snapshot
 
 PAUSE_S = 0.3
 """After this time without a key or a request, longer than between two keys, a chain begins."""

@@ -1,18 +1,21 @@
-"""Decides where an automatic request gets no suggestion, and follows what becomes of those shown.
+"""Decides when an automatic request gets no suggestion, and follows what becomes of those shown.
 
 After three dismissals a line is silent until it has become another one, or the document is closed.
 After a change that is not typing (a deletion, undo, a paste, a formatter's edits) the changed lines
 are silent until the next typed character. Comments and strings are silent by the settings
-(``documents/eligibility.py``). An accepted text is looked for half a minute later: one that was
-taken back by then was unwanted.
+(``snapshots.py``). On battery, or where this computer is busy, suggestions are slower, or off. An
+accepted text is looked for half a minute later: one that was taken back by then was unwanted.
 """
 
 import asyncio
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Self
+from typing import Generic, Self, TypeVar
 
+import psutil
 from lsprotocol import types
 
 from intarsia.infill.holes.hole import is_word_character
@@ -27,13 +30,92 @@ from intarsia.infill.text_change import (
     kind_of,
     trimmed_change,
 )
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
-from intarsia.lsp.documents.eligibility import prose_silence
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import Document, DocumentChange, Documents, Snapshot
 from intarsia.lsp.ghost_text import RequestOutcome
-from intarsia.lsp.machine import Strain
-from intarsia.lsp.session import Session
+from intarsia.lsp.session import Feature, Session
+from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import prose_silence
 from intarsia.lsp.statistics import LanguageCounts, Recorder
+
+POWER_READ_EVERY_S, LOAD_READ_EVERY_S = 30.0, 10.0
+BUSY_PER_CORE = 3.0
+"""Programs that want a core, for each core. The engine alone wants one for each."""
+
+T = TypeVar("T")
+
+
+class LastKnown(Generic[T]):
+    """What the system tells, read again after some seconds."""
+
+    def __init__(
+        self, read: Callable[[], T], every_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read, self._every_s, self._clock = read, every_s, clock
+        self._known: tuple[T, float] | None = None  # and when it was read
+
+    def __call__(self) -> T:
+        now = self._clock()
+        if self._known is None or now - self._known[1] >= self._every_s:
+            self._known = self._read(), now
+        return self._known[0]
+
+
+def runs_on_battery() -> bool:
+    """Ask the system. A computer without a battery, or that does not tell, runs on mains."""
+    try:
+        battery = psutil.sensors_battery()
+    except (AttributeError, OSError, RuntimeError):  # AttributeError: not on this system
+        return False
+    return battery is not None and battery.power_plugged is False
+
+
+def load_per_core() -> float:
+    """Return the load average of the last minute for each core; 0 where the system tells none."""
+    try:
+        return psutil.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):
+        return 0.0
+
+
+SLOWNESS = 4
+"""How many times longer a key waits for the next one."""
+
+
+class Strain(Feature):
+    """What the settings say of a computer with this source of power and this load."""
+
+    def __init__(self, is_on_battery: Callable[[], bool], load: Callable[[], float]) -> None:
+        """``load`` returns how many programs want a core, for each core."""
+        self._is_on_battery = is_on_battery
+        self._load = load
+
+    @classmethod
+    def for_session(cls, _session: Session) -> Self:
+        return cls(
+            LastKnown(runs_on_battery, POWER_READ_EVERY_S),
+            LastKnown(load_per_core, LOAD_READ_EVERY_S),
+        )
+
+    def allows_idle_work(self, settings: Settings) -> bool:
+        """Whether the engine may work ahead of the user."""
+        setting = settings.fill_ahead
+        return setting == "always" or (setting == "onPower" and not self._is_on_battery())
+
+    def silence(self, settings: Settings) -> NoSuggestion | None:
+        """Return why nothing is suggested automatically now, None where something is."""
+        if settings.on_battery == "off" and self._is_on_battery():
+            return NoSuggestion(reason="the computer is on battery (onBattery)", kind="battery")
+        if settings.when_busy == "off" and self._load() > BUSY_PER_CORE:
+            return NoSuggestion(reason="the computer is busy (whenBusy)", kind="busy")
+        return None
+
+    def slowness(self, settings: Settings) -> int:
+        """Return how many times longer a key waits for the next one."""
+        is_slow = (settings.on_battery == "slower" and self._is_on_battery()) or (
+            settings.when_busy == "slower" and self._load() > BUSY_PER_CORE
+        )
+        return SLOWNESS if is_slow else 1
+
 
 _SILENT: Mapping[ChangeKind, str] = {
     "deleted": "text was just deleted here",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from intarsia.lsp.documents.folders import opened_folders
+from intarsia.lsp.documents import opened_folders
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
     DISMISSED,

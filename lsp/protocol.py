@@ -3,14 +3,19 @@
 pygls ends lines where Python does (form feeds, U+2028), but LSP does not: after an edit below such
 a character, pygls' text would differ from the client's. pygls also leaves requests unanswered that
 are out of order or have bad parameters; here every request is answered.
+
+Clients leave something out, or count from another number than LSP does. lsprotocol refuses such a
+message whole. So this adds what is clear all the same, and refuses what lsprotocol would take as a
+text though it is none.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from operator import methodcaller
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
+from cattrs import transform_error
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
@@ -20,12 +25,14 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from intarsia.lsp.documents.documents import DocumentChange
+from intarsia.lsp.documents import DocumentChange
 from intarsia.lsp.protocol_extensions import experimental_capabilities
 from intarsia.lsp.session import Session
-from intarsia.lsp.tolerance import TEXT_CHANGES, changed_uri, why_unreadable
 
 logger = logging.getLogger(__name__)
+
+TEXT_CHANGES = (types.TEXT_DOCUMENT_DID_CHANGE, types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+_INVOKED, _AUTOMATIC = 1, 2
 
 
 RunCommand: TypeAlias = Callable[[types.ExecuteCommandParams], Awaitable[Any]]
@@ -47,12 +54,13 @@ class IntarsiaProtocol(LanguageServerProtocol):
     _server: ServerWithSession  # type: ignore[assignment]
 
     is_ending = False  # the client has requested the shutdown
+    _counts_from_0 = False  # kinds of triggers, as drafts of LSP 3.18 did
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         method, params = data.get("method"), data.get("params")
         try:
             if "jsonrpc" in data and isinstance(method, str) and isinstance(params, dict):
-                self._server.session.tolerance.mend(method, params)
+                self._mend(method, params)
             return super().structure_message(data)
         except Exception as error:
             why = why_unreadable(error)
@@ -67,6 +75,28 @@ class IntarsiaProtocol(LanguageServerProtocol):
             ):  # its caller waits
                 future.set_exception(JsonRpcException("the client's answer cannot be read"))
             raise
+
+    def _mend(self, method: str, params: dict[str, Any]) -> None:
+        """Change parameters into LSP's. Raises JsonRpcInvalidParams."""
+        if method == types.TEXT_DOCUMENT_INLINE_COMPLETION:
+            self._mend_trigger(params.get("context") or {})
+        elif method in TEXT_CHANGES:
+            for document, changes in _text_changes(params):
+                if document.get("version") is None:
+                    known = self._server.session.documents.version_of(str(document.get("uri")))
+                    document["version"] = known
+                for change in changes:
+                    if change.get("range", "") is None:
+                        del change["range"]  # the whole text
+                    if not isinstance(change.get("text"), str):
+                        raise JsonRpcInvalidParams("contentChanges: a text is no string")
+
+    def _mend_trigger(self, context: dict[str, Any]) -> None:
+        kind = context.get("triggerKind")
+        if kind in (0, _AUTOMATIC):
+            self._counts_from_0 = kind == 0
+        if self._counts_from_0 and kind in (0, _INVOKED):
+            context["triggerKind"] = kind + 1
 
     def handle_message(self, message: Any) -> None:
         method = getattr(message, "method", None)
@@ -173,3 +203,29 @@ class IntarsiaProtocol(LanguageServerProtocol):
         """End what runs for documents that are closed or lost, and drop what is known of them."""
         for uri in uris:
             self._server.session.features.tell(methodcaller("closed", uri))
+
+
+def why_unreadable(error: BaseException) -> str:
+    """Return what is wrong with a message, with the names of its fields."""
+    if error.__cause__ is None:
+        return str(error)
+    return "; ".join(transform_error(error.__cause__)[:3])
+
+
+def changed_uri(params: Any) -> str | None:
+    """Return the document or notebook that an unreadable change is of, None if that is unclear."""
+    try:
+        uri = params.get("textDocument", params.get("notebookDocument"))["uri"]
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return uri if isinstance(uri, str) else None
+
+
+def _text_changes(params: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Yield the documents of a change, notebooks too, each with the changes of its text."""
+    if "textDocument" in params:
+        yield params["textDocument"], params["contentChanges"]
+    if "notebookDocument" in params:
+        yield params["notebookDocument"], []
+        for content in (params["change"].get("cells") or {}).get("textContent") or ():
+            yield content["document"], content["changes"]

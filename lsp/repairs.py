@@ -13,8 +13,8 @@ from lsprotocol import types
 
 from intarsia.infill.repair.find_repair import Repair
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import Document
+from intarsia.lsp.session import Feature
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from pygls.io_ import StdinAsyncReader, run_async
 from pygls.lsp.server import LanguageServer
 
 from intarsia.engine.ipc.printable import printable
-from intarsia.lsp.documents.positions import PositionEncoding
+from intarsia.lsp.positions import PositionEncoding
 from intarsia.lsp.protocol import IntarsiaProtocol, RunCommand
 from intarsia.lsp.session import Session
 

@@ -1,31 +1,104 @@
-"""What all features of the server share for one client, from ``initialize`` to ``shutdown``."""
+"""What all features of the server share for one client, from ``initialize`` to ``shutdown``.
+
+Each feature has its own state for one client, and is told what happens. Handlers ask the session
+for a feature by its class; the session knows none by name.
+"""
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.folders import Folder
-from intarsia.lsp.engine.connection import EngineConnection, EngineNotifier
-from intarsia.lsp.feature import Features
+from intarsia.lsp.documents import Document, DocumentChange, Documents, Folder, Snapshot
+from intarsia.lsp.engine_connection import EngineConnection, EngineNotifier
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
 from intarsia.lsp.status import StatusReporter
-from intarsia.lsp.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from intarsia.engine.ipc.launch import LaunchOptions
+    from intarsia.lsp.ghost_text import RequestOutcome
+
+
+logger = logging.getLogger(__name__)
+
+
+class Feature:
+    """What is called of each feature that is in use; here, nothing happens."""
+
+    @classmethod
+    def for_session(cls, session: "Session") -> Self:
+        """Return a new one for this client."""
+        return cls()
+
+    def changed(self, change: DocumentChange) -> None:
+        """Follow a change of a document."""
+
+    def cells_changed(self) -> None:
+        """Cells of a notebook were added, moved or removed: their texts stand elsewhere now."""
+
+    def answered(self, snapshot: Snapshot, outcome: "RequestOutcome") -> None:
+        """Follow the answer to a request for suggestions at a cursor."""
+
+    def closed(self, uri: str) -> None:
+        """Drop what is known of a document: it is closed, or its text is lost."""
+
+    def configured(self, uris: Collection[str] | None) -> None:
+        """Drop what was made for these documents: they have other settings. None: for all."""
+
+    async def close(self) -> None:
+        """End all work: the client is gone."""
+
+
+F = TypeVar("F", bound=Feature)
+
+
+class Features:
+    """Those of one client that were used."""
+
+    def __init__(self, session: "Session") -> None:
+        self.listening: Callable[[], Collection[type[Feature]]] = lambda: ()  # before they are used
+        self._session = session
+        self._used: dict[type[Feature], Feature] = {}
+
+    def of(self, kind: type[F]) -> F:
+        """Return the feature of this kind, which the first call makes."""
+        if kind not in self._used:
+            self._used[kind] = kind.for_session(self._session)  # after those that it needs itself
+        found = self._used[kind]
+        assert isinstance(found, kind)
+        return found
+
+    def tell(self, tell: Callable[[Feature], None]) -> None:
+        """Tell each feature that was used of something."""
+        for feature in list(self._used.values()):
+            try:
+                tell(feature)
+            except Exception:  # no change of a text may fail by what follows it
+                logger.exception("%s does not follow", type(feature).__name__)
+
+    def tell_all(self, tell: Callable[[Feature], None]) -> None:
+        """Tell those too that listen before they are used."""
+        for kind in self.listening():
+            self.of(kind)
+        self.tell(tell)
+
+    async def close(self) -> None:
+        """End their work, the newest first."""
+        for feature in reversed(list(self._used.values())):
+            try:
+                await feature.close()
+            except Exception:  # the others are closed all the same
+                logger.exception("%s does not close", type(feature).__name__)
+
 
 CLOSE_S = 10.0
 """The longest wait for what is left to write and to end."""
-
-logger = logging.getLogger(__name__)
 
 
 class Session:
@@ -35,7 +108,6 @@ class Session:
         self.in_force = SettingsInForce()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
-        self.tolerance = Tolerance(self.documents.version_of)
         self.notify = server.protocol.notify
         self.request = server.protocol.send_request_async
         self.status = StatusReporter(self.notify)

@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 
 from intarsia.engine.ipc.plain_json import as_meant
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.folders import Folder, settings_folder_of
+from intarsia.lsp.documents import Document, Folder, settings_folder_of
 from intarsia.lsp.settings import FOLDER_OPTIONS, LANGUAGE_OPTIONS, OPTIONS, Settings
 
 logger = logging.getLogger(__name__)

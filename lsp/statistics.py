@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from intarsia.engine.ipc.ownership import data_folder
 from intarsia.infill.languages import language_for_id
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.session import Feature
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 
 if TYPE_CHECKING:  # `intarsia status` needs no protocol

@@ -18,7 +18,7 @@ from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress,
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia.infill.syntax.text import first_hidden, newline_of
-from intarsia.lsp.documents.documents import Documents, Snapshot
+from intarsia.lsp.documents import Documents, Snapshot
 from intarsia.lsp.protocol_extensions import DRAFT, STATUS
 
 ShownOf: TypeAlias = Callable[[Step], Step | None]

@@ -18,11 +18,10 @@ from typing import Any, Self
 from intarsia.engine.ipc.messages import AheadReport
 from intarsia.infill.canvas import Window
 from intarsia.lsp.ahead_chain import AheadChain
-from intarsia.lsp.documents.documents import DocumentChange, Snapshot
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import DocumentChange, Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
-from intarsia.lsp.machine import Strain
-from intarsia.lsp.session import Session
+from intarsia.lsp.manners import Strain
+from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.status import Drafts
 
 MAX_WINDOWS = 8

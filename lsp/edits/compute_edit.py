@@ -27,16 +27,20 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement, inserted_ranges, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.eligibility import fence_ineligibility, options_of
-from intarsia.lsp.documents.folders import disk_path
+from intarsia.lsp.documents import Document, disk_path
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
-from intarsia.lsp.params import EditArguments
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import needed_imports
+from intarsia.lsp.protocol_extensions import EditArguments
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of
+from intarsia.lsp.snapshots import (
+    fence_ineligibility,
+    options_of,
+    parse_if_long,
+    read_text,
+    refusal_of,
+)
 
 INSTRUCT_MS = 120_000
 

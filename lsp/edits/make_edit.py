@@ -20,7 +20,7 @@ from pygls.progress import Progress
 from intarsia.infill.filling.fill_places import FillProgress
 from intarsia.lsp.edits.compute_edit import ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
-from intarsia.lsp.params import EditArguments
+from intarsia.lsp.protocol_extensions import EditArguments
 from intarsia.lsp.server import IntarsiaServer
 
 logger = logging.getLogger(__name__)

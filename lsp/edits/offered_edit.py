@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile, Replacement
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents import Document, Documents
 from intarsia.lsp.edits.workspace_edit import EditShape, shape_for, text_edit, workspace_edit
 from intarsia.lsp.next_edits.messages import range_of
 from intarsia.lsp.next_edits.open_offers import OpenOffer

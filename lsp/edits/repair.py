@@ -14,15 +14,13 @@ from intarsia.infill.filling.plan import AskEngine, FindProject, OnStep, Planned
 from intarsia.infill.repair.find_repair import Asking, Repair, description_of, find_repair
 from intarsia.infill.repair.proposals import find_proposals
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.eligibility import options_of
+from intarsia.lsp.documents import Document
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
-from intarsia.lsp.params import edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS
+from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, edit_arguments
 from intarsia.lsp.repairs import ErrorRange
 from intarsia.lsp.session import Session
-from intarsia.lsp.snapshots import refusal_of
+from intarsia.lsp.snapshots import options_of, refusal_of
 
 LIMIT_S = 15.0
 """After this time there is no repair, with a reason."""

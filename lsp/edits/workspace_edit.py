@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.replacement import Replacement
-from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents import Document
 from intarsia.lsp.server import IntarsiaServer
 
 ANNOTATION = "intarsia"

@@ -10,10 +10,10 @@ from intarsia.infill.next_edit.difference import difference
 from intarsia.infill.next_edit.offer import Level
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.syntax.text import replaced_range
-from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.watched import Elsewhere
-from intarsia.lsp.params import DocumentId
+from intarsia.lsp.protocol_extensions import DocumentId
 
 How: TypeAlias = Literal["accepted", "dismissed"]
 

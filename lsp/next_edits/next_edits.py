@@ -36,9 +36,7 @@ from intarsia.infill.next_edit.renaming import (
 from intarsia.infill.next_edit.settled_edit import MAX_TEXT_CHARS, Hunk, LineRange, settled_edit
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, DocumentChange, Snapshot
-from intarsia.lsp.documents.folders import settings_folder_of
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import Document, DocumentChange, Snapshot, settings_folder_of
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.next_edits.messages import offered_edits, range_of
 from intarsia.lsp.next_edits.open_offers import OpenOffer
@@ -55,7 +53,7 @@ from intarsia.lsp.next_edits.watched import (
 )
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import NEXT_EDITS
-from intarsia.lsp.session import Session
+from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of
 from intarsia.lsp.status import NextEditCounts
 from intarsia.lsp.suggestions import Suggestions, Windows

@@ -13,8 +13,8 @@ from intarsia.infill.next_edit.settled_edit import Hunk, LineRange, settled_edit
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import replaced_range
 from intarsia.infill.syntax.tree import num_errors, parse
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.documents import Document
+from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.next_edits.open_offers import OpenOffers
 
 _MAX_REMEMBERED = 100

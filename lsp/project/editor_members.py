@@ -16,12 +16,10 @@ from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.tree import parse, prose_at
-from intarsia.lsp.documents.documents import Snapshot
-from intarsia.lsp.feature import Feature
-from intarsia.lsp.params import AtPosition, DocumentId, Position, read_own
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.protocol_extensions import MEMBERS
-from intarsia.lsp.session import Session
+from intarsia.lsp.protocol_extensions import MEMBERS, AtPosition, DocumentId, Position, read_own
+from intarsia.lsp.session import Feature, Session
 
 DEADLINE_S = 0.1
 """From the question on; the pause before a suggestion is part of it."""

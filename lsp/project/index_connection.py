@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.infill.replacement import ChangedFile
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.feature import Feature
-from intarsia.lsp.session import Session
+from intarsia.lsp.documents import Document
+from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings, as_posix

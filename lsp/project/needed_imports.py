@@ -13,7 +13,7 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
-from intarsia.lsp.documents.documents import Document, Snapshot
+from intarsia.lsp.documents import Document, Snapshot
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND

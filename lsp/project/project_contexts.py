@@ -21,14 +21,12 @@ from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.text import replaced_range
 from intarsia.infill.syntax.tree import parse, prose_at
-from intarsia.lsp.documents.documents import Document, DocumentChange, Documents, Snapshot
-from intarsia.lsp.documents.eligibility import ineligibility
-from intarsia.lsp.documents.folders import disk_path
-from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import Document, DocumentChange, Documents, Snapshot, disk_path
+from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.session import Session
+from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import ineligibility
 from intarsia.workspace.context.chunk import Chunk, Place, RecentEdit, context_budget
 from intarsia.workspace.context.neighbourhood import receiver_at
 

@@ -20,18 +20,24 @@ from intarsia.infill.holes.find_holes import holes_within
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.repair.error_places import error_on_lines
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents import Document
 from intarsia.lsp.edits.compute_edit import holes_of
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.edits.offered_edit import next_edit_actions, rename_action
 from intarsia.lsp.edits.repair import compute_repair, repair_action
-from intarsia.lsp.machine import Strain
+from intarsia.lsp.manners import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
-from intarsia.lsp.params import EditArguments, edit_arguments
 from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
+from intarsia.lsp.protocol_extensions import (
+    EDIT_COMMAND,
+    EDIT_KINDS,
+    NEXT_EDIT_KIND,
+    EditArguments,
+    EditKind,
+    edit_arguments,
+)
 from intarsia.lsp.repairs import REST_S, ErrorRange, Repairs, reported_error
-from intarsia.lsp.requests.plan import plan_ahead, request_for
+from intarsia.lsp.requests.suggest import plan_ahead, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of, snapshot_of

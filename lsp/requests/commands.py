@@ -22,9 +22,9 @@ from intarsia.lsp.edits.workspace_edit import (
     text_edit,
     workspace_edit,
 )
-from intarsia.lsp.params import AtPosition, EditArguments, read_argument
 from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
-from intarsia.lsp.requests.plan import plan_ahead
+from intarsia.lsp.protocol_extensions import AtPosition, EditArguments, read_argument
+from intarsia.lsp.requests.suggest import plan_ahead
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.snapshots import parse_if_long, seen
 from intarsia.lsp.suggestions import Suggestions

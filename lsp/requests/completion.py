@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.edits.workspace_edit import text_edit
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from intarsia.lsp.documents.folders import Folder
+from intarsia.lsp.documents import Folder
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 

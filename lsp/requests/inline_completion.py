@@ -8,12 +8,12 @@ import msgspec
 from lsprotocol import types
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, sure_start
-from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
-from intarsia.lsp.params import AtPosition, read_own
 from intarsia.lsp.project.needed_imports import imports_command
+from intarsia.lsp.protocol_extensions import AtPosition, read_own
 from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session

@@ -19,23 +19,21 @@ from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import line_end
 from intarsia.lsp.ahead_chain import PAUSE_S
-from intarsia.lsp.documents.documents import Snapshot
-from intarsia.lsp.documents.eligibility import prose_silence
-from intarsia.lsp.feature import Feature
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
-from intarsia.lsp.machine import Strain
+from intarsia.lsp.manners import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.editor_members import member_names
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
-from intarsia.lsp.requests.plan import (
+from intarsia.lsp.requests.suggest import (
     first_plan,
     plan_ahead,
     plan_whole,
     read_ghost_text,
     request_for,
 )
-from intarsia.lsp.session import Session
-from intarsia.lsp.snapshots import parse_if_long, read_text
+from intarsia.lsp.session import Feature, Session
+from intarsia.lsp.snapshots import parse_if_long, prose_silence, read_text
 from intarsia.lsp.suggestions import CachedSuggestions, Suggestions
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.next_edit.offer import LEVELS
-from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents import Document
 from intarsia.lsp.edits.offered_edit import offered_workspace_edit, rename_edit
 from intarsia.lsp.edits.workspace_edit import apply_edit, shape_for
 from intarsia.lsp.next_edits.messages import (
@@ -24,7 +24,7 @@ from intarsia.lsp.next_edits.messages import (
 )
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.params import read_argument, read_own
+from intarsia.lsp.protocol_extensions import read_argument, read_own
 from intarsia.lsp.server import IntarsiaServer
 
 LONGEST_WAIT_S = 15.0

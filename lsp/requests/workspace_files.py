@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.languages import all_languages
-from intarsia.lsp.documents.folders import disk_path
+from intarsia.lsp.documents import disk_path
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings_in_force import LONGEST_WAIT_S

@@ -27,7 +27,7 @@ HANDLER = "lsp/requests/inline_completion.py", "inline_completion"
 WIRE = "engine/ipc/connection.py", "Connection.ask"
 ASKED = {
     "settings resolved": ("lsp/settings_in_force.py", "SettingsInForce._find"),
-    "eligibility asked": ("lsp/documents/eligibility.py", "ineligibility"),
+    "eligibility asked": ("lsp/snapshots.py", "ineligibility"),
     "holes found": ("infill/holes/hole.py", "find_hole"),
 }
 TARGETS = {"files": 35, "moves between files": 120, "frames from handler to wire": 7}

@@ -13,8 +13,8 @@ from typing import Any
 
 from pygls.io_ import run_async
 
-from intarsia.lsp.documents.positions import PositionEncoding
 from intarsia.lsp.method_table import build_server
+from intarsia.lsp.positions import PositionEncoding
 from intarsia.lsp.server import BoundedInput, IntarsiaServer
 
 OPTIONS = {"enabled": False, "preload": False, "nextEdit": "off", "statistics": False}

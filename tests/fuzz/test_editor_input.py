@@ -15,7 +15,7 @@ from reference_text import ENCODINGS, slow_offset, slow_position, slowly_changed
 from strategies import CHARACTERS, as_sent, changes, joined, json_values, positions, texts
 
 from intarsia.infill.syntax.text import line_starts
-from intarsia.lsp.documents.positions import PositionEncoding, offset_at, position_at
+from intarsia.lsp.positions import PositionEncoding, offset_at, position_at
 from intarsia.lsp.settings import FOLDER_OPTIONS, OPTIONS, Settings
 from intarsia.lsp.settings_in_force import (
     resolve_folder_settings,

@@ -11,8 +11,7 @@ from open_documents import taken
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.folders import Folder, disk_path, folder_of, opened_folders
+from intarsia.lsp.documents import Document, Folder, disk_path, folder_of, opened_folders
 from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion

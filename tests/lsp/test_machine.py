@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from intarsia.lsp.machine import SLOWNESS, LastKnown, Strain, runs_on_battery
+from intarsia.lsp.manners import SLOWNESS, LastKnown, Strain, runs_on_battery
 from intarsia.lsp.settings import Settings, UnderStrain
 
 

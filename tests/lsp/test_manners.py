@@ -10,7 +10,7 @@ from open_documents import URI, at, changed
 
 from intarsia.infill.syntax.text import replaced_range
 from intarsia.infill.text_change import TextChange, TextRange
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents import Document, Documents
 from intarsia.lsp.manners import MAX_ACCEPTED, KeptTexts, Watched, change_between
 
 TABLE = "a = old\nb = old\n\nc = old\n"

@@ -36,7 +36,7 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("intarsia.lsp.requests.plan.plan_at_cursor", fail)
+    monkeypatch.setattr("intarsia.lsp.requests.suggest.plan_at_cursor", fail)
     session = IntarsiaServer().session
     snapshot = seen("y = |")
     monkeypatch.setattr(session.documents, "current", lambda uri: snapshot.document)

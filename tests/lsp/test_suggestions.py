@@ -12,7 +12,7 @@ from open_documents import seen
 from intarsia.infill.filling.plan import inserted_at_cursor
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 from intarsia.lsp.ahead_chain import AheadChain
-from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.suggestions import CachedSuggestions, Debounce, SuggestionCache
 

@@ -16,7 +16,7 @@ from intarsia.engine.ipc.messages import NextEdits as Answer
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents import Document, Documents
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.project.project_contexts import ProjectContexts

@@ -4,7 +4,7 @@ from lsprotocol import types
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.text import line_starts
-from intarsia.lsp.documents.documents import Document, Snapshot
+from intarsia.lsp.documents import Document, Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import snapshot_of

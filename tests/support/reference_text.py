@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from intarsia.lsp.documents.positions import PositionEncoding
+from intarsia.lsp.positions import PositionEncoding
 
 ENCODINGS: Sequence[PositionEncoding] = ("utf-8", "utf-16", "utf-32")
 

@@ -31,7 +31,7 @@ from intarsia.infill.suggestion import ConfidentToken
 from intarsia.infill.syntax.embedded_code import code_at, code_of_language
 from intarsia.infill.syntax.text import line_starts
 from intarsia.infill.syntax.tree import num_errors, parse
-from intarsia.lsp.documents.positions import offset_at, position_at
+from intarsia.lsp.positions import offset_at, position_at
 from intarsia.workspace.context.chunk import Place, in_own_language
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.files.source_text import is_generated_text, is_minified

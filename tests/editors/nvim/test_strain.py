@@ -4,7 +4,7 @@ import time
 
 from headless_nvim import GHOST_TEXT
 
-from intarsia.lsp.machine import SLOWNESS
+from intarsia.lsp.manners import SLOWNESS
 
 RULES = {"text": "1", "rules": [("a +", "2")], "on_battery": True}
 PAUSE_MS = 200

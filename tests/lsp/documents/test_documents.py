@@ -14,9 +14,9 @@ from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.tree import parse
-from intarsia.lsp.documents import positions
-from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.positions import changed_text, joined
+from intarsia.lsp import positions
+from intarsia.lsp.documents import Document, Documents
+from intarsia.lsp.positions import changed_text, joined
 from intarsia.lsp.requests.code_action import code_action
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.snapshots import MAX_CHARS_ON_LOOP, parse_if_long, read_text
@@ -151,7 +151,7 @@ def test_lines_are_indexed_once_for_all_changes(monkeypatch: pytest.MonkeyPatch)
         indexed.append(text)
         return [0]
 
-    monkeypatch.setattr("intarsia.lsp.documents.documents.line_starts", line_starts)
+    monkeypatch.setattr("intarsia.lsp.documents.line_starts", line_starts)
     identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=2)
     params = types.DidChangeTextDocumentParams(identifier, replace_all(2_000, "from the end"))
     documents.change(params)

@@ -10,11 +10,11 @@ from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.requests.code_action import prefetch
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import ineligibility
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 from lsprotocol import types
 from open_documents import taken
 
-from intarsia.lsp.documents.documents import MAX_CHARS_AROUND, Documents, Snapshot, TextAround
-from intarsia.lsp.documents.eligibility import ineligibility
+from intarsia.lsp.documents import MAX_CHARS_AROUND, Documents, Snapshot, TextAround
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.snapshots import ineligibility
 
 NOTEBOOK = "file:///work/analysis.ipynb"
 CODE, MARKUP = types.NotebookCellKind.Code, types.NotebookCellKind.Markup

@@ -16,8 +16,8 @@ from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.replacement import with_replaced
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
-from intarsia.lsp.params import EditArguments
-from intarsia.lsp.requests.plan import plan_suggestion, request_for
+from intarsia.lsp.protocol_extensions import EditArguments
+from intarsia.lsp.requests.suggest import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions import Suggestions

@@ -16,7 +16,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.server import IntarsiaServer
 
 PATIENT = {"deadlineMs": 60_000}

@@ -10,8 +10,7 @@ from open_documents import changed
 from scripted_next_edits import BOLD, NOT_SHOWN, SURE, rule
 
 from intarsia.infill.next_edit.offer import Level
-from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.folders import Folder
+from intarsia.lsp.documents import Document, Folder
 from intarsia.lsp.next_edits import next_edits
 from intarsia.lsp.settings import Settings
 

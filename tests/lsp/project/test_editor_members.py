@@ -14,7 +14,7 @@ from engine_watch import until
 from extended_client import told_page
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.project import editor_members
 from intarsia.lsp.protocol_extensions import MEMBERS
 

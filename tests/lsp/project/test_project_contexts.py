@@ -19,8 +19,8 @@ from short_pauses import PAUSE_S
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Fill, ProjectContext
-from intarsia.lsp.documents.documents import Snapshot
-from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.documents import Snapshot
+from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project import project_contexts
 from intarsia.lsp.project.index_connection import IndexConnection

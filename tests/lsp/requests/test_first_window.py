@@ -14,10 +14,10 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.documents import Snapshot
-from intarsia.lsp.requests import plan as plan_module
+from intarsia.lsp.documents import Snapshot
+from intarsia.lsp.requests import suggest as suggest_module
 from intarsia.lsp.requests.code_action import prefetch
-from intarsia.lsp.requests.plan import (
+from intarsia.lsp.requests.suggest import (
     FIRST_BUDGET,
     is_first,
     plan_suggestion,
@@ -185,8 +185,8 @@ def test_going_back_after_a_jump_reads_next_to_nothing(narrow, filler):
 def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
     narrow, filler, toy, line, monkeypatch
 ):
-    monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
-    monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
+    monkeypatch.setitem(suggest_module.FIRST_BUDGET, "prefix_tokens", 20)
+    monkeypatch.setitem(suggest_module.FIRST_BUDGET, "suffix_tokens", 6)
     narrow.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])
     whole = plan_whole(narrow.feature(Suggestions), hole_at(narrow, 60))
     assert isinstance(whole, FillPlan)

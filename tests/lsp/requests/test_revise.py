@@ -12,7 +12,7 @@ from rule_engine import rule_engine_launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
-from intarsia.lsp.documents.documents import Snapshot
+from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import DRAFT, Extensions
 from intarsia.lsp.requests.look_ahead import LookAhead

@@ -20,7 +20,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.requests.look_ahead import is_better
-from intarsia.lsp.requests.plan import ShownDraft
+from intarsia.lsp.requests.suggest import ShownDraft
 
 TEXT, UNSURE = "alpha, beta", ["beta"]
 """The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.3."""

@@ -8,7 +8,7 @@ from engine_watch import until
 from lsprotocol import types
 
 from intarsia.lsp import settings_in_force
-from intarsia.lsp.documents.folders import Folder
+from intarsia.lsp.documents import Folder
 from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests import workspace_files

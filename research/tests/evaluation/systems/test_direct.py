@@ -18,10 +18,10 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.canvas import Budget
 from intarsia.infill.filling.plan import FillOptions, FillPlan
 from intarsia.infill.syntax.text import line_starts, splits_line_end
-from intarsia.lsp.documents.eligibility import options_of
-from intarsia.lsp.documents.positions import position_at
+from intarsia.lsp.positions import position_at
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.settings_in_force import resolve_settings
+from intarsia.lsp.snapshots import options_of
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.answer import MAX_IN_A_ROW
 from intarsia_research.evaluation.server_process import serving

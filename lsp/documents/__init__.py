@@ -1,1 +1,0 @@
-"""Open documents as frozen values, and by which settings they get suggestions."""
