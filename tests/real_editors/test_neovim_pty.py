@@ -17,12 +17,6 @@ pytestmark = [
 PATIENT = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
 SERVER = [str(Path(sys.executable).with_name("intarsia")), "serve"]
 SUM = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
-LOOP = (
-    "def fizz_buzz(count):\n"
-    '    """Return "fizz", "buzz", "fizzbuzz" or the number itself, for 1 to count."""\n'
-    "    words = []\n"
-    "    for number in range(1, count + 1):\n\n"
-)
 WORDS = (
     "def word_counts(text):\n"
     '    """Return how often each word is in the text, in small letters, without stops."""\n'
@@ -68,33 +62,6 @@ def test_ghost_text_stands_behind_the_cursor_in_its_own_colour_and_is_accepted(
     terminal.keys("\x1bl")
     terminal.nvim.holds(SUM.replace("\n", "|").rstrip("|") + " left + right")
     terminal.until(lambda: "left + right" not in terminal.suggested())
-
-
-def test_a_block_stands_below_the_line_and_is_accepted_line_by_line(
-    open_terminal, real_engine_runtime
-):
-    terminal = open_terminal(real_engine_runtime, LOOP)
-    terminal.keys("GA")
-    first, *rest = terminal.ghost_text().split("\n")
-    assert rest
-    terminal.keys("\x1bj")
-    terminal.nvim.until(f"vim.api.nvim_get_current_line() == [[{first}]]")
-    terminal.until(lambda: terminal.suggested().split("\n")[0] == rest[0])
-    terminal.keys("\x1bj")
-    terminal.nvim.until(f"vim.api.nvim_get_current_line() == [[{rest[0]}]]")
-
-
-def test_next_goes_round_and_counts(open_terminal, real_engine_runtime):
-    terminal = open_terminal(real_engine_runtime, SUM)
-    terminal.keys("GA ")
-    first = terminal.ghost_text()
-    terminal.keys("\x1bn")
-    terminal.shows("(2/")
-    second = terminal.ghost_text()
-    assert second != first
-    terminal.keys("\x1bp")
-    terminal.shows("(1/")
-    terminal.suggests(first)
 
 
 def test_a_draft_is_seen_settling(open_terminal, real_engine_runtime):

@@ -70,8 +70,14 @@ local answers = {
       return { changes = { [params.textDocument.uri] = { { range = range, newText = "#" } } } }
     end
     local name, changes = name_at(params), {}
-    for uri in pairs(other_server.texts) do
+    for uri, text in pairs(other_server.texts) do
       changes[uri] = renamed(uri, params, name)
+      if how == "whole file" then -- as jedi does
+        local lines = vim.split(text, "\\n")
+        local last = { line = #lines, character = 0 }
+        local range = { start = { line = 0, character = 0 }, ["end"] = last }
+        changes[uri] = { { range = range, newText = (text:gsub(name, params.newName)) } }
+      end
     end
     return { changes = changes }
   end,
@@ -162,8 +168,9 @@ def expect_as_before(nvim: Neovim) -> None:
     stop(nvim)
 
 
-def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit) -> None:
-    nvim = typed(edit)
+@pytest.mark.parametrize("answer", ["rename", "whole file"])
+def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit, answer: str) -> None:
+    nvim = typed(edit, answer)
     assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
     nvim.keys("<M-g>")
     nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer == 1")

@@ -28,17 +28,6 @@ def test_nothing_right_after_a_deletion_until_something_is_typed(windows: Window
     window.expect_ghost_text("eft + right")
 
 
-def test_nothing_right_after_undo(windows: Windows) -> None:
-    window = windows.open(SUM)
-    window.type(" ")
-    window.expect_ghost_text(SHOWN)
-    window.press("Tab")
-    window.expect_ghost_text("")
-    window.press("Control+z")
-    window.expect_saved(SUM.replace("║", " "))
-    assert window.ghost_text_within(QUIET_MS) == ""
-
-
 def test_nothing_over_the_menu_of_completions_where_the_user_wants_nothing(windows):
     settings = {"editor.quickSuggestions": False, "intarsia.overMenu": False}
     window = windows.open(SUM.replace("║", " ║"), settings=settings)

@@ -99,7 +99,7 @@ def test_a_key_renames_in_all_files_and_one_undo_takes_it_back(windows: Windows)
     expect_file(other, OTHER)
 
 
-def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
+def test_it_is_the_first_choice_and_the_list_the_second(windows: Windows) -> None:
     window = typed(windows)
     window.press("Alt+]")
     window.expect_drawn("sizeF2 renames everywhere, 2 uses in 1 other file⇥")
@@ -107,16 +107,6 @@ def test_it_is_the_first_choice_before_the_list(windows: Windows) -> None:
     expect(window.page.locator(".quick-input-list .monaco-list-row.focused")).to_contain_text(
         "Rename area to size everywhere"
     )
-    window.press("Enter")
-    window.expect_saved(RENAMED)
-    expect_file(window.file.with_name("other.ts"), OTHER.replace("area", "size"))
-
-
-def test_the_list_is_the_second_choice(windows: Windows) -> None:
-    window = typed(windows)
-    window.press("Alt+]")
-    window.expect_drawn("sizeF2 renames everywhere, 2 uses in 1 other file⇥")
-    window.command("Intarsia: Apply All Next Edits")
     window.choose("Apply 2 next edits of this file")
     window.expect_drawn("F2 renames everywhere, 2 uses in 1 other filesizesize")
     window.press("Enter")
