@@ -9,11 +9,13 @@ import sys
 import psutil
 import pytest
 from editor_clients import SERVER as PRODUCT
+from editor_clients import ask_inline
 from engine_watch import until
-from faults.editor import BY_DIGEST, editor_on
+from faults.editor import BY_DIGEST, Editor, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
 from faults.wire import frame, initialize_frames, opened_frame, request_frame
+from lsprotocol import types
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and pipes")
 
@@ -123,3 +125,43 @@ async def test_an_editor_never_reads(ground: Ground) -> None:
     mute.stdin.close()
     await mute.communicate()
     assert mute.returncode == 1
+
+
+def send_change(editor: Editor, text: str, version: int) -> None:
+    """Send an insertion at the start of the document with this version."""
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    editor.client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(uri=editor.uri, version=version),
+            [types.TextDocumentContentChangePartial(start, text)],
+        )
+    )
+
+
+async def test_a_document_is_asked_about_after_it_was_closed(ground: Ground) -> None:
+    async with editor_on(ground, SERVER) as editor:
+        identifier = types.TextDocumentIdentifier(editor.uri)
+        for _ in range(2):
+            editor.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
+        send_change(editor, "x", 9)
+        assert await editor.ask() is None
+        await editor.told("not open")
+        editor.open("again = 1")
+        assert await editor.is_in_step()
+
+
+async def test_two_requests_have_one_id(ground: Ground) -> None:
+    """Both are answered: an editor that waits for one is not left waiting."""
+    async with editor_on(ground, SERVER) as editor:
+        editor.write("x = ")
+        end = editor.end()
+        params = ask_inline(editor.uri, end.line, end.character)
+        method = types.TEXT_DOCUMENT_INLINE_COMPLETION
+        send = editor.client.protocol.send_request_async
+        first = asyncio.ensure_future(send(method, params, msg_id="same"))
+        await asyncio.sleep(0)
+        second = asyncio.ensure_future(send(method, params, msg_id="same"))
+        await asyncio.wait([first, second], return_when=asyncio.FIRST_COMPLETED)
+        first.cancel()
+        second.cancel()
+        assert await editor.is_in_step()

@@ -1,6 +1,7 @@
 """Editor and engine are of different builds: an upgrade, a downgrade, two installations."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from engine_watch import until
 from faults.editor import BY_DIGEST, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import PATIENCE_S, Ground
+from faults.plain_server import PLAIN_SERVER
 from faults.skewed_engine import skewed_engine_command
+from faults.toy_engine import model_options, serve, written
 
 from intarsia.engine.ipc.launch import start_detached, stop_engine
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION
@@ -82,3 +85,50 @@ async def test_a_client_of_a_later_version_replaces_an_idle_engine(ground, sourc
         await until(lambda: not ground.processes("engine"), PATIENCE_S)
         assert await editor.is_in_step()
         assert (await ground.engine()).pid != pid
+
+
+async def test_it_is_replaced_by_another_model(ground, model, toy_models):
+    """What is loaded stays as it is; an engine that starts later loads the new one."""
+    async with editor_on(ground, PLAIN_SERVER, options=model_options(model)) as editor:
+        await serve(editor)
+        before, pid = await written(ground, model), (await ground.engine()).pid
+        shutil.move(model, ground.folder / "old")
+        shutil.copytree(toy_models / "two", model)
+        await serve(editor)
+        assert await written(ground, model) == before
+        assert (await ground.engine()).pid == pid
+        await stop_engine(ground.address, name="test")
+        await serve(editor)
+        assert await written(ground, model) != before
+
+
+async def test_it_is_removed(ground: Ground, model: Path) -> None:
+    """The loaded model fills on; without it the reason is told, until the folder is back."""
+    async with editor_on(ground, PLAIN_SERVER, options=model_options(model)) as editor:
+        await serve(editor)
+        before = await written(ground, model)
+        shutil.move(model, ground.folder / "old")
+        assert await written(ground, model) == before
+        await stop_engine(ground.address, name="test")
+        assert await editor.fill("total = ") is None
+        await editor.told(str(model))
+        shutil.move(ground.folder / "old", model)
+        await stop_engine(ground.address, name="test")
+        await serve(editor)
+        assert await written(ground, model) == before
+
+
+async def test_its_weights_are_cut_off_in_place(ground: Ground, model: Path) -> None:
+    """Whether the engine has its own copy or maps the file, it is well once the file is whole."""
+    async with editor_on(ground, PLAIN_SERVER, options=model_options(model)) as editor:
+        await serve(editor)
+        before = await written(ground, model)
+        weights = model / "model.safetensors"
+        whole = weights.read_bytes()
+        weights.write_bytes(whole[: len(whole) // 2])
+        for _ in range(2):
+            await editor.fill("total = ")  # it is answered, with a text or a reason
+        weights.write_bytes(whole)
+        await stop_engine(ground.address, name="test")
+        await serve(editor)
+        assert await written(ground, model) == before

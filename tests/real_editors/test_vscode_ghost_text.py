@@ -31,17 +31,6 @@ def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(windows, real_e
     window.expect_saved(SUM.replace("║", " left + right"))
 
 
-def test_escape_takes_it_away_and_leaves_the_document_alone(windows: Windows) -> None:
-    window = windows.open(SUM)
-    window.type(" ")
-    window.expect_ghost_text("left + right")
-    window.press("Escape")
-    window.expect_ghost_text("")
-    window.press("Tab")
-    window.expect_cursor(3, 13)
-    window.expect_saved(SUM.replace("║", "  "))
-
-
 def test_an_answer_later_than_the_editors_patience_is_shown_all_the_same(windows: Windows) -> None:
     no_menu = {"editor.wordBasedSuggestions": "off"}  # it would select "left", and be continued
     window = windows.open(
@@ -69,17 +58,6 @@ def test_line_ends_of_a_crlf_file_stay_what_they_are(windows: Windows) -> None:
     window.expect_saved(source.replace("║", "for" + shown.replace("\n", "\r\n")))
 
 
-def test_an_emoji_before_the_cursor_does_not_move_the_insertion(windows: Windows) -> None:
-    source = 'left, right = 1, 2\nprint("👍🏽 the sum:", left║)\n'
-    window = windows.open(source)
-    window.type(" +")
-    shown = window.ghost_text()
-    window.press("Tab")
-    window.expect_ghost_text("")
-    assert shown == " right"
-    window.expect_saved(source.replace("║", " + right"))
-
-
 def test_nothing_is_asked_while_inline_suggestions_are_off(windows, real_engine_runtime):
     window = windows.open(SUM, settings={"editor.inlineSuggest.enabled": False})
     fills = num_fills(real_engine_runtime)
@@ -101,37 +79,6 @@ def test_a_draft_is_drawn_first_and_gone_once_the_suggestion_is_there(windows: W
     assert window.history()[-1]["draft"] == ""
     window.press("Tab")
     window.expect_saved(LOOP.replace("║", f"\n        {shown}"))
-
-
-def test_no_draft_is_drawn_where_drafts_are_off(windows: Windows) -> None:
-    window = windows.open(LOOP, settings={"intarsia.drafts": False})
-    window.press("Enter")
-    assert "\n" in window.ghost_text()
-    assert [entry["draft"] for entry in window.history() if entry["draft"]] == []
-
-
-def test_accepting_word_by_word_keeps_the_rest(windows: Windows) -> None:
-    window = windows.open(SUM)
-    window.type(" ")
-    window.expect_ghost_text("left + right")
-    window.press("Control+ArrowRight")
-    window.expect_ghost_text(" + right")
-    window.expect_saved(SUM.replace("║", " left"))
-    window.press("Control+ArrowRight")
-    left = window.other_ghost_text(" + right")
-    assert left.endswith("right")
-    window.expect_saved(SUM.replace("║", " " + "left + right".removesuffix(left)))
-
-
-def test_accepting_a_line_keeps_the_lines_below(windows: Windows) -> None:
-    window = windows.open(LOOP)
-    window.press("Enter")
-    first, *rest = window.ghost_text().split("\n")
-    assert rest
-    window.press("Alt+End")
-    window.expect_cursor(6, 1)
-    window.expect_saved(LOOP.replace("║", f"\n        {first}\n"))
-    assert window.ghost_text() == "\n".join(rest)
 
 
 def test_invoking_offers_several_and_the_one_on_show_is_accepted(windows: Windows) -> None:

@@ -50,26 +50,22 @@ def events(connection: socket.socket, *pieces: bytes, is_whole: bool = True) -> 
     connection.sendall(head + chunks + (b"0\r\n\r\n" if is_whole else b""))
 
 
-def test_requests_after_whole_answers_share_a_connection(settings: RemoteSettings) -> None:
-    with serving(one, keeps_open=True) as server:
-        ask = asking(settings, server.url)
-        assert [ask() for _ in range(3)] == [1, 1, 1]
-        assert (server.num_connections, len(server.heads)) == (1, 3)
-        assert all(b"connection: keep-alive" in head.lower() for head in server.heads)
-
-
-def test_without_a_place_to_keep_it_the_connection_is_closed(settings: RemoteSettings) -> None:
-    with serving(one, keeps_open=True) as server:
-        remote = remote_at(settings, server.url)
-        assert [ask_json(remote, "/a", watch()) for _ in range(2)] == [1, 1]
-        assert server.num_connections == 2
-
-
-def test_requests_by_tls_share_a_connection(settings: RemoteSettings) -> None:
-    with serving(one, tls(), keeps_open=True) as server:
-        ask = asking(settings, server.url, ca=CERTIFICATES / "authority.pem")
-        assert [ask() for _ in range(2)] == [1, 1]
-        assert server.num_connections == 1
+@pytest.mark.parametrize(
+    ("is_tls", "is_kept", "max_idle_s", "num_connections"),
+    [(False, True, 60, 1), (True, True, 60, 1), (False, False, 60, 3), (False, True, 0, 3)],
+)
+def test_requests_after_whole_answers_share_a_connection_that_is_kept_and_not_idle_for_long(
+    settings, monkeypatch, is_tls, is_kept, max_idle_s, num_connections
+):
+    monkeypatch.setattr(connections, "MAX_IDLE_S", max_idle_s)
+    options = {"ca": CERTIFICATES / "authority.pem"} if is_tls else {}
+    with serving(one, tls() if is_tls else None, keeps_open=True) as server:
+        remote = remote_at(settings, server.url, **options)
+        kept = KeptConnections(remote) if is_kept else None
+        assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(3)] == [1, 1, 1]
+        assert (server.num_connections, len(server.heads)) == (num_connections, 3)
+        is_asked = [b"connection: keep-alive" in head.lower() for head in server.heads]
+        assert is_asked == [is_kept] * 3
 
 
 def first_piece(remote: Remote, kept: KeptConnections, *, has_said_all: bool) -> bytes:
@@ -209,14 +205,6 @@ def test_bytes_that_were_not_asked_for_are_no_answer(settings, is_tls, num_sends
             assert server.num_connections == number
             assert were_sent.wait(10)
             were_sent.clear()
-
-
-def test_a_connection_that_was_idle_for_long_is_closed(settings, monkeypatch):
-    monkeypatch.setattr(connections, "MAX_IDLE_S", 0)
-    with serving(one, keeps_open=True) as server:
-        ask = asking(settings, server.url)
-        assert [ask() for _ in range(2)] == [1, 1]
-        assert server.num_connections == 2
 
 
 def test_no_more_connections_are_kept_than_a_user_needs(settings: RemoteSettings) -> None:

@@ -48,33 +48,6 @@ def check(code: str, path: str, *expected: str, others: Mapping[str, str] | None
         ("from app.q.b import c", "p/a.py", ["q/b.py"]),
         ("from b import c", "scripts/a.py", ["scripts/b.py"]),
         ("import os, sys", "p/a.py", []),
-    ],
-)
-def test_python(code: str, path: str, expected: list[str]) -> None:
-    check(code, path, *expected)
-
-
-def test_a_python_module_of_the_package_comes_after_one_of_the_search_path() -> None:
-    check("import b", "p/a.py", "b.py", others={"p/__init__.py": "", "p/b.py": ""})
-
-
-def test_an_import_never_leads_out_of_the_opened_folders() -> None:
-    files = Files(
-        roots=[AT], exists=lambda _: True, files_in=lambda _: ["/x.go"], read=lambda _: ""
-    )
-    for code, path in (
-        ('import "../../x"', "a.ts"),
-        ("from .....x import y", "p/a.py"),
-        ('#include "../../etc/passwd"', "a.c"),
-    ):
-        language = language_for_path(path)
-        (imported,) = extract_symbols(code, language).imports
-        assert resolve_import(imported, path=f"{AT}/{path}", language=language, files=files) == ()
-
-
-@pytest.mark.parametrize(
-    ("code", "path", "expected"),
-    [
         ('import x from "./b"', "src/a.ts", ["src/b.ts"]),
         ('import x from "./b.js"', "src/a.ts", ["src/b.ts"]),
         ('import x from "../b"', "src/p/a.tsx", ["src/b/index.tsx"]),
@@ -82,53 +55,6 @@ def test_an_import_never_leads_out_of_the_opened_folders() -> None:
         ('export * from "."', "src/p/a.ts", ["src/p/index.ts"]),
         ('import x from "@/b"', "src/p/a.ts", ["src/b.ts"]),
         ('import x from "react"', "src/a.ts", []),
-    ],
-)
-def test_typescript(code: str, path: str, expected: list[str]) -> None:
-    check(code, path, *expected)
-
-
-def test_typescript_paths_are_read_from_configurations_with_comments() -> None:
-    base = '{"compilerOptions": {"baseUrl": "src", /* c */ "paths": {"#lib/*": ["libs/*"],},}}'
-    check(
-        'import a from "#lib/b"; import c from "d"',
-        "app/x.ts",
-        "src/libs/b.ts",
-        "src/d.ts",
-        others={"tsconfig.base.json": base, "app/tsconfig.json": '{"extends":"../tsconfig.base"}'},
-    )
-
-
-def test_packages_of_the_workspace_are_found_by_their_name() -> None:
-    check(
-        'import a from "@acme/core"; import b from "@acme/core/deep"; import c from "@acme/no"',
-        "packages/app/x.ts",
-        "packages/core/src/main.ts",
-        "packages/core/src/deep.ts",
-        others={
-            "package.json": '{"workspaces": ["packages/*"]}',
-            "packages/core/package.json": '{"name": "@acme/core", "main": "./dist/main.js"}',
-        },
-    )
-
-
-def test_go_packages_are_folders_below_the_module() -> None:
-    check(
-        'package a\nimport ("fmt"; "example.com/m/x/y"; "example.com/other/z")',
-        "cmd/a.go",
-        "x/y/one.go",
-        "x/y/two.go",
-        "vendored/z/z.go",
-        others={
-            "go.mod": "module example.com/m\n\nreplace example.com/other => ./vendored\n",
-            "x/y/one_test.go": "",
-        },
-    )
-
-
-@pytest.mark.parametrize(
-    ("code", "path", "expected"),
-    [
         ("use crate::a::b::C;", "src/main.rs", ["src/a/b.rs"]),
         ("use crate::a::{self, B};", "src/x.rs", ["src/a/mod.rs"]),
         ("use super::c::D;", "src/a/b.rs", ["src/a/c.rs"]),
@@ -173,8 +99,64 @@ def test_rust(code: str, path: str, expected: list[str]) -> None:
         ('@import "b";', "a.css", ["b.css"]),
     ],
 )
-def test_other_languages(code: str, path: str, expected: list[str]) -> None:
+def test_an_import_means_these_files(code: str, path: str, expected: list[str]) -> None:
     check(code, path, *expected)
+
+
+def test_a_python_module_of_the_package_comes_after_one_of_the_search_path() -> None:
+    check("import b", "p/a.py", "b.py", others={"p/__init__.py": "", "p/b.py": ""})
+
+
+def test_an_import_never_leads_out_of_the_opened_folders() -> None:
+    files = Files(
+        roots=[AT], exists=lambda _: True, files_in=lambda _: ["/x.go"], read=lambda _: ""
+    )
+    for code, path in (
+        ('import "../../x"', "a.ts"),
+        ("from .....x import y", "p/a.py"),
+        ('#include "../../etc/passwd"', "a.c"),
+    ):
+        language = language_for_path(path)
+        (imported,) = extract_symbols(code, language).imports
+        assert resolve_import(imported, path=f"{AT}/{path}", language=language, files=files) == ()
+
+
+def test_typescript_paths_are_read_from_configurations_with_comments() -> None:
+    base = '{"compilerOptions": {"baseUrl": "src", /* c */ "paths": {"#lib/*": ["libs/*"],},}}'
+    check(
+        'import a from "#lib/b"; import c from "d"',
+        "app/x.ts",
+        "src/libs/b.ts",
+        "src/d.ts",
+        others={"tsconfig.base.json": base, "app/tsconfig.json": '{"extends":"../tsconfig.base"}'},
+    )
+
+
+def test_packages_of_the_workspace_are_found_by_their_name() -> None:
+    check(
+        'import a from "@acme/core"; import b from "@acme/core/deep"; import c from "@acme/no"',
+        "packages/app/x.ts",
+        "packages/core/src/main.ts",
+        "packages/core/src/deep.ts",
+        others={
+            "package.json": '{"workspaces": ["packages/*"]}',
+            "packages/core/package.json": '{"name": "@acme/core", "main": "./dist/main.js"}',
+        },
+    )
+
+
+def test_go_packages_are_folders_below_the_module() -> None:
+    check(
+        'package a\nimport ("fmt"; "example.com/m/x/y"; "example.com/other/z")',
+        "cmd/a.go",
+        "x/y/one.go",
+        "x/y/two.go",
+        "vendored/z/z.go",
+        others={
+            "go.mod": "module example.com/m\n\nreplace example.com/other => ./vendored\n",
+            "x/y/one_test.go": "",
+        },
+    )
 
 
 def test_php_classes_are_found_by_the_rules_of_composer() -> None:

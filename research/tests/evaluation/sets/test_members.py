@@ -1,11 +1,14 @@
 """The set of holes after a receiver of a class from another file, made from tiny packages."""
 
+import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from project_archives import Archives
 from small_packages import tar_bytes
 
+from intarsia_research.evaluation.sets.instructions import InstructionCase, instruction_cases
 from intarsia_research.evaluation.sets.member_holes import is_member_of_another_file
 from intarsia_research.evaluation.sets.package_cases import MEMBERS
 from intarsia_research.holes.package_index import indexed_package
@@ -92,3 +95,29 @@ def test_the_rule_reads_the_file_with_the_hole_cut_out(archives: Archives) -> No
     (case.root / "small" / "session.py").write_text("class Session:\n    pass\n")
     with indexed_package(case.root) as index:
         assert not is_member_of_another_file(case, index)
+
+
+CASES = instruction_cases()
+
+
+def passes(case: InstructionCase, edited: str) -> bool:
+    try:
+        exec(compile(case.program(edited), case.name, "exec"), {"__name__": "program"})
+    except Exception:  # noqa: BLE001 - a wrong program may fail in any way
+        return False
+    return True
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_only_the_right_edit_passes(case: InstructionCase, capsys: pytest.CaptureFixture) -> None:
+    start, end = case.selection.start, case.selection.end
+    ast.parse(case.text)
+    assert not passes(case, case.text)
+    assert passes(case, case.text[:start] + case.answer + case.text[end:])
+
+
+def test_half_of_them_are_held_out() -> None:
+    assert Counter(case.split for case in CASES) == {"dev": 20, "held_out": 20}
+    texts = {case.instruction for case in CASES} | {case.text for case in CASES}
+    assert len(texts) == 80, "no two are alike"
+    assert instruction_cases("dev") == [case for case in CASES if case.split == "dev"]

@@ -1,22 +1,29 @@
-"""From a folder on the disk to an answered fill, on a small random checkpoint."""
+"""From a folder on the disk to a fill, and how the encoder judges it, on a small random model."""
 
+import math
 import shutil
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancel_when, cancelling
 from safetensors.torch import load_file, save_file
-from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
+from tiny_diffusion_gemma import CODE, SLIDING_WINDOW, save_tiny_checkpoint, tiny_model
 from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import Cancelled, ModelError
+from intarsia.engine.families.diffusion_gemma import judge as judge_module
+from intarsia.engine.families.diffusion_gemma import model as model_module
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma.judge import NUM_SUFFIX, Judge
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone, fold_heads
 from intarsia.engine.families.protocol import ReadingSpeed
-from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.filler import Filler
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import (
     ContextChunk,
     Fill,
@@ -24,6 +31,7 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     Prefetch,
     ProjectContext,
+    ScoreTexts,
     Step,
     TextPart,
 )
@@ -48,9 +56,9 @@ def unread(filler: DiffusionGemmaFiller) -> DiffusionGemmaFiller:
     return filler
 
 
-def fill(filler: Filler, **fields: Any) -> Filled:
+def fill(filler: DiffusionGemmaFiller, control: Any = None, **fields: Any) -> Filled:
     request = Fill(**{"id": 7, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 12, **fields})
-    return run_fill(filler, request)
+    return run_fill(filler, request) if control is None else filler.fill(request, control)
 
 
 def test_a_fill_is_answered(filler: DiffusionGemmaFiller) -> None:
@@ -273,3 +281,234 @@ def test_next_edits_are_refused_with_the_reason(filler: DiffusionGemmaFiller) ->
     )
     with pytest.raises(ValueError, match="this model finds no next edits: use one of the masked"):
         filler.find_next_edits(request, NO_CONTROL)
+
+
+LONG = CODE * 3  # more than a canvas shows
+CLOSE = {"rel": 1e-3, "abs": 1e-3}
+
+
+def log_p_by_transformers(model: Any, ids: Sequence[int]) -> torch.Tensor:
+    """Return (tokens - 1,) for ids[1:], from one whole pass without a cache."""
+    with torch.inference_mode():
+        hidden = model.model(
+            input_ids=torch.tensor([ids]), decoder_input_ids=torch.tensor([[3]])
+        ).encoder_last_hidden_state[0, :-1]
+        cap = model.config.get_text_config().final_logit_softcapping
+        logits = cap * torch.tanh(hidden @ model.get_input_embeddings().weight.T / cap)
+    return torch.log_softmax(logits, dim=-1)[range(len(ids) - 1), list(ids[1:])]
+
+
+def log_p_of(backbone: DiffusionGemmaBackbone, ids: Sequence[int], first: int, **options: Any):
+    read = backbone.read(ids, first - 1, **options)
+    rows = read.rows_before(first, len(ids))
+    return backbone.log_probabilities(rows, list(ids[first:])), read
+
+
+@pytest.mark.parametrize("chunk", [3, 1024])
+@pytest.mark.parametrize("length", [2, SLIDING_WINDOW, 5 * SLIDING_WINDOW])
+def test_the_encoder_s_probabilities_are_those_of_transformers(length, chunk, monkeypatch):
+    """Whatever is held, and read from there: nothing, a part, the whole, or another text."""
+    monkeypatch.setattr(model_module, "_CHUNK", chunk)
+    monkeypatch.setattr(model_module, "_ROWS", 4)
+    plain, folded = tiny_model(), tiny_model()
+    fold_heads(folded)
+    ids = [i * 7 % 50 + 3 for i in range(length)]
+    expected = log_p_by_transformers(plain, ids)
+    others = ([2], ids[: length // 2] or [2], ids, [*ids, 9, 8], [*ids[:-1], 9, *range(3, 30)])
+    for context in others:
+        for first in {1, length // 2 or 1, length - 1}:
+            backbone = DiffusionGemmaBackbone(folded)
+            backbone.prefill(context)
+            found, read = log_p_of(backbone, ids, first)
+            torch.testing.assert_close(found, expected[first - 1 :], atol=1e-4, rtol=1e-4)
+            again, _ = log_p_of(backbone, [*ids[:-1], 11], first, after=read)
+            torch.testing.assert_close(again[:-1], found[:-1], atol=1e-4, rtol=1e-4)
+            assert backbone.prefill(context).num_reused == len(context), "it is held as before"
+
+
+def test_what_is_held_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    backbone = DiffusionGemmaBackbone(tiny_model())
+    backbone.prefill([2, 5, 6, 7])
+    passes: list[int] = []
+    run = backbone._encoder_pass
+
+    def counted(ids: Sequence[int], *args: Any) -> torch.Tensor:
+        passes.append(len(ids))
+        return run(ids, *args)
+
+    monkeypatch.setattr(backbone, "_encoder_pass", counted)
+    _, read = log_p_of(backbone, [2, 5, 6, 7, 8, 9], 4)
+    log_p_of(backbone, [2, 5, 6, 7, 8, 3, 4], 5, after=read)
+    assert passes == [3, 3], "from the token before the first that is scored"
+
+
+@pytest.fixture
+def holes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """Collect the holes that are judged."""
+    found: list[Any] = []
+    judge = Judge.judge
+
+    def watched(self: Judge, hole: Any, control: FillControl) -> Any:
+        found.append(hole)
+        return judge(self, hole, control)
+
+    monkeypatch.setattr(Judge, "judge", watched)
+    return found
+
+
+def texts(filled: Filled) -> list[str]:
+    return [filled.text, *(other.text for other in filled.others)]
+
+
+def brute_force(filler: Any, hole: Any, given: str, suffix: str, *, shown: str = "") -> list[float]:
+    """Return the log-probabilities of an answer's tokens and of what follows it."""
+    text, num = filler._text, len(hole.answer.tokens)
+    before = [*text.context(PREFIX, shown), *text.encode(given)]
+    after = text.encode(suffix)[:NUM_SUFFIX] or hole.draft.ids[num : num + 1]
+    log_p = log_p_by_transformers(filler._backbone._model, [*before, *hole.draft.ids[:num], *after])
+    return [float(it) for it in log_p[len(before) - 1 :]]
+
+
+@pytest.mark.parametrize("given", ["", "fir"])
+@pytest.mark.parametrize("suffix", [SUFFIX[:40], LONG])
+def test_an_answer_has_the_encoder_s_probabilities(filler, holes, given, suffix):
+    filled = fill(filler, given=given, suffix=suffix)
+    num, shown = len(filled.tokens), suffix if suffix is LONG else ""
+    expected = [math.exp(it) for it in brute_force(filler, holes[0], given, suffix, shown=shown)]
+    assert [it.confidence for it in filled.tokens] == pytest.approx(expected[:num], **CLOSE)
+    assert filled.end_confidence == pytest.approx(expected[num], **CLOSE)
+
+
+def test_without_a_suffix_the_token_that_ended_the_text_is_scored(filler, holes):
+    whole = fill(filler, suffix="")
+    assert (whole.end_confidence is None) == (whole.finish_reason != "end_of_hole")
+    mark = whole.text[len(whole.text) // 2 :][:3]
+    filled = fill(filler, suffix="", stop=(mark,))
+    expected = brute_force(filler, holes[-1], "", "")[len(filled.tokens)]
+    assert filled.end_confidence == pytest.approx(math.exp(expected), **CLOSE)
+
+
+@pytest.mark.parametrize("suffix", [SUFFIX[:40], LONG, ""])
+def test_several_answers_are_ranked_as_by_brute_force(filler, holes, suffix):
+    first = fill(filler, suffix=suffix)
+    assert first.others == ()
+    holes.clear()
+    filled = fill(filler, suffix=suffix, num_candidates=5)
+    assert len(set(texts(filled))) == 5, "of three lengths and other noise"
+    assert holes[0].answer.text == first.text
+    scores = {it.answer.text: sum(brute_force(filler, it, "", suffix)) for it in holes}
+    assert texts(filled) == sorted(scores, key=scores.__getitem__, reverse=True)
+    for other in (filled, *filled.others):
+        assert "".join(token.text for token in other.tokens) == other.text
+        assert all(token.is_settled for token in other.tokens)
+    assert fill(filler, suffix=suffix).num_prefilled == 0, "the context is held as before"
+
+
+@pytest.mark.parametrize("fields", [{"num_candidates": 1}, {"draft": "first + second"}, {}])
+def test_a_sure_answer_and_a_rewritten_draft_have_no_others(filler, fields, monkeypatch):
+    if not fields:
+        monkeypatch.setattr(judge_module, "_SURE", -math.inf)
+    filled = fill(filler, max_tokens=40, noise=0.5, **{"num_candidates": 3, **fields})
+    assert filled.others == ()
+
+
+@pytest.mark.parametrize("num_in_time", [0, 1, 2])
+def test_at_the_deadline_the_first_answer_is_returned(filler, holes, num_in_time, monkeypatch):
+    first = fill(filler)
+    holes.clear()
+    monkeypatch.setattr(
+        FillControl, "is_late", property(lambda control: len(holes) >= num_in_time + 1)
+    )
+    filled = fill(filler, num_candidates=4)
+    assert (filled.text, filled.others) == (first.text, ())
+    assert (filled.finish_reason == "deadline") == (num_in_time > 0)
+    is_judged = num_in_time > 0
+    assert all(token.is_settled == is_judged for token in filled.tokens)
+    assert (filled.end_confidence is not None) == is_judged
+    assert len(holes) == num_in_time + 1, "no more is begun"
+
+
+def test_a_cancel_ends_it_at_any_time_and_the_next_fill_is_as_before(filler, holes):
+    alone = fill(filler)
+    looks = count()
+    expected = fill(filler, FillControl(checkpoint=lambda: next(looks)), num_candidates=3)
+    num_looks = next(looks)
+    assert num_looks == expected.num_forwards > 3
+    for num in range(0, num_looks, 3):
+        looks = count()
+        control = FillControl(checkpoint=cancel_when(lambda num=num, it=looks: next(it) >= num))
+        with pytest.raises(Cancelled):
+            fill(filler, control, num_candidates=3)
+        assert next(looks) == num + 1, "and there was no further checkpoint"
+    again = fill(filler)
+    assert (again.text, again.num_prefilled) == (alone.text, 0)
+
+
+TEXTS = ("first + second", "first - second", "total", "", "first + second + 1")
+
+
+def score(filler: DiffusionGemmaFiller, control: FillControl = NO_CONTROL, **fields: Any):
+    request = {"id": 3, "prefix": PREFIX, "present": "first * second", "texts": TEXTS}
+    return filler.score_texts(ScoreTexts(**{**request, "suffix": SUFFIX[:30], **fields}), control)
+
+
+def whole_log_p(filler: Any, text: str, num_left: int = 0) -> float:
+    ids = [filler._text.special.begin, *filler._text.encode(text)]
+    log_p = log_p_by_transformers(filler._backbone._model, ids)
+    return float(log_p[: len(log_p) - num_left].sum())
+
+
+@pytest.mark.parametrize(("suffix", "texts"), [(SUFFIX[:20], TEXTS), ("\n" + LONG, TEXTS[2:])])
+def test_texts_are_scored_as_by_brute_force(filler, suffix, texts):
+    """Of a long suffix, the tokens count that follow soon."""
+    num_left = max(0, len(filler._text.encode(suffix)) - 24)
+    present, *others = (
+        whole_log_p(filler, PREFIX + text + suffix, num_left) for text in ("first * x", *texts)
+    )
+    found = score(filler, present="first * x", texts=texts, suffix=suffix)
+    assert found.id == 3
+    assert found.gains == pytest.approx([it - present for it in others], abs=2e-3)
+    assert score(filler, suffix=suffix, present=TEXTS[0]).gains[0] == 0
+
+
+def test_those_with_the_likeliest_first_token_are_scored(filler):
+    letters = tuple("abcdefgh")
+    fields = {"present": "i", "texts": letters, "suffix": "\n"}
+    firsts = [whole_log_p(filler, PREFIX + letter) for letter in letters]
+    best = sorted(range(8), key=lambda i: -firsts[i])[:3]
+    found, every = (score(filler, **fields, max_scored=most).gains for most in (3, 8))
+    assert [i for i, gain in enumerate(found) if gain is not None] == sorted(best)
+    assert [found[i] for i in best] == pytest.approx([every[i] for i in best], abs=1e-3)
+
+
+def test_fills_run_between_the_passes_and_neither_disturbs_the_other(filler):
+    """A fill at a cursor runs at a checkpoint as it is, without ``suspended``."""
+    expected_text, expected_gains = fill(filler).text, score(filler).gains
+    found: list[Filled] = []
+    gains = score(filler, FillControl(checkpoint=lambda: found.append(fill(filler)))).gains
+    assert gains == pytest.approx(expected_gains, abs=1e-3)
+    assert len(found) == 1 + len(TEXTS)
+    assert {(it.text, it.num_prefilled) for it in found} == {(expected_text, 0)}
+
+
+def test_a_cancelled_score_leaves_the_context_as_it_was(filler):
+    expected = fill(filler)
+    for num in range(1 + len(TEXTS)):
+        looks = count()
+        with pytest.raises(Cancelled):
+            score(filler, cancelling(lambda num=num, it=looks: next(it) >= num))
+    again = fill(filler)
+    assert (again.text, again.num_prefilled) == (expected.text, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "match"),
+    [
+        ({"texts": ()}, "number of texts must be from 1"),
+        ({"max_scored": 0}, "max_scored must be from 1"),
+        ({"prefix": CODE * 400}, "number of tokens must be from 1"),
+    ],
+)
+def test_a_request_out_of_range_is_named(filler, fields, match):
+    with pytest.raises(ValueError, match=match):
+        score(filler, **fields)
