@@ -1,4 +1,4 @@
-"""An editor goes away, or stops reading: its processes end, and other editors notice nothing."""
+"""An editor goes away, stops reading, or sends what is odd: no other editor notices anything."""
 
 import asyncio
 import json
