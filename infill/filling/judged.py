@@ -206,6 +206,8 @@ def align(written: Sequence[ConfidentToken], text: str) -> tuple[ConfidentToken,
 
     Characters that cleaning added have a confidence of 1.
     """
+    if "\r" not in text and text == "".join(token.text for token in written):
+        return tuple(token for token in written if token.text)  # as most texts are
     units = _UNIT.findall(text)
     plain = "".join("\n" if unit in _LINE_ENDS else unit for unit in units)
     owners = _owners(_read(written), plain)

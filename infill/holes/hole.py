@@ -81,16 +81,22 @@ def opened_block(
     start = line_start(text, offset)
     if last < 0 or text.count("\n", last, start) > MAX_BLANK_LINES + 1:
         return None
-    header = _header_ending_at(text, last, offset, language, syntax)
-    if header is None or not _is_body_missing(text, offset, header, last < start):
+    is_above = last < start
+    header = _header_ending_at(text, last, offset, language, syntax, is_above=is_above)
+    if header is None or not _is_body_missing(text, offset, header, is_above):
         return None
     return header
 
 
 def _header_ending_at(
-    text: str, last: int, offset: int, language: Language, syntax: Syntax | None
+    text: str,
+    last: int,
+    offset: int,
+    language: Language,
+    syntax: Syntax | None,
+    *,
+    is_above: bool,
 ) -> Header | None:
-    is_above = last < line_start(text, offset)
     docstring = _docstring_start(text, last, language, syntax) if is_above else None
     if docstring is not None:
         last = last_non_blank(text, docstring)

@@ -14,13 +14,11 @@ from intarsia.infill.next_edit.offer import NextEditOffer
 from intarsia.infill.next_edit.plan import EditedText, line_offsets
 from intarsia.infill.next_edit.settled_edit import Hunk, LineRange
 from intarsia.infill.next_edit.uses import uses_of
-from intarsia.infill.syntax.text import newline_of, replaced_range, with_plain_newlines
+from intarsia.infill.syntax.text import newline_of, with_plain_newlines
 from intarsia.infill.syntax.tree import nodes_at, parse
 
 _WORD = re.compile(r"(\w+)")
 _WORD_WITH_DOLLAR = re.compile(r"([\w$]+)")
-_FIRST_WORD, _LAST_WORD = re.compile(r"\A[\w$]+"), re.compile(r"[\w$]+\Z")
-_MAX_NAME = 200
 _NAMES = frozenset({"constant", "name", "variable_name"})
 """Nodes that are names in Ruby, PHP and shells. In other grammars their type says identifier."""
 
@@ -122,18 +120,6 @@ def renamed_uses(edited: EditedText, language: Language) -> tuple[NextEditOffer,
         if whole_line != now and now in (old, edited_line)
     ]
     return tuple(sorted(found, key=lambda it: it.lines.start < edit.new_start))
-
-
-def replaced_name(before: str, after: str, offset: int) -> tuple[str, str] | None:
-    """Return the one word that an edit replaces at an offset, and the part of the new one there."""
-    start, end, new_end = replaced_range(before, after)
-    head = "".join(_LAST_WORD.findall(before, max(0, start - _MAX_NAME), start))
-    tail = "".join(_FIRST_WORD.findall(before[end : end + _MAX_NAME]))
-    word_start = start - len(head)
-    old = head + before[start:end] + tail
-    typed = after[word_start:offset]
-    is_word = _WORD_WITH_DOLLAR.fullmatch(old) and _WORD_WITH_DOLLAR.fullmatch(typed or "_")
-    return (old, typed) if is_word and word_start <= offset <= new_end else None
 
 
 def is_same_rename(rename: Rename, old: str, new: str, language: Language) -> bool:

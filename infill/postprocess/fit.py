@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from intarsia.infill.canvas import Canvas
@@ -73,7 +73,7 @@ class ParsingTime:
             self._left_s -= time.thread_time() - started
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CleaningContext:
     """A hole in its file. All texts but ``text`` have LF line ends."""
 
@@ -88,6 +88,16 @@ class CleaningContext:
     following: tuple[str, ...]  # the non-blank lines after that one
     is_in_string: bool
     parsing_time: ParsingTime = field(compare=False, repr=False)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """The brackets around the hole, matched without a fill."""
+        return balance_with("", self)
+
+    @cached_property
+    def is_quote_open(self) -> bool:
+        """Whether a quote is open at the end of the hole's line without a fill."""
+        return open_quote(self.line_before + self.rest) is not None
 
 
 def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
@@ -146,7 +156,7 @@ def why_it_does_not_fit(
         return WORDS_JOINED
     if leaves_quote_open(fill, context):
         return "a quote would be left open"
-    with_fill, without = balance_with(fill, context), balance_with("", context)
+    with_fill, without = balance_with(fill, context), context.balance
     may_go_on = may_go_on or _opens_block(fill, context)
     is_worse = num_unbalanced(with_fill) > num_unbalanced(without)
     if is_worse and not may_go_on and len(with_fill.unclosed) > len(without.unclosed):
@@ -185,9 +195,9 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     line = balance_of(context.line_before + rest)
     with_fill = balance_of(context.line_before + fill + rest)
     count = max(0, len(with_fill.unmatched) - len(line.unmatched))
-    if count == 0 or line == balance_of(""):
+    if count == 0 or not num_unbalanced(line):
         return count
-    new, old = balance_with(fill, context), balance_with("", context)
+    new, old = balance_with(fill, context), context.balance
     return count if num_unbalanced(new) >= num_unbalanced(old) else 0
 
 
@@ -246,14 +256,13 @@ def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
 
     In a list of Lisp, which looks like no other line, some quotes have no partner.
     """
-    without = open_quote(context.line_before + context.rest)
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
     quote, counted = open_quote(last_line), _QUOTES
     if context.syntax is None:
         counted = ('"',) if last_line.lstrip().startswith("(") else (*_QUOTES, "`")
     elif quote not in context.language.ends:
         counted += _LONG_QUOTES
-    return without is None and quote in counted
+    return not context.is_quote_open and quote in counted
 
 
 SAMPLE_FILLS = ("x", "0")
@@ -306,6 +315,7 @@ def _errors_allowed(context: CleaningContext) -> int:
     return errors + 1 + errors // 4 if is_rough else 0
 
 
+@lru_cache(maxsize=16)  # it is shortened or rejected
 def why_broken(fill: str, context: CleaningContext) -> str | None:
     """Return what a fill would break, in words for users; None if it fits into the file.
 
@@ -402,7 +412,7 @@ def balance_brackets(fill: str, context: CleaningContext) -> str:
     Without a grammar these are the brackets that have no partner.
     """
     balance = balance_of(fill)
-    if context.is_in_string or balance == balance_of(""):
+    if context.is_in_string or not num_unbalanced(balance):
         return fill
     candidates = _without_unmatched(fill, balance)
     if context.hole.kind != "line":

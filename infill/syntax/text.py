@@ -155,6 +155,23 @@ def _num_alike(most: int, is_same: Callable[[int, int], bool]) -> int:
     return low
 
 
+_NAME = re.compile(r"[\w$]+")
+_FIRST_NAME, _LAST_NAME = re.compile(r"\A[\w$]+"), re.compile(r"[\w$]+\Z")
+_MAX_NAME = 200
+
+
+def replaced_name(before: str, after: str, offset: int) -> tuple[str, str] | None:
+    """Return the one word that an edit replaces at an offset, and the part of the new one there."""
+    start, end, new_end = replaced_range(before, after)
+    head = "".join(_LAST_NAME.findall(before, max(0, start - _MAX_NAME), start))
+    tail = "".join(_FIRST_NAME.findall(before[end : end + _MAX_NAME]))
+    word_start = start - len(head)
+    old = head + before[start:end] + tail
+    typed = after[word_start:offset]
+    is_word = _NAME.fullmatch(old) and _NAME.fullmatch(typed or "_")
+    return (old, typed) if is_word and word_start <= offset <= new_end else None
+
+
 MAX_LINES_READ = 400
 WIDEST_UNIT = 8
 

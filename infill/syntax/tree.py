@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from itertools import accumulate
 from threading import Lock
@@ -472,6 +472,7 @@ MAX_CHARS_BEFORE = 200
 _VARIABLE = re.compile(r"\$\w*\Z")
 
 
+@lru_cache(maxsize=1)  # whether a text is shown there, and how, is asked one after the other
 def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     """Return which prose an insertion at ``offset`` would be part of, None in code."""
     if syntax is None:
@@ -483,8 +484,8 @@ def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
         return "documentation" if _is_begun(syntax.text, start, offset) else "comment"
     if not syntax.language.are_strings_prose:
         return None
-    with_string = _with_string_around(syntax, offset)
     line = syntax.text[line_start(syntax.text, offset) : offset]
+    with_string = _with_string_around(syntax, line, offset)
     if with_string is None or _is_in_expression(line):
         return None
     if not _is_docstring(with_string, offset):
@@ -535,11 +536,13 @@ def _is_begun(text: str, start: int, offset: int) -> bool:
     return not above.startswith(_DOC_LINES)
 
 
-def _with_string_around(syntax: Syntax, offset: int) -> Syntax | None:
-    """Return the syntax in which ``offset`` is in a string; one that is open is closed there."""
+def _with_string_around(syntax: Syntax, line: str, offset: int) -> Syntax | None:
+    """Return the syntax in which ``offset`` is in a string; one that is open is closed there.
+
+    ``line`` is the text before it on its line.
+    """
     if is_inside_string(syntax, offset):
         return syntax
-    line = syntax.text[line_start(syntax.text, offset) : offset]
     for quote in _QUOTES:
         is_open = line.count(quote) % 2 == 1
         if is_open and not (quote == "'" and syntax.language.has_characters):

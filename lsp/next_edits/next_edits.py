@@ -31,11 +31,11 @@ from intarsia.infill.next_edit.renaming import (
     is_same_rename,
     rename_between,
     renamed_uses,
-    replaced_name,
 )
 from intarsia.infill.next_edit.settled_edit import MAX_TEXT_CHARS, Hunk, LineRange, settled_edit
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.text import replaced_name
 from intarsia.lsp.documents import Document, DocumentChange, Snapshot, settings_folder_of
 from intarsia.lsp.ghost_text import RequestOutcome
 from intarsia.lsp.next_edits.messages import offered_edits, range_of
