@@ -387,10 +387,11 @@ class Manners(Feature):
 
     def is_word_accepted(self, snapshot: Snapshot) -> bool:
         """Whether the word before the cursor ends an accepted text, of which nothing is left."""
-        watched, text = self._of.get(snapshot.document.uri), snapshot.document.text
-        if watched is None or snapshot.selected is not None or watched.goes_on(snapshot.place):
+        watched, place = self._of.get(snapshot.document.uri), snapshot.place
+        if watched is None or snapshot.selected is not None or watched.goes_on(place):
             return False
-        return watched.kept.ends_at(snapshot.place) and is_word_character(text[snapshot.place - 1])
+        text = snapshot.document.text
+        return watched.kept.ends_at(place) and is_word_character(text[place - 1])
 
     def debounce_ms(self, snapshot: Snapshot) -> int:
         """Return how long a key waits for the next one, by the settings and the machine."""

@@ -51,7 +51,7 @@ def snapshot_of(
         start = document.offset_at(selected.range.start)
         end = max(start, document.offset_at(selected.range.end))
         text, offset = text[:start] + selected.text + text[end:], start + len(selected.text)
-    around = session.documents.text_around(document.uri)
+    around, settings = session.documents.text_around(document.uri), session.in_force.of(document)
     return Snapshot(
         document=document,
         text=around.before + text + around.after,
@@ -59,8 +59,8 @@ def snapshot_of(
         selected=selected,
         document_start=len(around.before),
         language=document.language,
-        settings=session.in_force.of(document),
-        refusal=refusal_of(session, document),
+        settings=settings,
+        refusal=ineligibility(settings, document, session.in_force.folders),
         extensions=session.extensions,
     )
 
@@ -110,12 +110,12 @@ def ineligibility(
         reason = f"{document.language_id} is in disabledLanguages"
         return NoSuggestion(reason=reason, kind="language")
     uri = document.file_uri
-    if scheme_of(uri) in _VIEWS and folder_of(uri, folders) is None:
+    scheme = scheme_of(uri)
+    if scheme in _VIEWS and folder_of(uri, folders) is None:
         reason = "the document is not a file on disk, but a view of one: open the file itself"
         return NoSuggestion(reason=reason, kind="excluded")
     path, secrets = uri_path(uri), SECRETS if settings.exclude_secrets else ()
-    is_on_disk = scheme_of(uri) == "file"
-    find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern
+    find_pattern = excluding_pattern_on_disk if scheme == "file" else excluding_pattern
     if pattern := find_pattern(path, (*settings.exclude, *secrets)):
         reason = f"{path.name} is excluded by the pattern {pattern!r}"
         return NoSuggestion(reason=reason, kind="excluded")

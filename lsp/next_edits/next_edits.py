@@ -171,9 +171,9 @@ class NextEdits(Feature):
         watched = self._of.get(snapshot.document.uri)
         if watched is None:
             return ()
-        last, text = watched.settled.last, snapshot.document.text
+        last, text, place = watched.settled.last, snapshot.document.text, snapshot.place
         befores = (watched.settled.text, watched.settled.text if last is None else last.before)
-        found = (replaced_name(it, text, snapshot.place) for it in dict.fromkeys(befores))
+        found = (replaced_name(it, text, place) for it in dict.fromkeys(befores))
         return [it for it in found if it is not None]
 
     def dismissed_suggestion(self) -> None:

@@ -59,6 +59,7 @@ class EditorMembers(Feature):
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._contexts = session.feature(ProjectContexts)
         self._asked: _Asked | None = None
 
     @classmethod
@@ -69,7 +70,18 @@ class EditorMembers(Feature):
         """Ask before the pause for the next key, which the answer may come in."""
         self._question(snapshot)
 
-    async def names(self, snapshot: Snapshot, *, is_idle: bool = False) -> Sequence[str]:
+    async def allowed(self, snapshot: Snapshot, *, is_idle: bool = False) -> Sequence[str]:
+        """Return the names allowed after the dot at the cursor; () allows any text.
+
+        ``is_idle``: nobody waits, so a slow client is waited for. Of names that our index and the
+        editor know, any may follow: each may lack some.
+        """
+        own, editors = await asyncio.gather(
+            self._contexts.member_names(snapshot), self._names(snapshot, is_idle=is_idle)
+        )
+        return tuple(dict.fromkeys((*editors, *own)))
+
+    async def _names(self, snapshot: Snapshot, *, is_idle: bool) -> Sequence[str]:
         """Return all members; () after no dot, and where the client does not tell all in time."""
         asked = self._question(snapshot)
         if asked is None:
@@ -116,21 +128,6 @@ def start_of_member(snapshot: Snapshot) -> int | None:
     if found is None or prose_at(parse(text, snapshot.language), offset) is not None:
         return None
     return offset - len(found[1])
-
-
-async def member_names(
-    session: Session, snapshot: Snapshot, *, is_idle: bool = False
-) -> Sequence[str]:
-    """Return the names allowed after the dot at the cursor; () allows any text.
-
-    ``is_idle``: nobody waits, so a slow client is waited for. Of names that our index and the
-    editor know, any may follow: each may lack some.
-    """
-    own, editors = await asyncio.gather(
-        session.feature(ProjectContexts).member_names(snapshot),
-        session.feature(EditorMembers).names(snapshot, is_idle=is_idle),
-    )
-    return tuple(dict.fromkeys((*editors, *own)))
 
 
 def _answered(answer: "asyncio.Future[Any]") -> object:

@@ -17,7 +17,6 @@ from intarsia.lsp.documents import Document, Snapshot
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
-from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -64,10 +63,9 @@ async def needed_imports(
 
 
 async def with_imports(
-    session: Session, snapshot: Snapshot, ghosts: tuple[GhostText, ...]
+    index: IndexConnection, snapshot: Snapshot, ghosts: tuple[GhostText, ...]
 ) -> tuple[GhostText, ...]:
     """Return the suggestions with their imports; without where the index does not answer soon."""
-    index = session.feature(IndexConnection)
     if not (snapshot.settings.add_imports and index.has_folders):
         return ghosts
     text, offset = snapshot.text, snapshot.offset

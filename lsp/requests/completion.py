@@ -14,7 +14,7 @@ from intarsia.lsp.edits.workspace_edit import text_edit
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.project.needed_imports import shown_imports
-from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import seen
@@ -30,9 +30,10 @@ async def completion(
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
     session, uri = ls.session, params.text_document.uri
+    suggester = session.feature(Suggester)
     snapshot = await seen(session, uri, params.position)
     if isinstance(snapshot, NoSuggestion):
-        report(session, uri, RequestOutcome(reason=snapshot.reason))
+        suggester.report(uri, RequestOutcome(reason=snapshot.reason))
         return types.CompletionList(is_incomplete=True, items=[])
     options = SuggestOptions(
         num_candidates=1,
@@ -40,7 +41,7 @@ async def completion(
         deadline_ms=snapshot.settings.deadline_ms,
         is_automatic=_is_automatic(session, params),
     )
-    outcome = await answer(session, snapshot, options)
+    outcome = await suggester.answer(snapshot, options)
     if outcome is None:
         return None
     items = [_item(snapshot, ghost) for ghost in outcome.ghosts[:1]]

@@ -14,7 +14,7 @@ from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.needed_imports import imports_command
 from intarsia.lsp.protocol_extensions import AtPosition, read_own
-from intarsia.lsp.requests.suggest import SuggestOptions, answer, report
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import seen
@@ -26,12 +26,13 @@ async def inline_completion(
 ) -> "types.InlineCompletionList | ConfidentList | None":
     """Answer with items, or with null and a reason in the log and in the status."""
     session, context, uri = ls.session, params.context, params.text_document.uri
+    suggester = session.feature(Suggester)
     snapshot = await seen(session, uri, params.position, context.selected_completion_info)
     if isinstance(snapshot, NoSuggestion):
-        report(session, uri, RequestOutcome(reason=snapshot.reason))
+        suggester.report(uri, RequestOutcome(reason=snapshot.reason))
         return None
     is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
-    outcome = await answer(session, snapshot, _options(session, snapshot, is_invoked=is_invoked))
+    outcome = await suggester.answer(snapshot, _options(session, snapshot, is_invoked=is_invoked))
     if outcome is None or not outcome.ghosts:
         return None
     if snapshot.extensions.confidence:

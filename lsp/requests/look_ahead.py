@@ -23,7 +23,7 @@ from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
-from intarsia.lsp.project.editor_members import member_names
+from intarsia.lsp.project.editor_members import EditorMembers
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.requests.suggest import (
     first_plan,
@@ -144,7 +144,8 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     plan = plan_whole(suggestions, asked)
     if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
-    names = await member_names(session, asked, is_idle=True)  # late ones may refute the answer
+    # Late names may refute the answer.
+    names = await session.feature(EditorMembers).allowed(asked, is_idle=True)
     known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
     may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
     may_gain = may_gain or (known is not None and not plan.is_named(known.text, names))

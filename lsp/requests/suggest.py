@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import takewhile
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -27,10 +27,11 @@ from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
-from intarsia.lsp.project.editor_members import EditorMembers, member_names
+from intarsia.lsp.project.editor_members import EditorMembers
+from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.needed_imports import with_imports
 from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.session import Session
+from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import (
     MAX_CHARS_ON_LOOP,
@@ -227,175 +228,233 @@ class SuggestOptions:
     is_automatic: bool = False  # nothing is suggested where the user wants nothing now
 
 
-async def answer(
-    session: Session, snapshot: Snapshot, options: SuggestOptions
-) -> RequestOutcome | None:
-    """Return what a request is answered with, which is reported and followed up.
+class Suggester(Feature):
+    """Answers the requests of one client, with the features that it finds once."""
 
-    None where a newer request of the document replaced it.
-    """
-    uri, latest = snapshot.document.uri, session.feature(Suggestions).latest
-    latest.end(uri)  # it was made for another text or cursor
-    if options.is_automatic and (silent := _silent_outcome(session, snapshot)):
-        report(session, uri, silent)
-        return silent
-    task = asyncio.create_task(suggest(session, snapshot, options))
-    with latest.running(uri, task):
-        await asyncio.wait({task})
-    if task.cancelled():
-        return None
-    outcome = task.result()
-    report(session, uri, outcome)
-    session.start(_follow(session, snapshot, outcome))
-    return outcome
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._documents = session.documents
+        self._suggestions = session.feature(Suggestions)
+        self._manners = session.feature(Manners)
+        self._next_edits = session.feature(NextEdits)
+        self._members = session.feature(EditorMembers)
+        self._contexts = session.feature(ProjectContexts)
+        self._index = session.feature(IndexConnection)
+        self._recorder = session.feature(Recorder)
 
+    @classmethod
+    def for_session(cls, session: Session) -> Self:
+        return cls(session)
 
-async def _follow(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-    """Have all features follow an answer, once it is sent."""
-    await asyncio.sleep(0)
-    session.features.tell_all(lambda feature: feature.answered(snapshot, outcome))
+    async def answer(self, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome | None:
+        """Return what a request is answered with, which is reported and followed up.
 
-
-def report(session: Session, uri: str, outcome: RequestOutcome) -> None:
-    """Put a request's outcome into the status, and log and count why nothing was suggested."""
-    if not outcome.ghosts:
-        logger.info("no suggestion: %s", outcome.reason)
-        session.feature(Recorder).count_reason(outcome.kind)
-    session.status.request_answered(outcome.for_status(uri))
-
-
-async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
-    """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
-    try:
-        is_replaced = session.feature(NextEdits).replaced_at(snapshot)
-        if is_replaced or session.feature(Manners).is_word_accepted(snapshot):
-            options = replace(options, shows_draft=False)
-        outcome = await _without_engine(session, snapshot, options)
-        if isinstance(outcome, CachedSuggestions):
-            # If the next key ends the request, the fill goes on while it fits the key.
-            fill = UnfinishedFill(snapshot=snapshot)
-            fill.task = asyncio.create_task(_ask_engine(session, snapshot, options, outcome, fill))
-            try:
-                await asyncio.wait({fill.task})
-            except asyncio.CancelledError:
-                if options.num_candidates > 1:
-                    fill.task.cancel()
-                else:
-                    session.feature(Suggestions).unfinished.keep(fill)
-                raise
-            outcome = fill.task.result()
-        return outcome if options.shows_improbable else _unasked(session, snapshot, outcome)
-    except Exception as error:  # the one guard: no error may disturb typing
-        logger.exception("a suggestion failed")
-        return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
-
-
-def _unasked(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
-    """Return what is shown to a user who did not ask: neither what is improbable, nor what an edit
-    at hand forbids."""
-    outcome = outcome.unasked(percent_of(snapshot.settings.show_threshold))
-    if not outcome.ghosts:
+        None where a newer request of the document replaced it.
+        """
+        uri, latest = snapshot.document.uri, self._suggestions.latest
+        latest.end(uri)  # it was made for another text or cursor
+        if options.is_automatic and (silent := self._silent_outcome(snapshot)):
+            self.report(uri, silent)
+            return silent
+        task = asyncio.create_task(self.suggest(snapshot, options))
+        with latest.running(uri, task):
+            await asyncio.wait({task})
+        if task.cancelled():
+            return None
+        outcome = task.result()
+        self.report(uri, outcome)
+        self._session.start(self._follow(snapshot, outcome))
         return outcome
-    text = outcome.ghosts[0].text
-    if is_word_character(text[0]) and session.feature(Manners).is_word_accepted(snapshot):
-        return outcome.refused(_LONGER_WORD)
-    refusal = session.feature(NextEdits).goes_before(snapshot, text)
-    return outcome if refusal is None else outcome.refused(refusal)
 
+    async def _follow(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+        """Have all features follow an answer, once it is sent."""
+        await asyncio.sleep(0)
+        self._session.features.tell_all(lambda feature: feature.answered(snapshot, outcome))
 
-async def _without_engine(
-    session: Session, snapshot: Snapshot, options: SuggestOptions
-) -> RequestOutcome | CachedSuggestions:
-    """Return the outcome of a request that the engine is not asked for; else, after a pause for
-    the next key, what is known already."""
-    uri, suggestions = snapshot.document.uri, session.feature(Suggestions)
-    wait_s = suggestions.debounce.seconds_to_wait(uri, options.debounce_ms)
-    if snapshot.refusal is not None:
-        return RequestOutcome().refused(snapshot.refusal)
-    cached = suggestions.cache.lookup(snapshot)
-    if cached.ahead_s is not None:
-        suggestions.ahead.count_hit(cached.ahead_s)
-    if known := await _known(session, snapshot, options, cached):
-        return known
-    began = time.monotonic()
-    if await suggestions.unfinished.finished(snapshot):
+    def report(self, uri: str, outcome: RequestOutcome) -> None:
+        """Put an outcome into the status, and log and count why nothing was suggested."""
+        if not outcome.ghosts:
+            logger.info("no suggestion: %s", outcome.reason)
+            self._recorder.count_reason(outcome.kind)
+        self._session.status.request_answered(outcome.for_status(uri))
+
+    async def suggest(self, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+        """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
+        try:
+            is_replaced = self._next_edits.replaced_at(snapshot)
+            if is_replaced or self._manners.is_word_accepted(snapshot):
+                options = replace(options, shows_draft=False)
+            outcome = await self._without_engine(snapshot, options)
+            if isinstance(outcome, CachedSuggestions):
+                # If the next key ends the request, the fill goes on while it fits the key.
+                fill = UnfinishedFill(snapshot=snapshot)
+                fill.task = asyncio.create_task(self._ask_engine(snapshot, options, outcome, fill))
+                try:
+                    await asyncio.wait({fill.task})
+                except asyncio.CancelledError:
+                    if options.num_candidates > 1:
+                        fill.task.cancel()
+                    else:
+                        self._suggestions.unfinished.keep(fill)
+                    raise
+                outcome = fill.task.result()
+            return outcome if options.shows_improbable else self._unasked(snapshot, outcome)
+        except Exception as error:  # the one guard: no error may disturb typing
+            logger.exception("a suggestion failed")
+            return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
+
+    def _unasked(self, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
+        """Return what is shown to a user who did not ask: neither what is improbable, nor what an
+        edit at hand forbids."""
+        outcome = outcome.unasked(percent_of(snapshot.settings.show_threshold))
+        if not outcome.ghosts:
+            return outcome
+        text = outcome.ghosts[0].text
+        if is_word_character(text[0]) and self._manners.is_word_accepted(snapshot):
+            return outcome.refused(_LONGER_WORD)
+        refusal = self._next_edits.goes_before(snapshot, text)
+        return outcome if refusal is None else outcome.refused(refusal)
+
+    async def _without_engine(
+        self, snapshot: Snapshot, options: SuggestOptions
+    ) -> RequestOutcome | CachedSuggestions:
+        """Return the outcome of a request that the engine is not asked for; else, after a pause
+        for the next key, what is known already."""
+        uri, suggestions = snapshot.document.uri, self._suggestions
+        wait_s = suggestions.debounce.seconds_to_wait(uri, options.debounce_ms)
+        if snapshot.refusal is not None:
+            return RequestOutcome().refused(snapshot.refusal)
         cached = suggestions.cache.lookup(snapshot)
-        if known := await _known(session, snapshot, options, cached):
+        if cached.ahead_s is not None:
+            suggestions.ahead.count_hit(cached.ahead_s)
+        if known := await self._known(snapshot, options, cached):
             return known
-    wait_s -= time.monotonic() - began
-    if wait_s > 0:
-        if refusal := refusal_of_place(snapshot):
-            return RequestOutcome().refused(refusal)
-        if len(snapshot.text) <= MAX_CHARS_ON_LOOP:
-            session.feature(EditorMembers).ask_early(snapshot)
-        await asyncio.sleep(wait_s)
-    is_current = snapshot.is_current(session.documents)
-    return cached if is_current else RequestOutcome(reason=_STALE, kind="outdated")
+        began = time.monotonic()
+        if await suggestions.unfinished.finished(snapshot):
+            cached = suggestions.cache.lookup(snapshot)
+            if known := await self._known(snapshot, options, cached):
+                return known
+        wait_s -= time.monotonic() - began
+        if wait_s > 0:
+            if refusal := refusal_of_place(snapshot):
+                return RequestOutcome().refused(refusal)
+            if len(snapshot.text) <= MAX_CHARS_ON_LOOP:
+                self._members.ask_early(snapshot)
+            await asyncio.sleep(wait_s)
+        return cached
 
+    async def _known(
+        self, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
+    ) -> RequestOutcome | None:
+        """Return the outcome if the cache has all that is wanted."""
+        if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
+            return RequestOutcome(reason=cached.reason, kind=cached.kind, is_cached=True)
+        if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
+            ghosts = await self._keep_with_imports(snapshot, cached)
+            return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
+        return None
 
-async def _known(
-    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
-) -> RequestOutcome | None:
-    """Return the outcome if the cache has all that is wanted."""
-    if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
-        return RequestOutcome(reason=cached.reason, kind=cached.kind, is_cached=True)
-    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
-        ghosts = await _keep_with_imports(session, snapshot, cached)
-        return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
-    return None
+    async def _ask_engine(
+        self,
+        snapshot: Snapshot,
+        options: SuggestOptions,
+        cached: CachedSuggestions,
+        unfinished: UnfinishedFill,
+    ) -> RequestOutcome:
+        """Add to what is cached: the greedy fill, then alternatives, until there are enough.
 
+        ``unfinished`` gets the beginning of the text that is settled.
+        """
+        settings, suggestions = snapshot.settings, self._suggestions
+        await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
+        if not snapshot.is_current(self._documents):
+            return RequestOutcome(reason=_STALE, kind="outdated")
+        plan = plan_suggestion(suggestions, snapshot)
+        if isinstance(plan, NoSuggestion):
+            return RequestOutcome().refused(plan)
+        project = self._contexts.of(snapshot.document.uri)
+        names = await self._members.allowed(snapshot)
+        draft = ShownDraft(self._session, snapshot, plan, shows_all=options.shows_improbable)
+        read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
+        ends_at = time.monotonic() + options.deadline_ms / 1000
+        attempts = Attempts(read, options.num_candidates, cached.ghosts)
+        for alternative in attempts:
+            left_ms = round(1000 * (ends_at - time.monotonic()))
+            if left_ms <= 0 or not snapshot.is_current(self._documents):
+                attempts.take(None)
+                break
+            may_watch = plan.is_at_cursor and alternative == 0
+            shows_draft = may_watch and options.shows_draft
+            is_watched = shows_draft or (may_watch and options.num_candidates == 1)
+            request = request_for(
+                plan,
+                settings,
+                left_ms,
+                alternative=alternative,
+                is_watched=is_watched,
+                project=project,
+                names=names,
+            )
+            drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
+            with drafts as show:
+                on_step = partial(_on_step, unfinished, show) if is_watched else None
+                filled = await self._session.engine.fill(request, on_step)
+            if isinstance(filled, Filled):
+                await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
+            attempts.take(filled)
+        has_project = project is not None
+        return await self._kept(snapshot, options, plan, attempts, has_project=has_project)
 
-async def _ask_engine(
-    session: Session,
-    snapshot: Snapshot,
-    options: SuggestOptions,
-    cached: CachedSuggestions,
-    unfinished: UnfinishedFill,
-) -> RequestOutcome:
-    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough.
+    async def _kept(
+        self,
+        snapshot: Snapshot,
+        options: SuggestOptions,
+        plan: FillPlan,
+        attempts: Attempts[GhostText],
+        *,
+        has_project: bool,
+    ) -> RequestOutcome:
+        """Keep what the engine has answered, with its imports; return the request's outcome."""
+        if snapshot.is_current(self._documents):
+            attempts.passed = await with_imports(self._index, snapshot, attempts.passed)
+        if self._session.settings_of(snapshot.document) != snapshot.settings:
+            return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
+        known, suggestions = None, self._suggestions
+        if attempts.passed:
+            is_complete = options.num_candidates > 1 and attempts.is_complete
+            known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+        elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
+            why = attempts.rejection
+            known = CachedSuggestions(reason=why.reason, kind=why.kind)
+        if known is not None:
+            suggestions.cache.store(snapshot, known)
+        if not snapshot.is_current(self._documents):
+            return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
+        is_short = is_first(suggestions, snapshot, plan)
+        may_have_project = has_project or self._contexts.is_on(snapshot.settings)
+        return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 
-    ``unfinished`` gets the beginning of the text that is settled.
-    """
-    settings, suggestions = snapshot.settings, session.feature(Suggestions)
-    await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
-    if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, kind="outdated")
-    plan = plan_suggestion(suggestions, snapshot)
-    if isinstance(plan, NoSuggestion):
-        return RequestOutcome().refused(plan)
-    contexts = session.feature(ProjectContexts)
-    project = contexts.of(snapshot.document.uri)
-    names = await member_names(session, snapshot)
-    draft = ShownDraft(session, snapshot, plan, shows_all=options.shows_improbable)
-    read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
-    ends_at = time.monotonic() + options.deadline_ms / 1000
-    attempts = Attempts(read, options.num_candidates, cached.ghosts)
-    for alternative in attempts:
-        left_ms = round(1000 * (ends_at - time.monotonic()))
-        if left_ms <= 0 or not snapshot.is_current(session.documents):
-            attempts.take(None)
-            break
-        may_watch = plan.is_at_cursor and alternative == 0
-        shows_draft = may_watch and options.shows_draft
-        is_watched = shows_draft or (may_watch and options.num_candidates == 1)
-        request = request_for(
-            plan,
-            settings,
-            left_ms,
-            alternative=alternative,
-            is_watched=is_watched,
-            project=project,
-            names=names,
-        )
-        drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
-        with drafts as show:
-            on_step = partial(_on_step, unfinished, show) if is_watched else None
-            filled = await session.engine.fill(request, on_step)
-        if isinstance(filled, Filled):
-            await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
-        attempts.take(filled)
-    has_project = project is not None
-    return await _kept(session, snapshot, options, plan, attempts, has_project=has_project)
+    async def _keep_with_imports(
+        self, snapshot: Snapshot, cached: CachedSuggestions
+    ) -> tuple[GhostText, ...]:
+        """Return cached suggestions with their imports, and keep these where they are new."""
+        if all(ghost.imports is not None for ghost in cached.ghosts):
+            return cached.ghosts
+        ghosts = await with_imports(self._index, snapshot, cached.ghosts)
+        if ghosts != cached.ghosts:
+            self._suggestions.cache.store(snapshot, replace(cached, ghosts=ghosts))
+        return ghosts
+
+    def _silent_outcome(self, snapshot: Snapshot) -> RequestOutcome | None:
+        """Return the outcome of an automatic request that is to get nothing, else None."""
+        if snapshot.refusal is not None:
+            return None  # nothing of such a document is looked at
+        try:
+            silence = self._manners.silence(snapshot)
+        except Exception:
+            logger.exception("the manners fail")
+            return None
+        return None if silence is None else RequestOutcome().refused(silence)
 
 
 def _on_step(unfinished: UnfinishedFill, show: Callable[[Step], None] | None, step: Step) -> None:
@@ -403,48 +462,6 @@ def _on_step(unfinished: UnfinishedFill, show: Callable[[Step], None] | None, st
     unfinished.wrote("".join(token.text for token in settled))
     if show is not None:
         show(step)
-
-
-async def _kept(
-    session: Session,
-    snapshot: Snapshot,
-    options: SuggestOptions,
-    plan: FillPlan,
-    attempts: Attempts[GhostText],
-    *,
-    has_project: bool,
-) -> RequestOutcome:
-    """Keep what the engine has answered, with its imports; return the request's outcome."""
-    if snapshot.is_current(session.documents):
-        attempts.passed = await with_imports(session, snapshot, attempts.passed)
-    if session.settings_of(snapshot.document) != snapshot.settings:
-        return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
-    known, suggestions = None, session.feature(Suggestions)
-    if attempts.passed:
-        is_complete = options.num_candidates > 1 and attempts.is_complete
-        known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
-    elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
-        why = attempts.rejection
-        known = CachedSuggestions(reason=why.reason, kind=why.kind)
-    if known is not None:
-        suggestions.cache.store(snapshot, known)
-    if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
-    is_short = is_first(suggestions, snapshot, plan)
-    may_have_project = has_project or session.feature(ProjectContexts).is_on(snapshot.settings)
-    return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
-
-
-async def _keep_with_imports(
-    session: Session, snapshot: Snapshot, cached: CachedSuggestions
-) -> tuple[GhostText, ...]:
-    """Return cached suggestions with their imports, and keep these where they are new."""
-    if all(ghost.imports is not None for ghost in cached.ghosts):
-        return cached.ghosts
-    ghosts = await with_imports(session, snapshot, cached.ghosts)
-    if ghosts != cached.ghosts:
-        session.feature(Suggestions).cache.store(snapshot, replace(cached, ghosts=ghosts))
-    return ghosts
 
 
 def _outcome(
@@ -462,15 +479,3 @@ def _outcome(
         is_failure=not attempts.passed and attempts.failure is not None,
         may_be_revised=is_short or lacks_project,
     )
-
-
-def _silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | None:
-    """Return the outcome of an automatic request that is to get nothing, else None."""
-    if snapshot.refusal is not None:
-        return None  # nothing of such a document is looked at
-    try:
-        silence = session.feature(Manners).silence(snapshot)
-    except Exception:
-        logger.exception("the manners fail")
-        return None
-    return None if silence is None else RequestOutcome().refused(silence)

@@ -15,7 +15,7 @@ from intarsia.lsp.documents import Document, Folder, disk_path, folder_of, opene
 from intarsia.lsp.method_table import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.requests.inline_completion import inline_completion
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import refusal_of
@@ -46,7 +46,7 @@ async def answers(session: Session, uri: str) -> bool:
     session.engine = engine
     if session.documents.current(uri) is None:
         document(session, uri)
-    outcome = await suggest(session, taken(session, uri, START), OPTIONS)
+    outcome = await session.feature(Suggester).suggest(taken(session, uri, START), OPTIONS)
     assert outcome.ghosts
     return bool(engine.requests)
 
@@ -194,7 +194,7 @@ async def test_what_was_written_under_other_settings_is_not_suggested() -> None:
         return "1"
 
     session.engine = ScriptedEngine(reconfigured)
-    outcome = await suggest(session, taken(session, uri, START), OPTIONS)
+    outcome = await session.feature(Suggester).suggest(taken(session, uri, START), OPTIONS)
     assert (outcome.ghosts, outcome.reason) == ((), "the settings have changed")
     assert await answers(session, uri)  # nothing was kept
 

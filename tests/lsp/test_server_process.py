@@ -14,7 +14,7 @@ from open_documents import seen
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import ClientLogHandler, IntarsiaServer
 
 HEAVY = ("libtorch", "libc10", "torch/", "transformers", "numpy")
@@ -40,8 +40,8 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(monkeypatch):
     session = IntarsiaServer().session
     snapshot = seen("y = |")
     monkeypatch.setattr(session.documents, "current", lambda uri: snapshot.document)
-    found = await suggest(
-        session, snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
+    found = await session.feature(Suggester).suggest(
+        snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
     )
     assert found.ghosts == ()
     assert found.reason is not None

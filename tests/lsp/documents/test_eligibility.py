@@ -11,7 +11,7 @@ from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
 from intarsia.lsp.requests.code_action import prefetch
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import ineligibility
@@ -66,8 +66,8 @@ async def sent(settings, uri="file:///a.py", *, is_edited=True) -> RecordingEngi
     if is_edited:
         session.documents.change(changed(uri, 2, (at(0, 0), "")))
     snapshot = taken(session, uri, START)
-    await suggest(
-        session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
+    await session.feature(Suggester).suggest(
+        snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
     )
     await prefetch(session, uri, START)
     return engine

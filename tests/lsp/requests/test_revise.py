@@ -16,7 +16,7 @@ from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import DRAFT, Extensions
 from intarsia.lsp.requests.look_ahead import LookAhead
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.status import Draft, Drafts
@@ -67,7 +67,7 @@ async def session_with(project, *, drafts=True, **engine):
 async def answered(session: Session) -> Snapshot:
     """Answer a request as the handlers do; the text is written without other files."""
     snapshot = taken(session, URI, CURSOR)
-    outcome = await suggest(session, snapshot, OPTIONS)
+    outcome = await session.feature(Suggester).suggest(snapshot, OPTIONS)
     assert [ghost.text for ghost in outcome.ghosts] == ["value"]
     session.feature(LookAhead).answered(snapshot, outcome)
     return snapshot
@@ -87,7 +87,7 @@ async def test_the_client_is_told_once_and_the_cache_has_the_new_text() -> None:
         assert all(token.settled for token in draft.tokens)
         assert draft.text_document.version == 1
         snapshot = taken(session, URI, CURSOR)
-        again = await suggest(session, snapshot, OPTIONS)
+        again = await session.feature(Suggester).suggest(snapshot, OPTIONS)
         assert [ghost.text for ghost in again.ghosts] == ["value + known"]
         assert again.is_cached
         session.feature(LookAhead).answered(snapshot, again)
@@ -115,9 +115,9 @@ async def test_a_first_answer_is_written_again_from_all_that_may_be_read(address
     async with session_with(None, text="value") as (session, sent):
         session.documents.open(types.TextDocumentItem(URI, "python", 2, text))
         snapshot = taken(session, URI, types.Position(1000, 4))
-        assert (await suggest(session, snapshot, OPTIONS)).may_be_revised
+        assert (await session.feature(Suggester).suggest(snapshot, OPTIONS)).may_be_revised
         first = await engine_once(address, lambda it: it.num_fills == 1)
-        cached = await suggest(session, snapshot, OPTIONS)
+        cached = await session.feature(Suggester).suggest(snapshot, OPTIONS)
         assert cached.is_cached  # after a cached answer too all is read
         session.feature(LookAhead).answered(snapshot, cached)
         await chain_over(session)
