@@ -25,7 +25,7 @@ from intarsia.infill.calibration import (
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.fit import CleaningContext, cleaning_context
+from intarsia.infill.postprocess.fit import REMARK, CleaningContext, cleaning_context
 from intarsia.infill.postprocess.line_ends import is_whole_beginning, is_whole_remark
 from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
 from intarsia.infill.syntax.embedded_code import code_at
@@ -50,9 +50,6 @@ def end_confidence_of(filled: Filled, suggestion: Suggestion) -> float | None:
     return filled.end_confidence if is_same else None
 
 
-_REMARK = re.compile(r"\s*(?:#+|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+)(?:\s|\Z)")
-
-
 def is_in_comment(text: str, offset: int, language: Language) -> bool:
     """Whether a text at ``offset`` is part of a comment or docstring.
 
@@ -61,7 +58,7 @@ def is_in_comment(text: str, offset: int, language: Language) -> bool:
     code = code_at(text, offset, offset, language)
     syntax = parse(code.text, code.language)
     if syntax is None:
-        return bool(_REMARK.match(text, line_start(text, offset), offset))
+        return bool(REMARK.match(text, line_start(text, offset), offset))
     return prose_at(syntax, offset) in ("comment", "documentation")
 
 

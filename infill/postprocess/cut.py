@@ -48,6 +48,7 @@ _WORD_LOOP = re.compile(
     r"(?P<unit>\S.{3,78}?)(?P=unit){3,}|(?P<sentence>\S.{15,200}?[.!?] )(?P=sentence)+"
 )
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
+_DIGEST = re.compile(r"@?(?:\bsha\d+[:-])?\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{20,}")
 _DIGITS = "0123456789_"
 _MAX_DIGITS = 40
 
@@ -55,8 +56,14 @@ _MAX_DIGITS = 40
 def cut_repetition(fill: str, context: CleaningContext) -> str:
     """Keep the first round of a repetition; drop a number that was written on and on.
 
+    So is a digest that the file does not have: nobody can guess one.
+
     ├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
     """
+    for digest in _DIGEST.finditer(fill):
+        if digest[0] not in context.text:
+            fill = fill[: digest.start()].rstrip(" ")
+            break
     before = fill.rstrip(_DIGITS)
     if len(fill) - len(before) > _MAX_DIGITS:
         fill = (before[:-1].rstrip(_DIGITS) if before.endswith(".") else before).rstrip(" ")
@@ -254,9 +261,10 @@ MAX_LINES_COMPARED = 3
 _DECLARED = re.compile(
     r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
     r"|sealed|static)\s+)*(?:class|const|def|enum|fn|fun|func|function|interface|let|module|record"
-    r"|struct|trait|var)\s+(\w+)"
+    r"|struct|trait|var)\s+(\w+)\b"
+    r"(?![.:]+\w|\s*[*&]|\s+\w+\s*[;=,)\[])"  # behind a type is the name
 )
-_KEYS = (re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]))"), _DECLARED)
+_KEYS = (re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]|\w+\())"), _DECLARED)
 
 
 def _stands_for(line: str, after: Sequence[str]) -> bool:
@@ -265,7 +273,8 @@ def _stands_for(line: str, after: Sequence[str]) -> bool:
     for pattern in _KEYS:
         keys = [pattern.match(each.strip()) for each in (line, *after[:1])]
         if len(keys) == 2 and keys[0] and keys[1] and keys[0][1] == keys[1][1]:
-            return True
+            old = after[0].partition("=")[2]  # x = f(x) needs an x before it
+            return re.search(rf"(?<!\w){re.escape(keys[1][1])}(?!\w)", old) is None
     return is_specific(line) and _without_marks(line) in known
 
 
@@ -275,6 +284,13 @@ _MIN_CHARS_REPEATED = 16
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
     """Whether a line repeats the whole line below and goes on, or has a header for its name."""
     whole, below = (context.line_before + line).strip(), following.strip()
+    if (
+        whole == below
+        and is_specific(whole)
+        and not whole.startswith("<")
+        and whole[-1] not in PAIRS
+    ):
+        return True
     if len(below) >= _MIN_CHARS_REPEATED and is_specific(below) and whole.startswith(below):
         return True
     heads = [_DECLARED.match(each) for each in (whole, below)]

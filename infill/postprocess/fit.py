@@ -130,6 +130,9 @@ MAX_CHARS_BALANCED = 1_500
 
 WORDS_JOINED = "two words would be joined"
 
+REMARK = re.compile(r"\s*(?:#+'?|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+|\"(?= \w))(?:\s|\Z)")
+"""A line that begins as a comment does, in a language without a grammar."""
+
 _QUOTES: tuple[str, ...] = ('"', "'")
 _LONG_QUOTES = ('"""', "'''")
 _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
@@ -240,10 +243,21 @@ def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestio
 
 
 def balance_with(fill: str, context: CleaningContext) -> Balance:
-    """Match the brackets from a little before the hole to a little after it."""
-    after = "\n".join(("", *context.following))[:MAX_CHARS_BALANCED]
-    code = context.before[-MAX_CHARS_BALANCED:] + fill + context.rest + after
+    """Match the brackets from a little before the hole to a little after it, or of Lisp's form."""
+    fill, after = fill + context.rest, "\n".join(("", *context.following))
+    start = _form_start(context)
+    if start is not None:
+        return balance_of(context.before[start:] + fill + after.partition("\n(")[0])
+    code = context.before[-MAX_CHARS_BALANCED:] + fill + after[:MAX_CHARS_BALANCED]
     return balance_of(_LIST_ITEM.sub(r"\1 ", code))
+
+
+def _form_start(context: CleaningContext) -> int | None:
+    """Return where the list of Lisp around the hole begins: the last line that is not indented."""
+    if context.syntax is not None:
+        return None
+    outermost = [each.start() for each in re.finditer(r"(?m)^\S", context.before)][-1:]
+    return outermost[0] if outermost and context.before[outermost[0]] == "(" else None
 
 
 def num_unbalanced(balance: Balance) -> int:
@@ -254,12 +268,14 @@ def num_unbalanced(balance: Balance) -> int:
 def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     """Whether a quote is open at the end of the fill's last line that was not open before.
 
-    In a list of Lisp, which looks like no other line, some quotes have no partner.
+    Without a grammar, remarks and the lists of Lisp are told by their look: there some quotes have
+    no partner.
     """
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
     quote, counted = open_quote(last_line), _QUOTES
     if context.syntax is None:
-        counted = ('"',) if last_line.lstrip().startswith("(") else (*_QUOTES, "`")
+        is_list = last_line.lstrip().startswith("(") or _form_start(context) is not None
+        counted = ('"',) if is_list else () if REMARK.match(last_line) else (*_QUOTES, "`")
     elif quote not in context.language.ends:
         counted += _LONG_QUOTES
     return not context.is_quote_open and quote in counted

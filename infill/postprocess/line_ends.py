@@ -7,6 +7,7 @@ import re
 
 from intarsia.infill.calibration import LEAST_CHARS
 from intarsia.infill.holes.hole import is_word_character
+from intarsia.infill.postprocess.cut import cut_suffix_overlap
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
     ends_with_header,
@@ -53,7 +54,9 @@ def keep_line_end(fill: str, context: CleaningContext) -> str:
     if removed or context.line_before.strip() or not context.rest.strip():
         return fill
     on_own_line = body + "\n" + context.line_before
-    candidates = (on_own_line, fill) if "\n" in fill else (fill, on_own_line)  # likelier first
+    ends_with_blank = fill[-1] in " \t" and fill.rstrip(" \t")[-1:] != "\n"  # the rest goes on
+    is_on_own_line = "\n" in fill and not ends_with_blank
+    candidates = (on_own_line, fill) if is_on_own_line else (fill, on_own_line)  # likelier first
     return min(candidates, key=lambda candidate: errors_with(candidate, context))
 
 
@@ -105,7 +108,8 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
         return not is_word_character(context.rest[:1] or " ")
     if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
         return False
-    if close_on_own_line(beginning, context) != beginning:
+    fitted = close_on_own_line(beginning, context), cut_suffix_overlap(beginning, context)
+    if fitted != (beginning, beginning):
         return False
     if why_it_does_not_fit(beginning, context) is not None:
         return False
@@ -125,7 +129,9 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
-    is_arrow = beginning.endswith(_ARROWS)  # what it leads to is missing
+    is_arrow = beginning.endswith(_ARROWS) or goes_on.lstrip().startswith(
+        _ARROWS
+    )  # to what is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
     return is_prose or (is_end and not is_arrow) or not goes_on.strip()
 

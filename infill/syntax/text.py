@@ -174,10 +174,15 @@ def replaced_name(before: str, after: str, offset: int) -> tuple[str, str] | Non
 
 MAX_LINES_READ = 400
 WIDEST_UNIT = 8
+_DOCSTRING = re.compile(r"(?<=\"\"\")[^\"]*\n[ \t]*(?=\"\"\")|(?<=''')[^']*\n[ \t]*(?=''')")
 
 
 def indent_unit(text: str) -> str | None:
-    """Return the text's unit of indentation; None if no line is indented."""
+    """Return the text's unit of indentation; None if no line is indented.
+
+    The lines of a docstring do not count: they may be indented in any way.
+    """
+    text = _DOCSTRING.sub("", text)
     lines = [line for line in text.split("\n", MAX_LINES_READ)[:MAX_LINES_READ] if line.strip()]
     blanks = [leading_blank(line) for line in lines]
     num_tabs = sum(blank.startswith("\t") for blank in blanks)

@@ -84,6 +84,9 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("x = 1_" + "000_" * 20 + "0", "x ="),
         ("x = " + "1" * 40, "x = " + "1" * 40),
         ("x = " + "7" * 60 + ";", "x = " + "7" * 60 + ";"),
+        ("debian:12@sha256:8af0e5095f9964007f5e", "debian:12"),
+        ("rev = 72669190cb947f0cac1d038a8bb1820da59ef447 # b", "rev ="),
+        ("x = 0x9e3779b97f4a7c159e3779b9, deadbeef", "x = 0x9e3779b97f4a7c159e3779b9, deadbeef"),
     ],
 )
 def test_a_loop_is_cut_after_its_first_round(fill, expected):
@@ -147,6 +150,8 @@ def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
         ("║║\nx = 1\ny = 2\n", "x = 1\nz = 3", "x = 1\nz = 3"),
         ("║║foo()\nbar()\n", "a()\nfoo()\nbar()", "a()"),
         ("x = ║║ + 1\ny = 2\n", "a + 1\ny = 2\nz", "a"),
+        ("match a with\n  ║\n    | None ->\n", "| None ->", ""),
+        ("<a>\n  ║\n    <b>\n", "<b>", "<b>"),
         ("a = 1\r\n║║\r\nreturn a\r\n", "b = 2\nreturn a", "b = 2"),
     ],
 )
@@ -319,6 +324,9 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("python", "x = pr║ce\n", "ice", "(f)"),  # the word goes on behind the cursor
         ("plaintext", "{ it ║", "doesn", "'t }"),
         ("javascript", "const x = ║\n", "{ a: 1,", "\n"),
+        ("plaintext", "name({a, B║\n  [B].\n", ", c})", " ->"),
+        ("javascript", "const x = ║\n", "(a, b)", " => a + b"),
+        ("yaml", "a: 1\n║\nrun: b\n", "run: b", "c"),  # the line below, as cut
         # The bracket belongs on a line of its own.
         ("javascript", "function f() {║}\n", "\n  a();", "\n"),
         # Without a grammar the marks are looked at.

@@ -190,6 +190,7 @@ def test_a_fill_is_indented_as_its_file(language_id, source, fill, expected):
         ("    ║║b(2)\n", "a(1)", "a(1)\n    "),
         ("║║b(2)\n", "x = ", "x = "),
         ("║║b(2)\n", "x = 1\ny = 2", "x = 1\ny = 2\n"),
+        ("def f():\n    ║║b\n", "x = 1\n    return ", "x = 1\n    return "),
         ("║║.b(2)\n", "x = 1\ny = a", "x = 1\ny = a"),
         ("x = ║║ + 1\n", "a", "a"),
         ("║║\nb = 2\n", "a = 1", "a = 1"),
@@ -223,6 +224,10 @@ def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
         ("scala", "def f = {\n  ║\n}\n", "val s = 'abc"),
         ("plaintext", "(add-hook 'a-hook ║)\n", "'b-mode"),
         ("plaintext", "(add-hook ║)\n", "'a-hook #'b-mode"),
+        ("plaintext", "(defcustom a nil\n  ║\n", ":group 'b)"),
+        ("plaintext", "(f '(\n" + "  (g)\n" * 300 + "  ║\n  h)))\n\n(i\n", "(j"),
+        ("plaintext", "║\nf <- 1\n", "#' @param x the list's length"),
+        ("plaintext", "║\nlet a = 1\n", '" Maintainer: nobody'),
     ],
 )
 def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
@@ -280,6 +285,12 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
         ("javascript", "d║const a = 1\n", "escribe('a')", "two words would be joined"),
         ("python", "d║value = 1\n", "elta = a.rest", "two words would be joined"),
         ("plaintext", "x = ║;\n", "`a", "a quote would be left open"),
+        (
+            "plaintext",
+            "(f\n  ║)\n\n(g (h))\n(i\n",
+            "(j))",
+            "a bracket would be closed that is not open",
+        ),
         ("yaml", "a: ${{ ║ }}\n", "f(x", "a bracket would be left open"),
         ("html", "<p>║</p>\n", 'say "', "a quote would be left open"),
     ],

@@ -81,6 +81,10 @@ def test_last_non_blank_looks_over_lines():
         ("", None),
         ("/**\n * a\n */\nf {\n\tb\n}\n", "\t"),
         ("        a\n        b\n", "        "),
+        (
+            'f\n    """A.\n\n    B\n      c\n    B\n      c\n    B\n      c\n    """\n    d\n',
+            "    ",
+        ),
     ],
 )
 def test_the_unit_is_the_usual_step_of_the_text(text, unit):
