@@ -168,8 +168,8 @@ def _closed(beginning: str, text: str) -> str:
         if not is_closed and not (text[end] == ">" and _OPEN_TYPE.search(text, 0, end)):
             break
         end += 1
-    is_statement = text[end : end + 1] == ";" and text[end + 1 : end + 2] in ("", "\n")
-    return text[: end + 1] if is_statement else text[:end]
+    ends_line = text[end : end + 1] in (";", ",") and text[end + 1 : end + 2] in ("", "\n")
+    return text[: end + 1] if ends_line else text[:end]
 
 
 def _is_whole(beginning: str, text: str) -> bool:

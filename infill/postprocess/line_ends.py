@@ -117,7 +117,7 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 
 
 _CLAUSE_ENDS = tuple(";)]}>\n")
-_ARROWS = ("=>", "->")
+_LEADS_ON = re.compile(r"\s*(?:[=-]>|(?:\{|do|then)\s*$)", re.MULTILINE)
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
@@ -129,11 +129,9 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
-    is_arrow = beginning.endswith(_ARROWS) or goes_on.lstrip().startswith(
-        _ARROWS
-    )  # to what is missing
+    leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
-    return is_prose or (is_end and not is_arrow) or not goes_on.strip()
+    return is_prose or (is_end and not leads_on) or not goes_on.strip()
 
 
 _COMMENT_ENDS = ("*/", "-->", '"""', "'''")
