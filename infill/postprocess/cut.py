@@ -30,6 +30,7 @@ from intarsia.infill.syntax.text import (
     columns,
     first_hidden,
     open_marks,
+    replaced_range,
 )
 
 
@@ -325,7 +326,7 @@ def _repeats(lines: list[str], after: Sequence[str]) -> bool:
 
 
 def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
-    if _repeats_cut_word(fill, context):
+    if _repeats_cut_word(fill, context) or _ends_as_rest(fill, context.rest):
         return ""
     written = fill.rstrip(" \t")
     overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
@@ -336,6 +337,18 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
 
 def _cost(kept: str, context: CleaningContext) -> tuple[int, int]:
     return num_closed_twice(kept, context), num_unbalanced(balance_with(kept, context))
+
+
+_MIN_CHARS_AT_END = 8
+_HAS_WORD_AND_MARK = re.compile(r"\w\w.*[^\w\s]")
+
+
+def _ends_as_rest(fill: str, rest: str) -> bool:
+    """Whether a fill is the rest of the line in other words: both end alike."""
+    written = fill.rstrip()
+    end = written[replaced_range(written, rest.rstrip())[1] :]
+    is_long = _MIN_CHARS_AT_END <= len(end) < len(rest.strip())
+    return is_long and _HAS_WORD_AND_MARK.search(end) is not None
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:

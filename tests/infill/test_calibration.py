@@ -153,10 +153,10 @@ def test_an_improbable_end_hides_the_last_token_alone() -> None:
         ((("f(x)", 0.9), ("\n    ", 0.9), ("g(x)", 0.1)), "f(x)"),  # no blanks at its end
         ((("a", 0.9), (" =", 0.9), (" 1", 0.1)), ""),  # two signs are not worth reading
         ((("    ", 0.9), ("a", 0.9), (" = 1", 0.1)), ""),
-        ((("limit(10", 0.9), ("),", 0.1)), "limit(10)"),  # what it has opened is closed
+        ((("limit(10", 0.9), ("),", 0.1)), "limit(10),"),  # what it has opened is closed
         ((("f({a: [1", 0.9), ("]})", 0.1), (";", 0.1)), "f({a: [1]});"),
         ((("f(a", 0.9), (", b)", 0.1)), "f(a"),
-        (((": Vec<String", 0.9), (">,", 0.1)), ": Vec<String>"),
+        (((": Vec<String", 0.9), (">,", 0.1)), ": Vec<String>,"),
         ((("a < bcd", 0.9), (">> 1", 0.1)), "a < bcd"),
         ((("goto failed", 0.9), (";\n", 0.1)), "goto failed;"),
         ((("items", 0.9), (")", 0.1)), "items"),

@@ -128,6 +128,8 @@ def check(source, fill, expected, language_id="python"):
         ("f(self.║ame)", "name)", "n"),
         ("f(na║s)", "mes)", "me"),
         ("x = to║l", "tal", "tal"),
+        ("a = '<b c=\"d║\"><i>e</i></body>';", "-f\">g&lt;</body>';", ""),
+        ("f(a, ║g(b, total))", "h(b, total), ", "h(b, total), "),
     ],
 )
 def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
@@ -294,6 +296,7 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
         ("python", "print(sorted(║))\n", "items", ", key=len"),
         ("javascript", "const x = ║\n", "a.b", ";"),
         ("javascript", "function f() {\n  ║\n}\n", "a();\n  b();", "\n  c();"),
+        ("c", "int f() {\n  ║\n  g();\n}\n", "if (a)", " g();"),
         ("plaintext", "║", "(as one says)", " of it"),
         ("plaintext", "Dear ║", "user", " of it"),
         # The first word, finished or whole.
@@ -326,6 +329,8 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("javascript", "const x = ║\n", "{ a: 1,", "\n"),
         ("plaintext", "name({a, B║\n  [B].\n", ", c})", " ->"),
         ("javascript", "const x = ║\n", "(a, b)", " => a + b"),
+        ("c", "int f() {\n  ║\n  g();\n}\n", "if (a)", " {"),
+        ("lua", "║\n  f()\nend\n", "while f(a)", " do"),
         ("yaml", "a: 1\n║\nrun: b\n", "run: b", "c"),  # the line below, as cut
         # The bracket belongs on a line of its own.
         ("javascript", "function f() {║}\n", "\n  a();", "\n"),
