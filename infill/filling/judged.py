@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import CanvasToken, Filled
 from intarsia.infill.calibration import (
+    LEAST_CHARS,
     Calibration,
     MayEndHere,
     evidence_of,
@@ -24,9 +25,18 @@ from intarsia.infill.calibration import (
 )
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
+from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.fit import REMARK, CleaningContext, cleaning_context
-from intarsia.infill.postprocess.line_ends import is_whole_beginning, is_whole_remark
+from intarsia.infill.postprocess.clean import close_on_own_line
+from intarsia.infill.postprocess.cut import cut_suffix_overlap
+from intarsia.infill.postprocess.fit import (
+    REMARK,
+    CleaningContext,
+    cleaning_context,
+    ends_with_header,
+    is_no_worse,
+    why_it_does_not_fit,
+)
 from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
 from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.text import (
@@ -35,7 +45,7 @@ from intarsia.infill.syntax.text import (
     replaced_range,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.tree import parse, prose_at
+from intarsia.infill.syntax.tree import is_code, parse, prose_at
 
 
 def tokens_of(filled: Filled, suggestion: Suggestion) -> tuple[ConfidentToken, ...]:
@@ -99,6 +109,74 @@ def end_rule(plan: FillPlan, *, in_comment: bool) -> MayEndHere:
         return not goes_on or is_whole_beginning(beginning, goes_on, context())
 
     return may_end_here
+
+
+def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning of a fill can stand alone: the file is no worse with it than without any.
+
+    It ends where a reader would end it. It may not end with the header of a block, and no bracket
+    may have to move to a line of its own. A word that was begun may be finished: the code is as
+    whole as before. ``goes_on`` is the text that the fill goes on with.
+
+    ├f(x)║ + g(┤, pri├ce║(x)┤   →   yes
+    ├f(║x)┤, ├f(x, key║=len)┤   →   no
+    """
+    is_in_word = is_word_character(context.line_before[-1:] or " ")
+    if is_in_word and is_word_character(beginning[:1]) and _is_first_word(beginning, goes_on):
+        return not is_word_character(context.rest[:1] or " ")
+    if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
+        return False
+    fitted = close_on_own_line(beginning, context), cut_suffix_overlap(beginning, context)
+    if fitted != (beginning, beginning):
+        return False
+    if why_it_does_not_fit(beginning, context) is not None:
+        return False
+    return is_no_worse(beginning, context)
+
+
+_CLAUSE_ENDS = tuple(";)]}>\n")
+_LEADS_ON = re.compile(r"\s*(?:[=-]>|(?:\{|do|then)\s*$)", re.MULTILINE)
+_BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
+_CODE = re.compile(r"[()\[\]{}=;<>$]")
+
+
+def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any."""
+    if _is_first_word(beginning, goes_on):
+        return True
+    is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
+    if context.syntax is None:
+        is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
+    leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing
+    is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
+    return is_prose or (is_end and not leads_on) or not goes_on.strip()
+
+
+_COMMENT_ENDS = ("*/", "-->", '"""', "'''")
+
+
+def is_whole_remark(beginning: str, goes_on: str, context: CleaningContext) -> bool:
+    """Whether a beginning of a text in a comment is worth reading, and can stand there alone.
+
+    It cuts no mark, opens no quote or bracket, and has no code after the comment.
+
+    of a ║list */   →   yes
+    of║, of `a║`, of a list *║/, of a list */ f();║   →   no
+    """
+    line = context.line_before + context.rest
+    is_cut = all(char.strip() and not _WORD.match(char) for char in (beginning[-1:], goes_on[:1]))
+    is_open = beginning.count("`") % 2 == 1 and line.count("`") % 2 == 0
+    has_code = any(beginning.partition(end)[2].strip() for end in _COMMENT_ENDS)
+    if is_cut or is_open or has_code or len("".join(beginning.split())) < LEAST_CHARS:
+        return False
+    return why_it_does_not_fit(beginning, context) is None and is_no_worse(beginning, context)
+
+
+_WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w")
+
+
+def _is_first_word(beginning: str, goes_on: str) -> bool:
+    return bool(_WORD.fullmatch(beginning)) and not _SAME_WORD.match(goes_on)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -37,7 +37,7 @@ from intarsia.infill.canvas import (
 )
 from intarsia.infill.holes.hole import Hole, is_word_character, open_at_cursor
 from intarsia.infill.languages import Language
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.text import with_plain_newlines
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from intarsia.infill.canvas import Budget, build_canvas
 from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.text import with_plain_newlines
 

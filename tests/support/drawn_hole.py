@@ -7,7 +7,7 @@ from marked_text import MARK, draw_filled, read_marked
 from intarsia.infill.canvas import Budget, Canvas, build_canvas
 from intarsia.infill.holes.hole import Hole, OpenHole, hole_for_range, open_at_cursor
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.postprocess.fit import CleaningContext, cleaning_context
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 

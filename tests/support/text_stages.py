@@ -26,7 +26,7 @@ from intarsia.infill.next_edit.offer import read_offer
 from intarsia.infill.next_edit.plan import EditedText, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import rename_between
 from intarsia.infill.next_edit.settled_edit import Hunk, settled_edit
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia.infill.syntax.embedded_code import code_at, code_of_language
 from intarsia.infill.syntax.text import line_starts

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.filling.plan import FillOptions, FillPlan, inserted_at_cursor
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import newline_of
 from intarsia_research.evaluation.answer import Answer, Failures, failed

@@ -3,21 +3,20 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.filling.judged import align
+from intarsia.infill.filling.judged import align, is_whole_beginning
+from intarsia.infill.postprocess.clean import (
+    drop_broken_tail,
+    drop_code_fence,
+    drop_leading_blank_lines,
+    drop_special_tokens,
+    trim_blank,
+)
 from intarsia.infill.postprocess.cut import (
     cut_at_hidden_character,
     cut_repetition,
     cut_suffix_overlap,
     cut_to_max_lines,
     cut_to_scope,
-)
-from intarsia.infill.postprocess.line_ends import (
-    drop_broken_tail,
-    drop_code_fence,
-    drop_leading_blank_lines,
-    drop_special_tokens,
-    is_whole_beginning,
-    trim_blank,
 )
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 

@@ -9,9 +9,13 @@ from intarsia.infill.canvas import Budget, build_canvas
 from intarsia.infill.filling.judged import align
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.clean import (
+    clean,
+    close_on_own_line,
+    fix_indentation,
+    keep_line_end,
+)
 from intarsia.infill.postprocess.fit import balance_brackets, reject_broken
-from intarsia.infill.postprocess.line_ends import close_on_own_line, fix_indentation, keep_line_end
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 ADDED = 1.0

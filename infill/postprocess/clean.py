@@ -1,28 +1,50 @@
-"""Fits a fill to the lines around it: its ends and its indentation; drops what is no part of it.
+"""Cleans the model's raw text into a suggestion: a list of small filters, applied in order.
+
+A filter takes the fill and its context. It returns the fill, changed or not, or the reason why
+nothing is suggested. Those here drop what is no part of a fill, and fit it to the lines around it:
+its ends and its indentation. Those of ``cut`` end it earlier, those of ``fit`` know whether it
+fits into the file. ``clean``, at the end, applies them all. In drawings ``║`` is the cursor, and
+the fill is between ``├`` and ``┤``.
 
 def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
 """
 
 import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-from intarsia.infill.calibration import LEAST_CHARS
-from intarsia.infill.holes.hole import is_word_character
-from intarsia.infill.postprocess.cut import cut_suffix_overlap
+from intarsia.infill.canvas import Canvas
+from intarsia.infill.holes.hole import Hole
+from intarsia.infill.languages import Language
+from intarsia.infill.postprocess.cut import (
+    cut_at_closing_mark,
+    cut_at_hidden_character,
+    cut_repetition,
+    cut_suffix_overlap,
+    cut_to_max_lines,
+    cut_to_scope,
+)
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
-    ends_with_header,
+    balance_brackets,
+    cleaning_context,
     errors_with,
     is_no_worse,
     joins_words,
-    why_it_does_not_fit,
+    reject_broken,
+    reject_longer_word,
+    shorten_broken_line,
 )
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.text import (
     balance_of,
     columns,
     free_lines,
     indent_unit,
     leading_blank,
+    newline_of,
     open_quote,
+    with_plain_newlines,
 )
 from intarsia.infill.syntax.tree import is_code
 
@@ -91,74 +113,6 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     if not rest.strip():
         return trimmed.rstrip()
     return trimmed.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else trimmed
-
-
-def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning of a fill can stand alone: the file is no worse with it than without any.
-
-    It ends where a reader would end it. It may not end with the header of a block, and no bracket
-    may have to move to a line of its own. A word that was begun may be finished: the code is as
-    whole as before. ``goes_on`` is the text that the fill goes on with.
-
-    ├f(x)║ + g(┤, pri├ce║(x)┤   →   yes
-    ├f(║x)┤, ├f(x, key║=len)┤   →   no
-    """
-    is_in_word = is_word_character(context.line_before[-1:] or " ")
-    if is_in_word and is_word_character(beginning[:1]) and _is_first_word(beginning, goes_on):
-        return not is_word_character(context.rest[:1] or " ")
-    if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
-        return False
-    fitted = close_on_own_line(beginning, context), cut_suffix_overlap(beginning, context)
-    if fitted != (beginning, beginning):
-        return False
-    if why_it_does_not_fit(beginning, context) is not None:
-        return False
-    return is_no_worse(beginning, context)
-
-
-_CLAUSE_ENDS = tuple(";)]}>\n")
-_LEADS_ON = re.compile(r"\s*(?:[=-]>|(?:\{|do|then)\s*$)", re.MULTILINE)
-_BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
-_CODE = re.compile(r"[()\[\]{}=;<>$]")
-
-
-def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any."""
-    if _is_first_word(beginning, goes_on):
-        return True
-    is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
-    if context.syntax is None:
-        is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
-    leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing
-    is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
-    return is_prose or (is_end and not leads_on) or not goes_on.strip()
-
-
-_COMMENT_ENDS = ("*/", "-->", '"""', "'''")
-
-
-def is_whole_remark(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning of a text in a comment is worth reading, and can stand there alone.
-
-    It cuts no mark, opens no quote or bracket, and has no code after the comment.
-
-    of a ║list */   →   yes
-    of║, of `a║`, of a list *║/, of a list */ f();║   →   no
-    """
-    line = context.line_before + context.rest
-    is_cut = all(char.strip() and not _WORD.match(char) for char in (beginning[-1:], goes_on[:1]))
-    is_open = beginning.count("`") % 2 == 1 and line.count("`") % 2 == 0
-    has_code = any(beginning.partition(end)[2].strip() for end in _COMMENT_ENDS)
-    if is_cut or is_open or has_code or len("".join(beginning.split())) < LEAST_CHARS:
-        return False
-    return why_it_does_not_fit(beginning, context) is None and is_no_worse(beginning, context)
-
-
-_WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w")
-
-
-def _is_first_word(beginning: str, goes_on: str) -> bool:
-    return bool(_WORD.fullmatch(beginning)) and not _SAME_WORD.match(goes_on)
 
 
 _SPECIAL = re.compile(
@@ -324,3 +278,61 @@ def _with_tabs(line: str, lines: list[str]) -> str:
     blank = leading_blank(line)
     is_by_four = all(len(leading_blank(other)) % 4 == 0 for other in lines if other.strip())
     return blank.replace("    " if is_by_four else "  ", "\t") + line[len(blank) :]
+
+
+Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
+
+MAX_RAW_CHARS = 8_000
+"""No hole is this long; text after it is not read."""
+
+FILTERS: tuple[Filter, ...] = (
+    drop_special_tokens,
+    cut_at_hidden_character,
+    drop_code_fence,
+    reject_longer_word,
+    drop_leading_blank_lines,
+    cut_to_max_lines,
+    cut_repetition,
+    cut_at_closing_mark,
+    cut_suffix_overlap,
+    cut_to_scope,
+    fix_indentation,
+    trim_blank,
+    balance_brackets,
+    drop_broken_tail,
+    close_on_own_line,
+    keep_line_end,
+    end_begun_line,
+    shorten_broken_line,
+    reject_broken,
+)
+
+
+def clean(
+    raw: str, text: str, hole: Hole, canvas: Canvas, language: Language
+) -> Suggestion | NoSuggestion:
+    """Return the text after every filter, with the file's line ends, or why nothing is left."""
+    context = cleaning_context(text, hole, canvas, language)
+    fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
+    for apply in FILTERS:
+        if not fill.strip():
+            return NoSuggestion(reason=_why_empty(raw, apply), kind="empty")
+        filtered = apply(fill, context)
+        if isinstance(filtered, NoSuggestion):
+            return filtered
+        fill = filtered
+    return Suggestion(text=fill.replace("\n", newline_of(text)), start=hole.start, end=hole.end)
+
+
+_WHY_EMPTY: Mapping[Filter, str] = {
+    drop_special_tokens: "the model wrote nothing",
+    cut_suffix_overlap: "the text would repeat what follows the cursor",
+    balance_brackets: "a bracket would be closed that is not open",
+}
+
+
+def _why_empty(raw: str, next_filter: Filter) -> str:
+    if not raw.strip():
+        return "the model wrote nothing"
+    last_filter = FILTERS[FILTERS.index(next_filter) - 1]
+    return _WHY_EMPTY.get(last_filter, "no part of the text fits here")
