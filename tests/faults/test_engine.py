@@ -113,22 +113,19 @@ async def test_stopped_before_an_editor_connects(ground: Ground) -> None:
             assert await editor.is_in_step()
 
 
-async def test_its_model_s_thread_is_wedged(ground: Ground) -> None:
+@pytest.mark.parametrize(
+    ("prefix", "told", "num_failures"),
+    [("wedge = ", "has made no step for", 2), ("spin = ", "has not reported its status", 4)],
+)
+async def test_its_model_s_thread_is_wedged_or_lets_no_other_thread_work(
+    ground: Ground, prefix: str, told: str, num_failures: int
+) -> None:
+    """The second looks as one that is starved of the processor, and is given more time."""
     async with editor_on(ground, STUCK_SERVER) as editor:
         pid = (await ground.engine()).pid
-        assert await editor.fill("wedge = ") is None
-        await editor.told("has made no step for")
-        await until_answered(editor, num_failures=2)
-        assert (await ground.engine()).pid != pid
-
-
-async def test_its_model_s_thread_lets_no_other_thread_work(ground: Ground) -> None:
-    """It looks as one that is starved of the processor, and is given more time."""
-    async with editor_on(ground, STUCK_SERVER) as editor:
-        pid = (await ground.engine()).pid
-        assert await editor.fill("spin = ") is None
-        await editor.told("has not reported its status")
-        await until_answered(editor, num_failures=4)
+        assert await editor.fill(prefix) is None
+        await editor.told(told)
+        await until_answered(editor, num_failures=num_failures)
         assert (await ground.engine()).pid != pid
 
 

@@ -122,37 +122,25 @@ def toy_tuning_task(folder, holes, *, rank=8, strength=1.0) -> TuningTask:
     return TuningTask(*toy_parts(folder, holes), options, strength=strength)
 
 
-@pytest.fixture(scope="module")
-def small_tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tuning")
-    holes = toy_holes(toy, folder / "holes.safetensors", num_holes=256)
-    train_toy(toy_tuning_task(toy, holes), holes, folder, tokens=3_000, peak_rate=1e-2)
-    return folder / "weights.safetensors"
-
-
 @torch.inference_mode()
-def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
-    toy, holes, small_tuning
-):
+def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(toy, holes, tuning):
     backbone, task = toy_batched(toy), toy_tuning_task(toy, holes)
-    task.start_from(small_tuning)
+    task.start_from(tuning)
     ids = torch.arange(20, 50)[None]
     expected = backbone.forward_tuned(ids, task.module.as_layers(torch.float32))
-    backbone.weights = tune(backbone.weights, backbone.shape, small_tuning)
+    backbone.weights = tune(backbone.weights, backbone.shape, tuning)
     found = backbone.forward_tuned(ids, [None] * backbone.shape.num_layers)
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
 
 
-def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
-    toy, holes, small_tuning, tmp_path
-):
+def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(toy, holes, tuning, tmp_path):
     task = toy_tuning_task(toy, holes, strength=0.25)
-    task.start_from(small_tuning)
+    task.start_from(tuning)
     with torch.no_grad():
         for tensor in task.module.parameters():
             tensor.add_(1)
     task.save(tmp_path / "weaker.safetensors", metadata={})
-    start, weaker = load_file(small_tuning), load_file(tmp_path / "weaker.safetensors")
+    start, weaker = load_file(tuning), load_file(tmp_path / "weaker.safetensors")
     assert start.keys() == weaker.keys()
     for name, tensor in start.items():
         expected = tensor.float() + 0.25
