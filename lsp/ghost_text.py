@@ -1,12 +1,16 @@
 """Ghost text, which is shown at the cursor, and the outcome of a request: texts or a reason."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+
+from lsprotocol import types
 
 from intarsia.infill.calibration import IMPROBABLE, improbable
 from intarsia.infill.filling.plan import EngineCost
-from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_end, without_start
+from intarsia.lsp.documents import Snapshot
+from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
 from intarsia.lsp.status import LastRequest
 
 _NAME = re.compile(r"[\w$]+")
@@ -69,6 +73,31 @@ class GhostText:
 def _used_in(text: str, imports: tuple[ImportBinding, ...]) -> tuple[ImportBinding, ...]:
     names = set(_NAME.findall(text))
     return tuple(binding for binding in imports if binding.local.split(".")[0] in names)
+
+
+def imports_command(
+    snapshot: Snapshot, ghost: GhostText, *, can_apply: bool
+) -> types.Command | None:
+    """Return the command that adds a suggestion's imports once it is accepted.
+
+    None where it needs none, or where the client applies no edits of a server.
+    """
+    if not ghost.imports or not can_apply:
+        return None
+    place = snapshot.range_at_cursor().start
+    argument = {
+        "textDocument": {"uri": snapshot.document.uri},
+        "position": {"line": place.line, "character": place.character},
+        "imports": [asdict(it) for it in ghost.imports],
+        "apply": True,
+    }
+    title = f"Add {'; '.join(shown_imports(snapshot, ghost))}"
+    return types.Command(title=title, command=IMPORTS_COMMAND, arguments=[argument])
+
+
+def shown_imports(snapshot: Snapshot, ghost: GhostText) -> tuple[str, ...]:
+    """Return the imports of a suggestion as statements, for the user to see."""
+    return tuple(shown(it, snapshot.language) for it in ghost.imports or ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,8 +29,7 @@ from intarsia.infill.replacement import Replacement, inserted_ranges, with_repla
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents import Document, disk_path
 from intarsia.lsp.edits.repair import STALE, compute_repair, fill_while_current, project_finder
-from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.project.needed_imports import needed_imports
+from intarsia.lsp.project.index_connection import IndexConnection, needed_imports
 from intarsia.lsp.protocol_extensions import EditArguments
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings

@@ -1,18 +1,24 @@
 """The server's connection to the index of the opened folders, which a child process keeps.
 
-It says which folders are open and what has changed, and asks for chunks. Excluded documents are
-never mentioned to it. Starts the process only if the settings want context from other files.
+It says which folders are open and what has changed, and asks for chunks, for members, and for the
+imports that inserted code needs. Excluded documents are never mentioned to it. Starts the process
+only if the settings want context from other files.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
-from intarsia.infill.imports.binding import NeededImport, UnboundName
+from intarsia.infill.imports.add_imports import import_edits
+from intarsia.infill.imports.binding import ImportBinding, NeededImport, UnboundName
+from intarsia.infill.imports.unbound import unbound_names
+from intarsia.infill.languages import Language
 from intarsia.infill.replacement import ChangedFile
-from intarsia.lsp.documents import Document
+from intarsia.lsp.documents import Document, Snapshot
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk, Place
@@ -193,3 +199,64 @@ class IndexConnection(Feature):
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+
+MAX_NAMES = 12
+MAX_CHARS = 200_000
+"""A longer file gets no imports: its names would take too long to look up."""
+
+
+async def needed_imports(
+    index: IndexConnection,
+    document: Document,
+    language: Language,
+    text: str,
+    inserted: Sequence[tuple[int, int]],
+) -> tuple[ImportBinding, ...] | None:
+    """Return the imports that the inserted ranges of a text need; None without an answer in time.
+
+    Code in a notebook gets none: a cell is no place for a file's imports.
+    """
+    path = document.disk_path
+    is_usual = language.imports is not None and document.notebook_uri is None
+    if path is None or not is_usual or len(text) > MAX_CHARS:
+        return ()
+    names = {
+        name.name: name
+        for start, end in inserted
+        for name in unbound_names(text, start, end, language)
+    }
+    if not names or index.root_of(path) is None:
+        return ()
+    asked = tuple(names.values())[:MAX_NAMES]
+    found = await index.find_imports(path, text, language.id, asked)
+    if found is None:
+        return None
+    for one in found:
+        if one.reason:
+            logger.debug("no import for %s: %s", one.name, one.reason)
+    bindings = (one.binding for one in found)
+    return tuple(
+        it
+        for it in bindings
+        if it is not None and import_edits(text, [it], inserted[0][0], language)
+    )
+
+
+async def with_imports(
+    index: IndexConnection, snapshot: Snapshot, ghosts: tuple[GhostText, ...]
+) -> tuple[GhostText, ...]:
+    """Return the suggestions with their imports; without where the index does not answer soon."""
+    if not (snapshot.settings.add_imports and index.has_folders):
+        return ghosts
+    text, offset = snapshot.text, snapshot.offset
+    document, language = snapshot.document, snapshot.language
+    found = []
+    for ghost in ghosts:
+        imports = ghost.imports
+        if imports is None:
+            whole = text[:offset] + ghost.text + text[offset:]
+            inserted = [(offset, offset + len(ghost.text))]
+            imports = await needed_imports(index, document, language, whole, inserted)
+        found.append(replace(ghost, imports=imports))
+    return tuple(found)

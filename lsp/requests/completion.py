@@ -11,9 +11,8 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.edits.workspace_edit import text_edit
-from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome, shown_imports
 from intarsia.lsp.manners import Manners
-from intarsia.lsp.project.needed_imports import shown_imports
 from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session

@@ -9,10 +9,9 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, sure_start
 from intarsia.lsp.documents import Snapshot
-from intarsia.lsp.ghost_text import GhostText, RequestOutcome
+from intarsia.lsp.ghost_text import GhostText, RequestOutcome, imports_command
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
-from intarsia.lsp.project.needed_imports import imports_command
 from intarsia.lsp.protocol_extensions import AtPosition, read_own
 from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer

@@ -28,8 +28,7 @@ from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Manners
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.editor_members import EditorMembers
-from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.project.needed_imports import with_imports
+from intarsia.lsp.project.index_connection import IndexConnection, with_imports
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.settings import Settings
