@@ -135,15 +135,22 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 
 
 _CLAUSE_ENDS = tuple(";)]}>\n")
-_LEADS_ON = re.compile(r"\s*(?:[=-]>|(?:\{|do|then)\s*$)", re.MULTILINE)
+_LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.MULTILINE)
+_IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
 
 def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any."""
-    if _is_first_word(beginning, goes_on):
+    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any.
+
+    A word alone on its line would belong to the line below, if that begins with it, too.
+    """
+    below = "" if context.line_before.strip() else "".join(context.following[:1]).lstrip()
+    if _is_first_word(beginning, goes_on) and not below.startswith(beginning.strip() + " "):
         return True
+    if _IN_MARK_OR_WORD.match(beginning[-1:] + goes_on[:2]):
+        return False
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None

@@ -231,9 +231,11 @@ MAX_OVERLAPS = 16
 
 def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
     """Cut whole lines that follow the hole, then the rest of the hole's own line."""
-    lines = _cut_following_lines(fill.split("\n"), context)
-    kept = "\n".join(lines)
-    return _cut_rest_of_line(kept, context) if context.rest.strip() else kept
+    kept = "\n".join(_cut_following_lines(fill.split("\n"), context))
+    if not context.rest.strip():
+        return kept
+    is_rest = _repeats_cut_word(kept, context) or _stands_for_rest(kept, context.rest)
+    return "" if is_rest else _cut_rest_of_line(kept, context)
 
 
 def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str]:
@@ -243,6 +245,8 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     if context.hole.is_inserted and _stands_for(lines[0], after[:MAX_LINES_COMPARED]):
         return [""]
     if context.hole.kind == "line" and after and _begins_as_next(lines[0], after[0], context):
+        return [""]
+    if context.hole.kind == "line" and _is_line_above(lines[0], context):
         return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
@@ -285,18 +289,21 @@ _MIN_CHARS_REPEATED = 16
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
     """Whether a line repeats the whole line below and goes on, or has a header for its name."""
     whole, below = (context.line_before + line).strip(), following.strip()
-    if (
-        whole == below
-        and is_specific(whole)
-        and not whole.startswith("<")
-        and whole[-1] not in PAIRS
-    ):
+    may_nest = whole.startswith("<") or whole[-1:] in PAIRS
+    if whole == below and is_specific(whole) and not may_nest:
         return True
     if len(below) >= _MIN_CHARS_REPEATED and is_specific(below) and whole.startswith(below):
         return True
     heads = [_DECLARED.match(each) for each in (whole, below)]
     is_same = heads[0] and heads[1] and heads[0][1] == heads[1][1]
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
+
+
+def _is_line_above(line: str, context: CleaningContext) -> bool:
+    """Whether a line of its own is the one right above it once more."""
+    above = _without_marks(context.before.rpartition("\n")[0].rpartition("\n")[2])
+    is_long = len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
+    return is_long and not context.line_before.strip() and _without_marks(line) == above
 
 
 def _without_marks(line: str) -> str:
@@ -326,8 +333,6 @@ def _repeats(lines: list[str], after: Sequence[str]) -> bool:
 
 
 def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
-    if _repeats_cut_word(fill, context) or _ends_as_rest(fill, context.rest):
-        return ""
     written = fill.rstrip(" \t")
     overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
     cuts = [written[:-count] for count in overlaps]
@@ -339,16 +344,19 @@ def _cost(kept: str, context: CleaningContext) -> tuple[int, int]:
     return num_closed_twice(kept, context), num_unbalanced(balance_with(kept, context))
 
 
-_MIN_CHARS_AT_END = 8
-_HAS_WORD_AND_MARK = re.compile(r"\w\w.*[^\w\s]")
+_MIN_CHARS_OF_REST = 8
+_HAS_WORD_AND_MARK = re.compile(r"\w\w.*[^\w\s]|[^\w\s].*\w\w")
 
 
-def _ends_as_rest(fill: str, rest: str) -> bool:
-    """Whether a fill is the rest of the line in other words: both end alike."""
-    written = fill.rstrip()
-    end = written[replaced_range(written, rest.rstrip())[1] :]
-    is_long = _MIN_CHARS_AT_END <= len(end) < len(rest.strip())
-    return is_long and _HAS_WORD_AND_MARK.search(end) is not None
+def _stands_for_rest(fill: str, rest: str) -> bool:
+    """Whether a fill is the rest of the line in other words: both begin or end alike."""
+    written, whole = fill.strip(), rest.strip()
+    same = written[replaced_range(written, whole)[1] :]
+    if whole.startswith(written) or written.startswith(whole):
+        same = min(written, whole, key=len)
+    elif same == whole:
+        return False  # it is cut off
+    return len(same) >= _MIN_CHARS_OF_REST and _HAS_WORD_AND_MARK.search(same) is not None
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:

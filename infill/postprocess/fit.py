@@ -139,6 +139,7 @@ _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|
 _ENDS_STATEMENT = re.compile(r";$")
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
+_LONE_VALUE = re.compile(r"[ \t]+[\w.#%-]+;")
 _GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
@@ -211,7 +212,8 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     """
     rest, last = context.rest[:1], fill[-1:]
     is_statement = _ENDS_STATEMENT.search(fill) and not _ENDS_ENTITY.search(fill)
-    if is_statement and rest.strip(_AFTER_STATEMENT):
+    is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
+    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not rest.isascii() or not is_word_character(rest or " "):  # some scripts have no blanks
         return False
@@ -375,7 +377,9 @@ def shorten_broken_line(fill: str, context: CleaningContext) -> str:
 
     x = ├["href", "title", "cla┤   →   x = ├["href", "title"]┤
     """
-    if context.hole.is_inserted or why_broken(fill, context) is None:
+    reason = why_broken(fill, context)
+    is_second = reason == WORDS_JOINED and fill.endswith(";")  # value or statement on the line
+    if context.hole.is_inserted or reason is None or is_second:
         return fill
     for end in islice(_clause_ends(fill), MAX_SHORTER):
         shorter = fill[:end].rstrip()

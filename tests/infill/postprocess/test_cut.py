@@ -129,6 +129,8 @@ def check(source, fill, expected, language_id="python"):
         ("x = to║l", "tal", "tal"),
         ("a = '<b c=\"d║\"><i>e</i></body>';", "-f\">g&lt;</body>';", ""),
         ("f(a, ║g(b, total))", "h(b, total), ", "h(b, total), "),
+        ("x and y║ < 0 or z * two > last", " < 0 or z * two >", ""),
+        ("x and y║ < 0 or z * two > last", " < 0 or z * two > last or", ""),
     ],
 )
 def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
@@ -153,6 +155,8 @@ def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
         ("x = ║║ + 1\ny = 2\n", "a + 1\ny = 2\nz", "a"),
         ("match a with\n  ║\n    | None ->\n", "| None ->", ""),
         ("<a>\n  ║\n    <b>\n", "<b>", "<b>"),
+        ("f(\n    [first, second, third],\n    ║\n)\n", "[first, second, third]", ""),
+        ("f(\n    [0, 1],\n    ║\n)\n", "[0, 1],", "[0, 1],"),
         ("a = 1\r\n║║\r\nreturn a\r\n", "b = 2\nreturn a", "b = 2"),
     ],
 )
@@ -329,6 +333,11 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "name({a, B║\n  [B].\n", ", c})", " ->"),
         ("javascript", "const x = ║\n", "(a, b)", " => a + b"),
         ("c", "int f() {\n  ║\n  g();\n}\n", "if (a)", " {"),
+        ("python", "║\n    return 1\n", "def f(a) -> list[str]", ":"),
+        ("plaintext", "a('<%- b[║');\n", "c] %", ">"),
+        ("plaintext", "a('<%- b[║');\n", "c]", " %>"),
+        ("plaintext", "mixin a\n  ║\n", ".panel", "-body"),
+        ("java", "class A {\n  ║\n  private int b;\n}\n", "private", " int a;"),
         ("lua", "║\n  f()\nend\n", "while f(a)", " do"),
         ("yaml", "a: 1\n║\nrun: b\n", "run: b", "c"),  # the line below, as cut
         # The bracket belongs on a line of its own.

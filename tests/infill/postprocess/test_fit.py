@@ -289,6 +289,7 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
         ("javascript", "d║const a = 1\n", "escribe('a')", "two words would be joined"),
         ("python", "d║value = 1\n", "elta = a.rest", "two words would be joined"),
         ("plaintext", "x = ║;\n", "`a", "a quote would be left open"),
+        ("plaintext", ".a {\n  position:║ fixed;\n", " absolute;", "two words would be joined"),
         (
             "plaintext",
             "(f\n  ║)\n\n(g (h))\n(i\n",
