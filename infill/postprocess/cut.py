@@ -292,7 +292,8 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
     if whole == below and is_specific(whole) and not may_nest:
         return True
-    if len(below) >= _MIN_CHARS_REPEATED and is_specific(below) and whole.startswith(below):
+    is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
+    if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
     heads = [_DECLARED.match(each) for each in (whole, below)]
     is_same = heads[0] and heads[1] and heads[0][1] == heads[1][1]

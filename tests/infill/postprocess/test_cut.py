@@ -157,6 +157,7 @@ def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
         ("<a>\n  ║\n    <b>\n", "<b>", "<b>"),
         ("f(\n    [first, second, third],\n    ║\n)\n", "[first, second, third]", ""),
         ("f(\n    [0, 1],\n    ║\n)\n", "[0, 1],", "[0, 1],"),
+        ("f([\n    ║\n    (first, second, third)])\n", "(first, second, third),", ""),
         ("a = 1\r\n║║\r\nreturn a\r\n", "b = 2\nreturn a", "b = 2"),
     ],
 )
