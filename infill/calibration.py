@@ -159,6 +159,10 @@ def _beginnings(
         yield _closed(text.rstrip(), whole), probability
 
 
+_LINE_END = re.compile(r"(?:[;,]|[ \t]+\\)(?=\n|\Z)")
+"""What a line without its end would lack."""
+
+
 def _closed(beginning: str, text: str) -> str:
     """Return the beginning with the marks right behind it that end what it began."""
     end = len(beginning)
@@ -168,8 +172,8 @@ def _closed(beginning: str, text: str) -> str:
         if not is_closed and not (text[end] == ">" and _OPEN_TYPE.search(text, 0, end)):
             break
         end += 1
-    ends_line = text[end : end + 1] in (";", ",") and text[end + 1 : end + 2] in ("", "\n")
-    return text[: end + 1] if ends_line else text[:end]
+    ends_line = _LINE_END.match(text, end)
+    return text[: ends_line.end() if ends_line else end]
 
 
 def _is_whole(beginning: str, text: str) -> bool:

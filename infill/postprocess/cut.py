@@ -174,6 +174,8 @@ def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
     end = _end_by_quote(fill, context)
     if end is None:
         end = _end_by_mark(fill, context)
+    if end is None:
+        end = _stray_mark(fill, context)
     return fill if end is None else fill[:end]
 
 
@@ -216,6 +218,15 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     if at < 0 or not is_open or opener in fill[:at]:
         return None
     return len(fill[:at].rstrip(" \t")) if context.rest[:1].isspace() else at
+
+
+def _stray_mark(fill: str, context: CleaningContext) -> int | None:
+    """Return where a fill closes a template's mark that the text above has closed already."""
+    for found in re.finditer(r"\s*-?([%?]>|-->)", fill):
+        above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
+        if -1 < above.rfind(opener) < above.rfind(found[1]):
+            return found.start()
+    return None
 
 
 def _end_of_tag(fill: str) -> int | None:

@@ -159,6 +159,8 @@ def test_an_improbable_end_hides_the_last_token_alone() -> None:
         (((": Vec<String", 0.9), (">,", 0.1)), ": Vec<String>,"),
         ((("a < bcd", 0.9), (">> 1", 0.1)), "a < bcd"),
         ((("goto failed", 0.9), (";\n", 0.1)), "goto failed;"),
+        ((("python3", 0.9), (" \\", 0.1)), "python3 \\"),
+        ((("a %> b", 0.9), (" \\d", 0.1)), "a %> b"),
         ((("items", 0.9), (")", 0.1)), "items"),
     ],
 )
