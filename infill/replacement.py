@@ -22,7 +22,7 @@ class Replacement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangedFile:
-    """What is replaced in the text of a file, or of the open document that it is."""
+    """A replacement in the text of a file, or of the open document that it is."""
 
     path: str
     text: str

@@ -1,4 +1,4 @@
-"""What a change of a text is: its range, its kind, and whether it goes on with a suggestion.
+"""Reads a change of a text: its range, its kind, and whether it goes on with a suggestion.
 
 An editor inserts more than a key's character, too: indentation, the mark that continues a comment,
 a closing bracket or word, a name from a menu. All of these are short; a paste is not.
@@ -137,7 +137,7 @@ class RecentTexts:
         self._recent = deque([0], maxlen=MAX_REMEMBERED)
 
     def is_restored(self, old: str, change: TextChange, new: str) -> bool:
-        """Take a change; return whether the new text was there before."""
+        """Record a change; return whether the new text was there before."""
         self._current += digest_change(old, change, new)
         is_known = self._current in self._recent
         self._recent.append(self._current)
@@ -211,7 +211,7 @@ class Followed:
 
     @property
     def rest(self) -> str:
-        """What is not in the document yet."""
+        """The part that is not in the document yet."""
         return self.text[self.num_in :]
 
     @property

@@ -162,7 +162,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotebookChange:
-    """What a change of a notebook does to its cells."""
+    """A notebook's change, as it affects its cells."""
 
     changes: Sequence[DocumentChange] = ()
     closed: Sequence[str] = ()  # URIs
@@ -382,7 +382,7 @@ class Documents:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """What one request sees, resolved once: whoever answers goes by this value alone.
+    """A request's view, resolved once: whoever answers goes by this value alone.
 
     ``text`` is the document's with ``selected`` inserted, a word that is selected in the client's
     own menu and counts as typed (LSP: ``selectedCompletionInfo``); ``offset`` is the cursor in it.

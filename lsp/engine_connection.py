@@ -235,7 +235,7 @@ class EngineConnection:
             asking.cancel()
 
     def report_ahead(self, report: AheadReport) -> None:
-        """Tell a connected engine what fills ahead of the user have brought."""
+        """Report to a connected engine what fills ahead of the user have brought."""
         if self._client is not None:
             self._client.report_ahead(report)
 
@@ -254,7 +254,7 @@ class EngineConnection:
             self._num_awaited -= 1
 
     def prefetch_hole(self, fill: Fill, project: ProjectContext | None) -> None:
-        """Have a connected engine read a fill's context, and this code of other files before it."""
+        """Ask a connected engine to read a fill's context, and code of other files before it."""
         if self._client is not None:
             place = Prefetch(
                 prefix=fill.prefix,
@@ -278,7 +278,7 @@ class EngineConnection:
         return self._tokens_per_s
 
     async def preload(self, model: str | None) -> None:
-        """Have the engine started and the model loaded before it is needed."""
+        """Start the engine and load the model before they are needed."""
         self._num_preloads += 1
         try:
             with self._busy(model, is_fill=False) as client:

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class LastKnown(Generic[T]):
-    """What the system tells, read again after some seconds."""
+    """A reading of the system, repeated after some seconds."""
 
     def __init__(
         self, read: Callable[[], T], every_s: float, clock: Callable[[], float] = time.monotonic
@@ -82,7 +82,7 @@ SLOWNESS = 4
 
 
 class Strain(Feature):
-    """What the settings say of a computer with this source of power and this load."""
+    """The settings' answer for a computer with this source of power and this load."""
 
     def __init__(self, is_on_battery: Callable[[], bool], load: Callable[[], float]) -> None:
         """``load`` returns how many programs want a core, for each core."""
@@ -135,7 +135,7 @@ class LastChange:
         self._is_fresh = False
 
     def note(self, change: TextChange, old: str, new: str, *, is_suggestion: bool) -> None:
-        """Take a change. ``is_suggestion``: it accepts our own, so it is no paste."""
+        """Follow a change. ``is_suggestion``: it accepts our own, so it is no paste."""
         is_restored = self._texts.is_restored(old, change, new)
         if change.is_empty:
             return
@@ -301,7 +301,7 @@ class Watched:
     is_accepted: bool = False  # a part of what is shown was accepted
 
     def show(self, candidates: tuple[Followed, ...]) -> None:
-        """Take the answer to a request; a rest of what is shown already is the same suggestion."""
+        """Follow the answer to a request; the rest of a shown suggestion is the same suggestion."""
         known = [it for it in self.shown if it.cursor == candidates[0].cursor]
         if any(it.rest == candidates[0].rest for it in known):
             more = [it for it in candidates if all(it.rest != other.rest for other in known)]
@@ -318,7 +318,7 @@ class Watched:
         self.last_change.note(change, old, new, is_suggestion=is_suggestion)
 
     def dismiss(self, text: str, offset: int) -> None:
-        """Note that the user dismissed the suggestion at an offset."""
+        """Record that the user dismissed the suggestion at an offset."""
         self.shown = ()
         self.dismissals.note(text, offset)
 
@@ -424,7 +424,7 @@ class Manners(Feature):
             self._watch(document).show(tuple(candidates))
 
     def dismissed(self, document: Document, position: types.Position) -> None:
-        """Note that the user dismissed the suggestion at a position."""
+        """Record that the user dismissed the suggestion at a position."""
         self._watch(document).dismiss(document.text, document.offset_at(position))
 
     def closed(self, uri: str) -> None:

@@ -74,7 +74,7 @@ LISTENING = (
 
 
 def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
-    """Take the client's capabilities and options; pygls answers with the server's capabilities."""
+    """Adopt the client's capabilities and options; pygls answers with the server's capabilities."""
     ls.session.documents.encoding = ls.position_encoding
     ls.session.extensions = requested_extensions(params.capabilities.experimental)
     ls.session.start_with(params.initialization_options, opened_folders(params))

@@ -126,7 +126,7 @@ class ClientOutput:
             self._newest = self._thread.submit(self._write, data)
 
     def close(self) -> None:
-        """Take nothing more; wait a little for the client to read the rest."""
+        """Accept nothing more; wait a little for the client to read the rest."""
         self._is_closed = True
         wait([self._newest], LAST_WORDS_S)
 
@@ -219,7 +219,7 @@ class IntarsiaServer(LanguageServer):
             await self.session.close()
 
     def end_reading(self) -> None:
-        """Take no further message; what serves the client ends the session."""
+        """Accept no further message; whatever serves the client ends the session."""
         if self._stop_event is not None:
             self._stop_event.set()
 

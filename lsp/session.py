@@ -1,4 +1,4 @@
-"""What all features of the server share for one client, from ``initialize`` to ``shutdown``.
+"""The state that all features share for one client, from ``initialize`` to ``shutdown``.
 
 Each feature has its own state for one client, and is told what happens. Handlers ask the session
 for a feature by its class; the session knows none by name.
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Feature:
-    """What is called of each feature that is in use; here, nothing happens."""
+    """The calls that each feature in use receives; here, nothing happens."""
 
     @classmethod
     def for_session(cls, session: "Session") -> Self:
@@ -75,7 +75,7 @@ class Features:
         return found
 
     def tell(self, tell: Callable[[Feature], None]) -> None:
-        """Tell each feature that was used of something."""
+        """Notify each feature that was used."""
         for feature in list(self._used.values()):
             try:
                 tell(feature)
@@ -83,7 +83,7 @@ class Features:
                 logger.exception("%s does not follow", type(feature).__name__)
 
     def tell_all(self, tell: Callable[[Feature], None]) -> None:
-        """Tell those too that listen before they are used."""
+        """Notify those too that listen before they are used."""
         for kind in self.listening():
             self.of(kind)
         self.tell(tell)
@@ -131,7 +131,7 @@ class Session:
         return self.in_force.of(document)
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
-        """Take the options and opened folders of ``initialize``; later options override these."""
+        """Apply the options and opened folders of ``initialize``; later options override these."""
         self.in_force.start_with(options, folders)
         self.status.set_enabled(self.in_force.is_enabled)
 
@@ -146,7 +146,7 @@ class Session:
         self._settings_changed(changed)
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
-        """Take the folders that the client has opened and closed."""
+        """Apply the folders that the client has opened and closed."""
         self.in_force.change_folders(added=added, removed=removed)
         self._settings_changed(None)
 
@@ -155,7 +155,7 @@ class Session:
         self.features.tell(lambda feature: feature.configured(uris))
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done until ``close``."""
+        """Run a task until ``close``."""
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)

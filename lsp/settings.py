@@ -83,7 +83,7 @@ PER_MACHINE = Meta(extra_json_schema={"scope": "machine"})
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the server goes by, and what is in force where the client sent nothing.
+    """The server's settings, with the defaults where the client sent nothing.
 
     Tokens are estimated from characters, as the infill package does.
     """
@@ -327,7 +327,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def of_engine(self) -> dict[str, Any]:
-        """What an engine is started with, where it is not the engine's own choice."""
+        """The options that an engine is started with, where they are not its own choice."""
         chosen = {"device": self.device, "quantize": self.quantize}
         return {name: value for name, value in chosen.items() if value != "auto"}
 

@@ -47,7 +47,7 @@ class SettingsInForce:
         return any(it.project_context for it in self._all())
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
-        """Take the options and opened folders of ``initialize``; later options override these."""
+        """Apply the options and opened folders of ``initialize``; later options override these."""
         self.folders = folders
         self._initial_options = _as_options(options)
         self._resolve()
@@ -55,7 +55,7 @@ class SettingsInForce:
     def configure(
         self, options: object, of_folders: Mapping[str, object], opened: Iterable[Document]
     ) -> Collection[str] | None:
-        """Take new options, the window's and those of folders by URI.
+        """Apply new options, the window's and those of folders by URI.
 
         Return the URIs of the opened documents that have other settings now; None: all may.
         """
@@ -67,7 +67,7 @@ class SettingsInForce:
         return others if self.window == window else None
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
-        """Take the folders that the client has opened and closed."""
+        """Apply the folders that the client has opened and closed."""
         kept = [folder for folder in self.folders if folder not in removed]
         self.folders = (*kept, *(folder for folder in added if folder not in kept))
         self._resolve()
@@ -225,14 +225,14 @@ class SettingsRequests:
         return number in self._open
 
     def begin(self) -> int:
-        """Note that settings are about to be requested; wait for them for ``LONGEST_WAIT_S``."""
+        """Announce a request for settings; wait for them for ``LONGEST_WAIT_S``."""
         number, loop = next(self._numbers), asyncio.get_running_loop()
         self._open[number] = loop.call_later(LONGEST_WAIT_S, self._give_up, number)
         self._settled.clear()
         return number
 
     def end(self, number: int) -> None:
-        """Note that the answer is in force, or that there will be none. A late one is in force."""
+        """Record that the answer is in force, or that there is none. A late one is in force."""
         self._drop(number)
         self._on_end()
 

@@ -81,7 +81,7 @@ async def read_text(text: str, work: Callable[[], T]) -> T:
 
 
 async def parse_if_long(text: str, offset: int, language: Language) -> None:
-    """Have a long text parsed. Planning a fill at this offset then finds it parsed."""
+    """Parse a long text in a thread. Planning a fill at this offset then finds it parsed."""
     if len(text) > MAX_CHARS_ON_LOOP:
         await asyncio.to_thread(partial(_parse, text, offset, language))
 

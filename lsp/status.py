@@ -60,7 +60,7 @@ class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What fills ahead of the user have brought so far."""
+    """The gain of fills ahead of the user so far."""
 
     asked: int = 0
     hits: int = 0  # those that answered a request
@@ -105,7 +105,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
-    """What is known about settings, engine and requests."""
+    """The present state of settings, engine and requests."""
 
     is_enabled: bool = True
     num_waiting: int = 0  # fills and preloads that wait for the engine
@@ -207,7 +207,7 @@ class StatusReporter:
             )
 
     def loading(self, progress: LoadProgress) -> None:
-        """Take the load's progress, while a request waits for it. Late reports are dropped."""
+        """Show the load's progress, while a request waits for it. Late reports are dropped."""
         if self._facts.num_waiting and not self._facts.is_up:
             self._update(loading=progress, failure=None)
 
@@ -215,7 +215,7 @@ class StatusReporter:
         self._update(is_up=True, loading=None, failure=None, model=model)
 
     def failed(self, message: str) -> None:
-        """Take the engine's failure. ``message``: what failed, and what to do."""
+        """Show the engine's failure. ``message``: what failed, and what to do."""
         self._update(is_up=False, loading=None, failure=message)
 
     def request_answered(self, last: LastRequest) -> None:
@@ -287,7 +287,7 @@ class Drafts:
             self._throttle.drop()
 
     def revise(self, snapshot: Snapshot, tokens: Sequence[ConfidentToken]) -> None:
-        """Tell that the answer at the snapshot's cursor is another one now, if that is current.
+        """Announce that the answer at the snapshot's cursor is another one now, if that is current.
 
         The client asks again to show it.
         """

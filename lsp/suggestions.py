@@ -215,7 +215,7 @@ class UnfinishedFill:
     num_waiting: int = 0
 
     def wrote(self, settled: str) -> None:
-        """Take the settled beginning of the text; end the fill if another text was typed."""
+        """Follow the settled beginning of the text; end the fill if another text was typed."""
         self.written = settled
         if not self._agrees():
             self.task.cancel()

@@ -157,7 +157,7 @@ def _check_length(socket_path: Path) -> None:
 
 
 def is_engine_alive(address: Address) -> bool:
-    """Tell whether a process holds the engine's lock. Raises ``EngineUnavailable``."""
+    """Return whether a process holds the engine's lock. Raises ``EngineUnavailable``."""
     try:
         with (
             plain_lock_faults(address),

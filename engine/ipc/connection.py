@@ -141,13 +141,13 @@ class AnswerWatch:
         self.is_silent = False  # at the last finding
 
     def expect(self, id: int, within_s: float) -> None:
-        """Note a request that is to be answered within this time."""
+        """Expect the answer to a request within this time."""
         limit_s = min(within_s, GRACE_S) if self._is_suspect else within_s
         self._due[id] = _now() + limit_s
         self._set_timer()
 
     def expect_soon(self, id: int) -> None:
-        """Note that a request was cancelled: its answer is due now."""
+        """Record that a request was cancelled: its answer is due now."""
         if id in self._due:
             self._due[id] = min(self._due[id], _now() + GRACE_S)
             self._set_timer()
@@ -156,7 +156,7 @@ class AnswerWatch:
         self._due.pop(id, None)
 
     def sign_of_life(self) -> None:
-        """Note that the model works."""
+        """Record that the model works."""
         self._is_suspect = False
         self.num_hangs = 0
 

@@ -148,7 +148,7 @@ def build_on_disk() -> str:
 
 
 def is_newer(build: str, *, than: str) -> bool:
-    """Tell whether a build is of a later version. The digests have no order."""
+    """Return whether a build is of a later version. The digests have no order."""
     return _release(build) > _release(than)
 
 

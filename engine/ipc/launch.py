@@ -244,7 +244,7 @@ def engine_process(address: Address) -> psutil.Process | None:
 
 
 async def uses_processor(process: psutil.Process) -> bool:
-    """Tell whether a process gets processor time and uses it: then it is slow, or in a loop."""
+    """Return whether a process gets processor time and uses it: then it is slow, or in a loop."""
     try:
         before = process.cpu_times()
         await asyncio.sleep(_OBSERVED_S)

@@ -91,7 +91,7 @@ class ContextChunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model reads before the file with the hole, in this order.
+    """The text that the model reads before the file with the hole, in this order.
 
     ``chunks`` that rarely change come first, so that the tokens before a change stay cached.
     """
@@ -288,7 +288,7 @@ class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):
 
 
 class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
-    """What fills ahead of a client's user have brought since its last report. No answer follows."""
+    """The gain of fills ahead of a client's user since its last report. No answer follows."""
 
     num_asked: int = 0
     num_hits: int = 0  # fills that answered a request of the user

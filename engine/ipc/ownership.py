@@ -1,4 +1,4 @@
-"""Tell whether a path belongs to the user alone, up to the root.
+"""Return whether a path belongs to the user alone, up to the root.
 
 What we run, or what decides code, is read only from paths where no other user can change it or put
 something else in its place. Every folder and link on the way must therefore belong to root or to
@@ -154,7 +154,7 @@ def _others_may_write(step: Path, status: os.stat_result) -> bool:
 
 @functools.cache
 def _is_own_group(gid: int, uid: int) -> bool:
-    """Tell whether all members of a group that the system lists are this user or root."""
+    """Return whether all members of a group that the system lists are this user or root."""
     try:
         members = {pwd.getpwnam(name).pw_uid for name in grp.getgrgid(gid).gr_mem}
     except KeyError:  # a group or a member that the system does not know
@@ -164,7 +164,7 @@ def _is_own_group(gid: int, uid: int) -> bool:
 
 
 def _has_access_list(step: Path) -> bool:
-    """Tell whether a POSIX access list is there: the group's bits then stand for others too."""
+    """Return whether a POSIX access list is there: the group's bits then stand for others too."""
     if sys.platform != "linux":
         return False
     try:

@@ -28,7 +28,7 @@ _CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\
 
 
 class _Signs(dict[int, str]):
-    """What is shown for a character. Controls and invisible marks could forge a line."""
+    """The shown form of each character. Controls and invisible marks could forge a line."""
 
     def __missing__(self, code: int) -> str:
         is_shown = is_printable(chr(code))

@@ -76,7 +76,7 @@ async def run_plan(
     on_step: OnStep | None = None,
     check: Check | None = None,
 ) -> FillResult | NoSuggestion:
-    """Have a plan's hole filled; if no candidate passes the filters, ask for an alternative.
+    """Fill a plan's hole; if no candidate passes the filters, ask for an alternative.
 
     Return the first answer that passes, and ``check`` too, else the first answer.
     """
@@ -176,7 +176,7 @@ class FilledPlace:
 
     @property
     def change(self) -> Replacement | None:
-        """What the fill changes in ``text``; None where there is no fill."""
+        """The fill's change of ``text``; None where there is no fill."""
         if self.opened is None or not isinstance(self.outcome, FillResult):
             return None
         suggestion = self.outcome.suggestion

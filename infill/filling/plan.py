@@ -110,7 +110,7 @@ async def with_project(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillContext:
-    """What all fills of one text have in common."""
+    """The values that all fills of one text have in common."""
 
     ask: AskEngine
     language: Language
@@ -376,7 +376,7 @@ EXTRA_ATTEMPTS = 1
 
 
 class HasText(Protocol):
-    """What an answer is read as: a suggestion or a ghost text."""
+    """The type that an answer is read as: a suggestion or a ghost text."""
 
     @property
     def text(self) -> str: ...
@@ -417,7 +417,7 @@ class Attempts(Generic[T]):
         return self.filled is not None and self.filled.finish_reason == "deadline"
 
     def take(self, answer: Filled | NoSuggestion | None, *, is_final: bool = False) -> None:
-        """Take the answer to the last alternative, or why there is none; None ends asking.
+        """Record the answer to the last alternative, or why there is none; None ends asking.
 
         After one that ``is_final`` no alternative is worth asking for.
         """

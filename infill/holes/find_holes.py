@@ -327,7 +327,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Captures:
-    """What the query found. Of two captures of one block the more specific one is kept."""
+    """The captures of the query. Of two captures of one block the more specific one is kept."""
 
     blocks: dict[ByteRange, _Block] = field(default_factory=dict)
     meant: set[ByteRange] = field(default_factory=set)
@@ -455,7 +455,7 @@ def _query(grammar: str, query: str) -> tree_sitter.Query:
 
 
 _OWN_LINE = ("@", "#[", "[", "template")
-"""What lines between a comment and its function begin with: decorators, attributes."""
+"""How lines between a comment and its function begin: decorators, attributes."""
 
 _COMMENT = ("//", "/*", "*", "#", "--")
 

@@ -1,4 +1,4 @@
-"""What an import gives to a file, as values and as shown, and a name that a file needs one for.
+"""The names that an import gives to a file, and a name that a file needs an import for.
 
 A project's files are data, never code to copy: what another file has between quotes is text of any
 kind. An import line is written of modules, names and aliases that are plain: none of them can end

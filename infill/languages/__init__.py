@@ -118,7 +118,7 @@ class ImportRules(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class StubStyle(Struct, frozen=True, kw_only=True, eq=False):
-    """What ends a header without its body, and what is around the members of a class."""
+    """The end of a header without its body, and the brackets around the members of a class."""
 
     indent: str = "    "
     function_end: str = ";"

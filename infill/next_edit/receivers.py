@@ -23,7 +23,7 @@ from intarsia.infill.syntax.scopes import (
 from intarsia.infill.syntax.tree import Syntax, node_text, nodes_at_byte
 
 Binding: TypeAlias = tuple[Chain, tree_sitter.Node]
-"""What binds a name, and the scope that it is seen in."""
+"""The node that binds a name, and the scope that it is seen in."""
 
 MAX_OCCURRENCES = 3_000
 MAX_STEPS = 12

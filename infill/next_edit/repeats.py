@@ -81,7 +81,7 @@ class _Tokens:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What an edit replaced in a line: pieces of tokens, and the new text of each.
+    """The replacements of an edit in a line: pieces of tokens, and the new text of each.
 
     What is between two pieces may be any text. ``left`` and ``right`` are the tokens beside them
     that stayed, the nearest first.

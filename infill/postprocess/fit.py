@@ -1,4 +1,4 @@
-"""What a filter may look at, the file around the hole, and whether a fill fits into it.
+"""A filter's view of the file around the hole, and whether a fill fits into it.
 
 The checks of words, quotes and brackets need no parser: they hold for every language, and where the
 parser does not know the file well. Filters here balance the brackets of a fill, and reject one that
@@ -54,7 +54,7 @@ PARSING_S_PER_MEGABYTE = 1.0
 
 
 class ParsingTime:
-    """What is left of the time for parsing the file with one fill, in seconds of this thread."""
+    """The remaining time for parsing the file with one fill, in seconds of this thread."""
 
     def __init__(self, left_s: float) -> None:
         self._left_s = left_s
@@ -287,7 +287,7 @@ SAMPLE_FILLS = ("x", "0")
 
 MAX_SHORTER = 8
 LEAST_CHARS = 4
-"""What is left of a shortened line has at least this many characters that are no blanks."""
+"""The rest of a shortened line has at least this many characters that are no blanks."""
 
 _CLAUSE_END = re.compile(r"[,;)\]}]|\s(?:and|or|&&|\|\||if|else|for|where)\s")
 

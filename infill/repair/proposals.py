@@ -1,4 +1,4 @@
-"""What may repair one place of a text: small edits by rules that parse, and spans to be refilled.
+"""Proposals that may repair one place of a text: small edits that parse, and spans to refill.
 
 A place is an error of the parser, or the range of a diagnostic in a text that parses. Near where
 the parser could not go on, a token is deleted, inserted, replaced, or swapped with the one before

@@ -101,7 +101,7 @@ class _Source:
 
 
 class _Given(threading.local):
-    """What a parser was given last, one object for each thread.
+    """The text that a parser was given last, one object for each thread.
 
     tree-sitter 0.26.1 frees nothing that a read function returns: new bytes would stay for ever,
     and each key of a user would cost the memory of the text.

@@ -59,7 +59,7 @@ class ComputedEdit:
 async def compute_edit(
     session: Session, arguments: EditArguments, on_progress: OnFillProgress
 ) -> ComputedEdit:
-    """Have the model fill the requested holes."""
+    """Fill the requested holes."""
     await session.settings_requests.settled()
     document = session.documents.current(arguments.text_document.uri)
     if document is None:

@@ -61,7 +61,7 @@ class EditResult:
 async def make_edit(
     ls: IntarsiaServer, arguments: EditArguments, token: types.ProgressToken | None = None
 ) -> EditResult:
-    """Have the model fill the holes; return the edit in the form that this client understands."""
+    """Fill the holes; return the edit in the form that this client understands."""
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 
         def on_progress(progress: FillProgress) -> None:

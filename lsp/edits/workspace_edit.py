@@ -84,7 +84,7 @@ def text_edit(document: Document, replacement: Replacement) -> types.TextEdit:
 
 
 async def apply_edit(ls: IntarsiaServer, edit: types.WorkspaceEdit, label: str) -> str | None:
-    """Have the client apply an edit; return why it did not."""
+    """Ask the client to apply an edit; return why it did not."""
     workspace = ls.client_capabilities.workspace
     if workspace is None or not workspace.apply_edit:
         return CANNOT_APPLY

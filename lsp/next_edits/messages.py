@@ -1,4 +1,4 @@
-"""What clients send and are sent about next edits (docs/protocol.md)."""
+"""The messages about next edits, to and from clients (docs/protocol.md)."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -33,7 +33,7 @@ class AddedText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OfferedDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """What to draw of an offer: within lines, and as new lines."""
+    """The pieces of an offer to draw: within lines, and as new lines."""
 
     removed: tuple[types.Range, ...]
     added: tuple[AddedText, ...]
@@ -57,7 +57,7 @@ class UsesElsewhere(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What another language server can do in the place of the offers, or we in other files.
+    """A rename that another language server can do instead of the offers, or we in other files.
 
     ``ranges`` are where the new name is; ``position`` is in the text with the old name back there.
     """

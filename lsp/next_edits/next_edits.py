@@ -177,11 +177,11 @@ class NextEdits(Feature):
         return [it for it in found if it is not None]
 
     def dismissed_suggestion(self) -> None:
-        """Note that the newest suggestion was dismissed: nobody reads it any more."""
+        """Record that the newest suggestion was dismissed: nobody reads it any more."""
         self._read_until = 0.0
 
     def document_changed(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
-        """Take a change of a document; ``inserted`` are the texts that it put in."""
+        """Follow a change of a document; ``inserted`` are the texts that it put in."""
         watched = self._watch(before)
         watched.end()
         if self._held.hold(before):
@@ -212,7 +212,7 @@ class NextEdits(Feature):
             watched.start(partial(self._settle, watched, after.uri), after_s=PAUSE_S)
 
     def cursor_moved(self, uri: str, line: int) -> None:
-        """Take the line of the cursor, from a request: an edit may have been left."""
+        """Follow the cursor to a line, from a request: an edit may have been left."""
         watched, document = self._of.get(uri), self._documents.current(uri)
         if watched is None or document is None or watched.cursor_line == line:
             return
@@ -223,7 +223,7 @@ class NextEdits(Feature):
             watched.start(partial(self._settle, watched, uri))
 
     def suggested(self, document: Document, line: int, shown: str | None) -> None:
-        """Take an answered request for a suggestion at a line: ``shown`` is its text, if any.
+        """Follow an answered request for a suggestion at a line: ``shown`` is its text, if any.
 
         After the first one in a document its text is read, so that it is known before an edit.
         """
@@ -249,7 +249,7 @@ class NextEdits(Feature):
         self._held.begin(partial(self.release, is_renamed=False))
 
     def release(self, *, is_renamed: bool) -> None:
-        """Take the changes since ``hold``; where nothing was renamed, as changes of the user."""
+        """Release the changes since ``hold``; where nothing was renamed, as changes of the user."""
         for uri, before in self._held.end().items():
             after = self._documents.current(uri)
             if after is None:
@@ -331,7 +331,7 @@ class NextEdits(Feature):
     def _accepted(
         self, watched: Watched, change: tuple[Document, Document], accepted: Sequence[OpenOffer]
     ) -> None:
-        """Take accepted offers, in the order of their lines, and look again."""
+        """Record accepted offers, in the order of their lines, and look again."""
         before, document = change
         self._count(accepted=len(accepted))
         watched.settled.accept(document.text)
@@ -353,7 +353,7 @@ class NextEdits(Feature):
             watched.start(partial(self._look, watched, document, last, lines))
 
     def _renamed(self, before: Document, after: Document) -> None:
-        """Take what a rename has made of a document: the rest of the edit, which is over."""
+        """Adopt a document as a rename has left it: the edit is over."""
         watched = self._watch(before)
         if watched.is_told:
             self._end_next(watched)
@@ -420,7 +420,7 @@ class NextEdits(Feature):
         follows: LineRange | None,
         level: Level,
     ) -> None:
-        """Have the engine find what no longer fits."""
+        """Ask the engine to find what no longer fits."""
         uri, language = document.uri, document.language
         plan = await read_text(
             document.text, partial(plan_next_edits, edited, language, self._shown_before(uri))
@@ -535,7 +535,7 @@ class NextEdits(Feature):
         watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:
-        """Have the engine read the text around a line."""
+        """Ask the engine to read the text around a line."""
         uri = document.uri
         watched.quiet_until = max(watched.quiet_until, time.monotonic() + PAUSE_S)
         plan = await read_text(

@@ -44,7 +44,7 @@ class OpenOffers:
         self._ids = itertools.count(1)
 
     def follow(self, edit: tuple[int, int] | None) -> None:
-        """Take the lines of the edit that the offers follow, as offsets; None: in another text."""
+        """Set the lines of the edit that the offers follow, as offsets; None: in another text."""
         self._edit = edit
 
     @property
@@ -89,7 +89,7 @@ class OpenOffers:
         return next((offer for offer in self.offers if offer.id == id), None)
 
     def change(self, before: str, after: str) -> Sequence[OpenOffer]:
-        """Take a change of the text; return the offers that it accepts, in the order of lines.
+        """Follow a change of the text; return the offers that it accepts, in the order of lines.
 
         The others move. Those are closed where something else has changed.
         """

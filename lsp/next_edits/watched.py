@@ -1,4 +1,4 @@
-"""What is known of one document, and the work that is done for it: one piece at a time."""
+"""The state of one document for next edits, and the work done for it: one piece at a time."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ class SettledText:
         self._at_rest = deque([hash(text)], maxlen=_MAX_REMEMBERED)
 
     def is_restored(self, text: str) -> bool:
-        """Note the text after a change; return whether it was there before, by undo or redo.
+        """Record the text after a change; return whether it was there before, by undo or redo.
 
         One that was at rest then is at rest again.
         """
@@ -52,7 +52,7 @@ class SettledText:
         return is_known
 
     def settle(self, text: str) -> SettledEdit | NoSuggestion:
-        """Take a text at rest; return the edit that led to it, or why there is none."""
+        """Adopt a text at rest; return the edit that led to it, or why there is none."""
         befores = [self._settled, self.text]
         if self.last is not None and self._goes_on(self.last.edit, text):
             befores.insert(0, self.last.before)
@@ -72,18 +72,18 @@ class SettledText:
         return found
 
     def accept(self, text: str) -> None:
-        """Take a text that differs by accepted offers: these belong to the last edit."""
+        """Adopt a text that differs by accepted offers: these belong to the last edit."""
         self.text = self._settled = text
         self._remembered.append(hash(text))
         self._at_rest.append(hash(text))
 
     def finish(self, text: str) -> None:
-        """Take a text in which a rename has made the rest of the edit: the edit is over."""
+        """Adopt a text in which a rename has made the rest of the edit: the edit is over."""
         self.accept(text)
         self.last = None
 
     def reset(self, text: str) -> None:
-        """Take a text that no edit led to."""
+        """Adopt a text that no edit led to."""
         self.text = self._settled = text
         self.last = None
 

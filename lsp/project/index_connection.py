@@ -58,7 +58,7 @@ class IndexConnection(Feature):
         self._open_again: Callable[[], None] = lambda: None
 
     def follow(self, session: Session, *, has_file_events: bool) -> None:
-        """Have the opened folders indexed, now and after each change of settings and folders."""
+        """Keep the opened folders indexed, now and after each change of settings and folders."""
 
         def open_again() -> None:
             if not session.settings_requests.is_open:  # a folder may exclude files, or want none
@@ -110,18 +110,18 @@ class IndexConnection(Feature):
         return max(holding, key=len, default=None)
 
     def files_changed(self, paths: Sequence[str]) -> None:
-        """Tell of files that were created, changed or deleted on disk."""
+        """Report files that were created, changed or deleted on disk."""
         if self._client is not None:
             self._client.files_changed(paths)
 
     def update_text(self, path: str, document: Document) -> None:
-        """Tell the text of an open document, unless this version is known."""
+        """Send the text of an open document, unless this version is known."""
         if self._client is not None and self._sent.get(path) is not document:
             self._sent[path] = document
             self._client.open_text(path, document.text)
 
     def close_text(self, path: str) -> None:
-        """Tell that a document was closed: the file on disk counts again."""
+        """Report that a document was closed: the file on disk counts again."""
         if self._client is not None and self._sent.pop(path, None) is not None:
             self._client.open_text(path, None)
 

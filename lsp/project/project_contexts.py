@@ -87,7 +87,7 @@ class RecentEdits:
         return self._regions[::-1]
 
     def note(self, edit: EditedLines) -> None:
-        """Take one change of a document."""
+        """Follow one change of a document."""
         end_line = edit.start_line + edit.num_new
         region = Region(uri=edit.uri, start_line=edit.start_line, end_line=end_line)
         kept = []
@@ -143,7 +143,7 @@ class DocumentContext:
 
     @property
     def message(self) -> ProjectContext | None:
-        """What a fill carries."""
+        """The code of other files that a fill carries."""
         passages = ((chunk.path, chunk.text) for chunk in self.chunks)
         return to_project_context(passages, self.repository, self.path)
 
@@ -274,7 +274,7 @@ class ProjectContexts(Feature):
             await running.is_chosen.wait()
 
     def changed(self, change: DocumentChange) -> None:
-        """Note the edited lines."""
+        """Record the edited lines."""
         if change.after.notebook_uri is None:
             for edit in edited_lines(change):
                 self.recent_edits.note(edit)
@@ -392,7 +392,7 @@ class ProjectContexts(Feature):
         return [it for it in found if opened.get(it.path, it.text) == it.text]
 
     def _tell_edited(self) -> None:
-        """Tell the index the texts of open files that are not as on disk."""
+        """Send the index the texts of open files that are not as on disk."""
         for edited in self._documents.edited_files():
             path = edited.disk_path
             if path is not None and self._may_show(edited):

@@ -232,7 +232,7 @@ def _action(
 
 
 async def prefetch(session: Session, uri: str, position: types.Position) -> None:
-    """Have the engine read what a request at a position would send; log errors.
+    """Ask the engine to read what a request at a position would send; log errors.
 
     Only edited documents are read ahead, so that reading code costs nothing.
     """

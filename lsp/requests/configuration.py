@@ -45,7 +45,7 @@ async def load_configuration(ls: IntarsiaServer) -> None:
 async def did_change_configuration(
     ls: IntarsiaServer, params: types.DidChangeConfigurationParams
 ) -> None:
-    """Take the new settings; load the model at once if they name another."""
+    """Apply the new settings; load the model at once if they name another."""
     session = ls.session
     if _can_pull(ls):
         _pull(ls, session.in_force.folders)
@@ -60,13 +60,13 @@ async def did_change_configuration(
 
 
 def preload(session: Session) -> None:
-    """Have the model loaded in the background, if the settings say so."""
+    """Load the model in the background, if the settings say so."""
     if session.in_force.is_enabled and session.settings.preload:
         session.start(session.engine.preload(session.settings.model))
 
 
 def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
-    """Take folders that the client has opened since; they are not indexed before their settings."""
+    """Add folders that the client has opened since; they are not indexed before their settings."""
     if _can_pull(ls):
         _pull(ls, added)
     ls.session.change_folders(added=added, removed=[])

@@ -102,7 +102,7 @@ def confident_item(snapshot: Snapshot, ghost: GhostText) -> ConfidentItem:
 
 
 def dismissed(ls: IntarsiaServer, params: object) -> None:
-    """Take the dismissal of what is shown at a cursor, which LSP itself does not tell."""
+    """Record the dismissal of what is shown at a cursor, which LSP itself does not report."""
     told = read_own(params, AtPosition)
     document = ls.session.documents.current(told.text_document.uri)
     if document is not None:

@@ -32,7 +32,7 @@ LONGEST_WAIT_S = 15.0
 
 
 def next_edit_done(ls: IntarsiaServer, params: object) -> None:
-    """Take what the user did with an offer; an accepted one is known by the change it made."""
+    """Record what the user did with an offer; an accepted one is known by the change it made."""
     done = read_own(params, NextEditDone)
     if done.how == "dismissed":
         ls.session.feature(NextEdits).dismiss(done.uri, done.id)
@@ -48,7 +48,7 @@ def renaming(ls: IntarsiaServer, params: object) -> None:
 
 
 def ignore(ls: IntarsiaServer, params: object) -> None:
-    """Take a notification of Copilot's dialect that changes nothing here."""
+    """Accept a notification of Copilot's dialect that changes nothing here."""
 
 
 async def copilot_inline_edit(ls: IntarsiaServer, params: object) -> Any:

@@ -45,7 +45,7 @@ from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedF
 logger = logging.getLogger(__name__)
 
 FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
-"""What is read at most for the first answer at a new place; the rest is read in idle time."""
+"""The most that is read for the first answer at a new place; the rest is read in idle time."""
 
 
 def plan_suggestion(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
@@ -168,7 +168,7 @@ def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> Ghost
 
 
 class ShownDraft:
-    """What of a suggestion is shown while it settles, and so is kept in its answer.
+    """The part of a suggestion that is shown while it settles, and so is kept in its answer.
 
     Unless the user asked, nothing is shown that the threshold may hide at the end.
     """
@@ -266,7 +266,7 @@ class Suggester(Feature):
         return outcome
 
     async def _follow(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
-        """Have all features follow an answer, once it is sent."""
+        """Let all features follow an answer, once it is sent."""
         await asyncio.sleep(0)
         self._session.features.tell_all(lambda feature: feature.answered(snapshot, outcome))
 

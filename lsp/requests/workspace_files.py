@@ -37,7 +37,7 @@ async def watch_files(ls: IntarsiaServer) -> None:
 async def did_change_watched_files(
     ls: IntarsiaServer, params: types.DidChangeWatchedFilesParams
 ) -> None:
-    """Tell the index of files that were created, changed or deleted."""
+    """Report files that were created, changed or deleted to the index."""
     for first in range(0, len(params.changes), _EVENTS_A_TURN):
         changes = params.changes[first : first + _EVENTS_A_TURN]
         ls.session.feature(IndexConnection).files_changed(_paths(change.uri for change in changes))
@@ -45,7 +45,7 @@ async def did_change_watched_files(
 
 
 def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> None:
-    """Tell the index of a saved file: not every client watches files."""
+    """Report a saved file to the index: not every client watches files."""
     ls.session.feature(IndexConnection).files_changed(_paths([params.text_document.uri]))
 
 

@@ -1,4 +1,4 @@
-"""What all kinds of chunks share while context is chosen for one hole.
+"""The state common to all kinds of chunks while context is chosen for one hole.
 
 Each kind proposes chunks within the characters that are left to it, with absolute paths; ``choose``
 makes these relative. A file is read and asked for its symbols once.
@@ -59,7 +59,7 @@ class ImportedFiles:
 
 
 PATH_CHARS = 4
-"""What the separator and the line end of a chunk's path cost beside the path."""
+"""The cost of the separator and the line end of a chunk's path, beside the path."""
 
 
 class Surroundings:

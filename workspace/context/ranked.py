@@ -42,7 +42,7 @@ USED_WEIGHT = 0.5
 WORD_WEIGHT = 1.0
 MAX_MENTION = 2.0
 MIN_NEIGHBOUR_OVERLAP = 0.4
-"""What is not imported must share this much with the hole's neighbourhood."""
+"""Code that is not imported must share this much with the hole's neighbourhood."""
 PRIVATE_FACTOR = 0.25
 HALF_WORTH_CHARS = 300
 """A signature of this length must be twice as likely needed as a very short one."""

@@ -27,7 +27,7 @@ MAX_LINES_AWAY = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Needs:
-    """What a hole needs of other files. Two holes with the same needs can share their chunks."""
+    """The needs of a hole from other files. Holes with the same needs can share their chunks."""
 
     path: str
     line: int

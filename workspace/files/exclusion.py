@@ -57,7 +57,7 @@ _COPY = re.compile(
     r"(?:~|[._ -]?\d+|[._ -](?:bak|backup|old|orig|save|saved|copy|tmp|swp|prod"
     r"|production|stage|staging|dev|development|local|test|qa|live|enc|encrypted|dec|decrypted|sops|values))+(?=\.\w+\Z|\Z)"
 )
-"""What the name of a secret's copy has more: for another day, or for one of several systems."""
+"""Additions to the name of a secret's copy: for another day, or for one of several systems."""
 
 _MACOS_REAL_PATHS = ("/private/tmp/", "/private/var/", "/private/etc/")
 

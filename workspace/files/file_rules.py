@@ -62,7 +62,7 @@ class FileRules:
         self._marked: dict[str, bool] = {}
 
     def holds(self, path: str) -> bool:
-        """Tell whether the path is inside the opened folder, by its name."""
+        """Return whether the path is inside the opened folder, by its name."""
         return is_within(path, self.root)
 
     def why_not(self, path: str) -> str | None:
@@ -114,7 +114,7 @@ class FileRules:
         return None
 
     def is_tools_folder(self, path: str) -> bool:
-        """Tell whether a file in the folder marks it as a cache or a virtual environment."""
+        """Return whether a file in the folder marks it as a cache or a virtual environment."""
         if (marked := self._marked.get(path)) is None:
             marked = any(os.path.lexists(f"{path}/{name}") for name in MARKERS)
             marked = marked and not self._ignore.is_asked_for(path)
@@ -131,7 +131,7 @@ class FileRules:
         return self._ignore.files_for(path)
 
     def are_read_from(self, path: str) -> bool:
-        """Tell whether rules were read from this file, or looked for there."""
+        """Return whether rules were read from this file, or looked for there."""
         return self._ignore.are_read_from(path)
 
     def why_not_linked(self, path: str) -> str | None:

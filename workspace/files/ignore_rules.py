@@ -79,7 +79,7 @@ class IgnoreRules:
         return None
 
     def is_asked_for(self, path: str) -> bool:
-        """Tell whether a ``!`` rule of an .intarsiaignore asks for this folder."""
+        """Return whether a ``!`` rule of an .intarsiaignore asks for this folder."""
         for level in self._levels_of(parent_of(path)):
             ignored = _matched(level.own, level.folder, path, True)
             if ignored is not None:
@@ -91,7 +91,7 @@ class IgnoreRules:
         return tuple(seen for level in self._levels_of(parent_of(path)) for seen in level.seen)
 
     def are_read_from(self, path: str) -> bool:
-        """Tell whether rules were read from this file, or looked for there."""
+        """Return whether rules were read from this file, or looked for there."""
         return path in self._files
 
     def _levels_of(self, folder: str) -> Sequence[_Level]:
@@ -131,7 +131,7 @@ def _matched(spec: GitIgnoreSpec | None, folder: str, path: str, is_folder: bool
 
 
 def _is_whole(found: re.Match[str], inside: str, is_folder: bool) -> bool:
-    """Tell whether a pattern matched the path itself, by the group for the slash of a folder."""
+    """Return whether a pattern matched the path itself, by the group for the slash of a folder."""
     if not found.re.groupindex:  # "folder/**" is for all that is inside, but not for the folder
         return not (is_folder and found.group().endswith("/") and found.end() == len(inside))
     if not found.re.pattern.startswith("^"):  # "*/": any folder

@@ -33,12 +33,12 @@ def real_path(path: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or inside it, by their names."""
+    """Return whether a path is a folder or inside it, by their names."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def has_odd_parts(path: str) -> bool:
-    """Tell whether a path could lead elsewhere than it says, or is no Unicode text."""
+    """Return whether a path could lead elsewhere than it says, or is no Unicode text."""
     if "\0" in path or not {"..", "."}.isdisjoint(path.split("/")):
         return True
     try:

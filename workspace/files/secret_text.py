@@ -60,12 +60,12 @@ _NAMES = re.compile(
 
 
 def holds_key(text: str) -> bool:
-    """Tell whether a text holds a private key or an access token of a well-known form."""
+    """Return whether a text holds a private key or an access token of a well-known form."""
     return any(word in text for word in _SURE_WORDS) and _SURE.search(text) is not None
 
 
 def holds_secret(text: str, has_bare_values: bool) -> bool:
-    """Tell whether a text holds a key, a token or a password that looks like a real one.
+    """Return whether a text holds a key, a token or a password that looks like a real one.
 
     ``has_bare_values``: its language needs no quotes around a value.
     """
@@ -81,7 +81,7 @@ def holds_secret(text: str, has_bare_values: bool) -> bool:
 
 
 def _looks_real(value: str) -> bool:
-    """Tell whether a value is none that stands for one: no word, no name, no reference."""
+    """Return whether a value is none that stands for one: no word, no name, no reference."""
     if _PLACEHOLDER.search(value) or _NAMES.fullmatch(value):
         return False
     has_letter = any(map(str.isalpha, value))

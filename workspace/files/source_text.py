@@ -129,12 +129,12 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|<!--|--|;|%|\(\*|\"\"\"|'''|\{-)")
 
 
 def is_generated_name(name: str) -> bool:
-    """Tell whether a file of this name is usually written by a program."""
+    """Return whether a file of this name is usually written by a program."""
     return _GENERATED_NAME.match(name.casefold()) is not None
 
 
 def is_generated_text(text: str) -> bool:
-    """Tell whether a comment at the top of the text says that a program wrote it.
+    """Return whether a comment at the top of the text says that a program wrote it.
 
     Only lines of comments count: a generator's own source has such words in its strings.
     """
@@ -143,7 +143,7 @@ def is_generated_text(text: str) -> bool:
 
 
 def is_minified(text: str) -> bool:
-    """Tell whether the lines are too long to be written, or read, by a person."""
+    """Return whether the lines are too long to be written, or read, by a person."""
     if len(text) < _FEWEST_MINIFIED_CHARS:
         return False
     lines = text.splitlines()
@@ -154,7 +154,7 @@ def is_minified(text: str) -> bool:
 
 
 def _is_in_comment(text: str, offset: int) -> bool:
-    """Tell whether the line is a comment, or one of the lines of a comment block."""
+    """Return whether the line is a comment, or one of the lines of a comment block."""
     start = text.rfind("\n", 0, offset) + 1
     if _COMMENT.match(text, start):
         return True

@@ -39,7 +39,7 @@ MAX_FILES = 2_000
 MAX_CHARS = 4_000_000
 """Of the files with uses, together: of more, no use is told."""
 MAX_CPU_S = 6.0
-"""What takes longer is given up: the index has other questions to answer."""
+"""A search that takes longer is given up: the index has other questions to answer."""
 MAX_STEPS = 4
 _PACKAGES = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
 _DEFAULT = re.compile(r"^export\s+default\s+(?:abstract\s+)?(?:class\s+)?(\w+)", re.MULTILINE)

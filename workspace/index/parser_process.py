@@ -93,7 +93,7 @@ COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace", "parse")
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Parsed:
-    """What became of a job: ``symbols``, or a ``reason``. A ``fault`` ends all parsing."""
+    """The outcome of a job: ``symbols``, or a ``reason``. A ``fault`` ends all parsing."""
 
     job: ParseJob
     symbols: FileSymbols | None = None
@@ -120,7 +120,7 @@ class Parser:
         self._thread.start()
 
     def send(self, job: ParseJob) -> None:
-        """Have a text parsed, without waiting."""
+        """Send a text to be parsed, without waiting."""
         self._jobs.put(job)
 
     def close(self) -> None:

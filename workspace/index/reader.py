@@ -1,4 +1,4 @@
-"""What the choice of context asks an index: a protocol, so that tests need no database.
+"""The questions that the choice of context asks an index: a protocol, so tests need no database.
 
 Paths are absolute, with forward slashes.
 """

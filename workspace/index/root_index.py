@@ -388,5 +388,5 @@ class RootIndex:
 
 
 def is_known_source(name: str) -> bool:
-    """Tell by its name whether a file is source code of a known language, or says where that is."""
+    """Return whether a file's name is that of source code, or of a file that says where that is."""
     return language_for_path(name) is not PLAIN_TEXT or name.rpartition("/")[2] in _MODULE_FILES

@@ -1,4 +1,4 @@
-"""What the rules of imports ask about the files of a workspace, and what they share."""
+"""The questions that rules of imports ask about a workspace's files, and their common parts."""
 
 import json
 import posixpath

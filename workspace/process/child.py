@@ -248,7 +248,7 @@ class IndexChild:
             self._chosen.popitem(last=False)
 
     def _has_changed(self, chosen: ChosenContext) -> bool:
-        """Tell whether a chosen file or a rule for it has changed, and look at it again then."""
+        """Return whether a chosen file or a rule for it has changed, and look at it again then."""
         changed = {it.path for one in chosen.chunks for it in one.seen if it.has_changed()}
         for path in changed:
             self._index.changed(path)

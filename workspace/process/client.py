@@ -116,7 +116,7 @@ class IndexClient:
             self._send(FilesChanged(paths=tuple(map(_clean, paths))))
 
     def open_text(self, path: str, text: str | None) -> None:
-        """Tell an open file's text; None when it is closed."""
+        """Send an open file's text; None when it is closed."""
         if text is None:
             self._texts.pop(path, None)
         else:
@@ -281,7 +281,7 @@ class IndexClient:
             return reason or _last_line(log) or f"it ended with status {process.returncode}"
 
     def _tell_all(self) -> None:
-        """Tell a new process what the one before knew."""
+        """Send a new process what the one before knew."""
         if self._roots is not None:
             self._send(self._roots)
         for path, text in self._texts.items():

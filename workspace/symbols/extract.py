@@ -288,7 +288,7 @@ def _definition(one: Found, name: str, around: Sequence[Found]) -> Definition:
 MAX_IMPORTS = 2_000
 
 _ALL = {"_": "*"}
-"""What Scala wrote for every public name, before version 3."""
+"""The wildcard of imports in Scala before version 3."""
 
 _KINDS: tuple[ImportKind, ...] = ("require", "static", "export", "submodule")
 

@@ -57,7 +57,7 @@ class Import:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileSymbols:
-    """What a file defines and imports, in the order of the text."""
+    """The definitions and imports of a file, in the order of the text."""
 
     definitions: tuple[Definition, ...] = ()
     imports: tuple[Import, ...] = ()
