@@ -295,11 +295,14 @@ def _stands_for(line: str, after: Sequence[str]) -> bool:
 
 
 _MIN_CHARS_REPEATED = 16
+_LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
 
 
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
     """Whether a line repeats the whole line below and goes on, or has a header for its name."""
     whole, below = (context.line_before + line).strip(), following.strip()
+    if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
+        return False  # a branch may end as the code after it does
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
     if whole == below and is_specific(whole) and not may_nest:
         return True

@@ -96,6 +96,13 @@ def check(source, fill, expected, language_id="python"):
     assert cut_suffix_overlap(fill, drawn_hole(source, language_id).context()) == expected
 
 
+@pytest.mark.parametrize("fill", ["return False", "raise Missing(name)", "return self.default(x)"])
+def test_a_branch_may_end_as_the_code_after_it_does(fill):
+    check(f"def f(x):\n    if x:\n        ║\n    {fill}\n", fill, fill)
+    check(f"def f(x):\n    if x:\n║\n    {fill}\n", " " * 8 + fill, " " * 8 + fill)
+    check(f"def f(x):\n    ║\n    {fill}\n", fill, "")
+
+
 @pytest.mark.parametrize(
     ("source", "fill", "expected"),
     [
