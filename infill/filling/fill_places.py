@@ -1,4 +1,4 @@
-"""Fills places of one text: in file order, all so that each fits the others, or a selection anew.
+"""Fills several places of one text, or writes, rewrites or documents a single selection.
 
 Each function returns what became of a place. A place that gets no fill keeps its text. In file
 order, each fill sees those before it. ``fill_all`` then fills every hole but the last again, now

@@ -1,4 +1,4 @@
-"""Keys and quotas, of which changes count at once, and owners, who share nothing of their text."""
+"""Changed keys and quotas take effect at once, and no owner reads another owner's text."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
