@@ -30,6 +30,8 @@ PAUSE_S = 30.0
 """After a full disk, or where the database cannot be opened."""
 WAIT_S = 1.0
 """After another process held the database: what it has read meanwhile need not be read again."""
+MAX_LOCKED_OPENINGS = 20
+"""Two windows that make one database at once lock each other out for a moment, not for so long."""
 MAX_UNCOMMITTED_S = 0.25
 MAX_RESETS = 3
 """A database that is damaged again and again is on a broken disk: then it pauses each time."""
@@ -71,8 +73,10 @@ class RootIndex:
         self._texts: dict[str, str] = {}
         self._secret_sizes: set[int] = set()
         self._has_unused = False
+        self._num_locked_openings = 0
         self.num_resets = 0
-        self.fault = ""  # why it is paused
+        self._is_paused = False
+        self.fault = ""  # why it is paused, or was damaged
         self.walk_again()
 
     def close(self) -> None:
@@ -184,14 +188,14 @@ class RootIndex:
             return None
         try:
             if self._store is None:
-                self._store = Store(self._database)
+                self._store = self._open_store()
             self._store.refresh()
             return question(self._store)
         except (sqlite3.OperationalError, OSError) as error:
-            code = getattr(error, "sqlite_errorcode", None)
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended code
             if code == sqlite3.SQLITE_ERROR:  # a table is missing
                 self._reset(str(error))
-            elif code == sqlite3.SQLITE_BUSY and self._store is not None:
+            elif code == sqlite3.SQLITE_BUSY and self._num_locked_openings < MAX_LOCKED_OPENINGS:
                 self._wait()
             else:
                 self._pause(str(error))
@@ -342,14 +346,25 @@ class RootIndex:
         store.forget_contents(contents)
         self._has_unused = bool(contents)
 
+    def _open_store(self) -> Store:
+        self._num_locked_openings += 1
+        store = Store(self._database)
+        self._num_locked_openings = 0
+        if self._is_paused:
+            self._is_paused, self.fault = False, ""
+        return store
+
     def _wait(self) -> None:
         """Let another process write first; then look for what is still missing."""
         self._waits_until = time.monotonic() + WAIT_S
+        if self._store is None:  # each try takes a while
+            self._paused_until = self._waits_until
         self._start_over()
 
     def _pause(self, fault: str) -> None:
         """Wait with everything: no room, or no rights."""
         self.fault = f"the index of {self.rules.root} is paused: {fault}"
+        self._is_paused = True
         self._paused_until = time.monotonic() + PAUSE_S
         self._drop_store()
         self._start_over()

@@ -262,7 +262,8 @@ class IndexChild:
         elif counts.is_walking:
             state = "walking"
         else:
-            state = "indexing" if self._indexer.is_busy else "ready"
+            has_more = self._indexer.is_busy or self._index.is_waiting
+            state = "indexing" if has_more else "ready"
         return Statistics(
             state=state,
             num_files=counts.num_files,

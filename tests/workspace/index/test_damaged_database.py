@@ -6,7 +6,9 @@ import os
 import random
 import sqlite3
 import struct
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intarsia.workspace.index import root_index
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
 from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
@@ -63,6 +66,41 @@ def test_a_database_that_is_none_of_ours_is_replaced(root, database, open_roots,
     assert own.index.counts().num_files == 40
     kept = {"no database": b"not a database", "another program's": b"theirs"}.get(damage)
     assert kept is None or kept in Path(f"{database}.damaged").read_bytes()
+
+
+@pytest.fixture
+def locked(tmp_path: Path, root: Path) -> Iterator[sqlite3.Connection]:
+    """Another window that is making the same database."""
+    (root / "a.py").write_text("def f(): pass\n")
+    (tmp_path / "databases").mkdir(mode=0o700)
+    database = database_path(root.as_posix(), tmp_path / "databases")
+    with closing(sqlite3.connect(database, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield other
+
+
+def test_a_database_that_another_window_is_making_is_waited_for(root, locked, open_roots):
+    timer = threading.Timer(2.5, locked.rollback)  # longer than two tries
+    timer.start()
+    own = open_roots(root)
+    timer.join()
+    counts = own.index.counts()
+    assert (counts.num_files, counts.faults) == (1, ())
+
+
+def test_a_database_that_stays_locked_is_a_fault_until_it_opens(
+    root, locked, open_roots, monkeypatch
+):
+    monkeypatch.setattr(root_index, "MAX_LOCKED_OPENINGS", 1)
+    monkeypatch.setattr(root_index, "PAUSE_S", 1.0)
+    own = open_roots(root)
+    assert "is paused: database is locked" in own.index.counts().faults[0]
+    locked.rollback()
+    time.sleep(1.0)
+    assert own.index.counts().faults == ()
+    own.update()
+    counts = own.index.counts()
+    assert (counts.num_files, counts.faults) == (1, ())
 
 
 def test_a_missing_table_is_made_again(root: Path, database: Path, open_roots):
