@@ -30,7 +30,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 
 ESTIMATED_TOKENS_PER_S = 600.0
-"""The default model on two cores (docs/results.md): about 1.7 s for 1,000 tokens."""
+"""The default model on two cores (research/results.md): about 1.7 s for 1,000 tokens."""
 
 
 def reading_speed() -> float | None:
