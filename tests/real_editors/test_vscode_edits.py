@@ -104,7 +104,7 @@ def test_all_cursors_are_filled_at_once(windows: Windows) -> None:
     window.command("Intarsia: Fill at Every Cursor")
     saved = window.saved_change(source.replace("║", ""))
     assert "area = WIDTH * HEIGHT\n" in saved
-    assert "size = WIDTH + HEIGHT\n" in saved
+    assert "size = WIDTH + HEIGHT" in saved
     window.press("Control+z")
     window.expect_saved(source.replace("║", ""))
 

@@ -97,7 +97,9 @@ def test_invoking_offers_several_and_the_one_on_show_is_accepted(windows: Window
 
 
 def test_accepting_what_is_sure_stops_before_the_first_unsure_token(windows: Windows) -> None:
-    window = windows.open(OPENING, settings={"intarsia.sureConfidence": 0.8})
+    # Else only what is probable to be kept is shown, which is all sure.
+    settings = {"intarsia.sureConfidence": 0.8, "intarsia.showThreshold": "0"}
+    window = windows.open(OPENING, settings=settings)
     window.type(" ")
     shown = window.ghost_text()
     window.press("Control+Alt+ArrowRight")
