@@ -40,6 +40,7 @@ from intarsia.infill.postprocess.fit import (
 from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
 from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.text import (
+    PAIRS,
     leading_blank,
     line_start,
     replaced_range,
@@ -156,22 +157,32 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
     leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
-    return is_prose or (is_end and not leads_on) or not goes_on.strip()
+    is_text_end = is_prose and not _JOINS_NEXT.match(beginning[-1:] + goes_on[:1])
+    return is_text_end or (is_end and not leads_on) or not goes_on.strip()
 
 
+_MARK = r"[!-/:;=-@\[-^`{-~]"  # of ASCII: other scripts set no blank after theirs; no tag's "<"
+_JOINS_NEXT = re.compile(rf"{_MARK}\w")
+_IN_CHUNK = re.compile(rf"[\w$]?(?:{_MARK}+\w|{_MARK}*[(\[{{])")
 _COMMENT_ENDS = ("*/", "-->", '"""', "'''")
+_OPENERS = (*PAIRS, "<")
+_CLOSES = re.compile(r"(?!\"{3}|'{3})[)\]}\"'`]")
 
 
 def is_whole_remark(beginning: str, goes_on: str, context: CleaningContext) -> bool:
     """Whether a beginning of a text in a comment is worth reading, and can stand there alone.
 
-    It cuts no mark, opens no quote or bracket, and has no code after the comment.
+    It cuts no mark, and nothing that is written without a blank. It opens no quote or bracket, does
+    not end right before the mark that closes one, and has no code after the comment.
 
     of a ║list */   →   yes
-    of║, of `a║`, of a list *║/, of a list */ f();║   →   no
+    of║, of `a║`, of (a║), of [(║1, of a║.b, of a list *║/, of a list */ f();║   →   no
     """
     line = context.line_before + context.rest
     is_cut = all(char.strip() and not _WORD.match(char) for char in (beginning[-1:], goes_on[:1]))
+    is_closed_by_rest = goes_on[:1] == context.rest[:1]
+    is_cut |= beginning.endswith(_OPENERS) or _IN_CHUNK.match(beginning[-1:] + goes_on) is not None
+    is_cut |= _CLOSES.match(goes_on) is not None and not is_closed_by_rest
     is_open = beginning.count("`") % 2 == 1 and line.count("`") % 2 == 0
     has_code = any(beginning.partition(end)[2].strip() for end in _COMMENT_ENDS)
     if is_cut or is_open or has_code or len("".join(beginning.split())) < LEAST_CHARS:

@@ -137,18 +137,39 @@ SURE = {"": 0.97, "~": 0.6, "?": 0.01}
         ("python", 'def f():\n    """‸\n', 'Add| it|."|""?', "Add it"),
         ("lua", "--[[ ‸\nlocal a = 1\n", "the| sum| ]|]?", "the sum"),
         ("swift", "// Ask ‸\n", "for| `|Map|`?", "for"),
+        ("python", "# [(‸)\nx = 1\n", "12,| 15|),| (|14?", "12, 15"),
+        ("python", "# f('a', '‸, 'c')\nx = 1\n", "the| one|',?| 'two", "the"),
+        ("javascript", "// Read (‸\nf();\n", "the| list|)?|,", "the"),
+        ("javascript", "// Read ‸\nf();\n", "the| user|'s?|list", "the"),
+        ("javascript", "// ^1.2, ‸\n", "from 1.3,| ^|1.4?", "from 1.3,"),
+        ("javascript", "// Reads ‸\n", "the list| of|.paths?", "the list"),
+        ("rust", "//! ‸\n", 'Prints by| print|!|("{}", x)?', "Prints by"),
+        ("php", "/** ‸ */\n", "by| me| <|me@a>?", "by me"),
+        ("csharp", "/// <summary>‸\n", "the sum|.|</summary>?", "the sum"),
         ("go", "// Ad‸\n", "d|s", ""),  # two letters are not worth reading
     ],
 )
 def test_what_is_shown_in_a_comment_is_surer_than_code_and_can_stand_alone(
     language, marked, tokens, shown
 ):
-    """No mark is cut, no backquote is opened, and no code follows the comment."""
+    """Nothing that is written without a blank is cut, no quote or bracket is left open, and no code
+    follows the comment."""
+    assert shown_of(tokens, plan(marked, language)) == shown
+
+
+def shown_of(tokens: str, at: FillPlan) -> str:
     found = re.findall(r"([^|~?]+)([~?]?)", tokens)
-    filled, at = answer([(text, SURE[sure]) for text, sure in found]), plan(marked, language)
+    filled = answer([(text, SURE[sure]) for text, sure in found])
     suggestion = suggestion_of(filled, at)
-    length = judge(at, filled, suggestion, 20).shown_length
-    assert suggestion.text[:length] == shown
+    return suggestion.text[: judge(at, filled, suggestion, 20).shown_length]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [("../lib|/|util?", "../lib"), ("read| (|the?", "read")],
+)
+def test_a_string_is_not_cut_after_a_mark_that_leads_on(tokens, shown):
+    assert shown_of(tokens, plan("f('‸');\n", "javascript")) == shown
 
 
 def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
