@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
-from intarsia.infill.holes.hole import Hole
+from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.cut import (
     cut_at_closing_mark,
     cut_at_hidden_character,
+    cut_remark,
     cut_repetition,
     cut_suffix_overlap,
     cut_to_max_lines,
@@ -29,6 +30,7 @@ from intarsia.infill.postprocess.fit import (
     balance_brackets,
     cleaning_context,
     errors_with,
+    is_in_whole_word,
     is_no_worse,
     joins_words,
     reject_broken,
@@ -93,6 +95,8 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
     hole = context.hole
     is_at_cursor = hole.kind == "line" and hole.start == hole.end
     is_begun = is_at_cursor and _ONE_WORD.fullmatch(context.line_before)
+    if all(map(is_word_character, fill)) or is_in_whole_word(context):
+        return fill  # it would divide a word
     if not is_begun or open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill
     return fill + "\n" + leading_blank(context.line_before)
@@ -294,6 +298,7 @@ FILTERS: tuple[Filter, ...] = (
     cut_to_max_lines,
     cut_repetition,
     cut_at_closing_mark,
+    cut_remark,
     cut_suffix_overlap,
     cut_to_scope,
     fix_indentation,

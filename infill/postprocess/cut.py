@@ -30,8 +30,10 @@ from intarsia.infill.syntax.text import (
     columns,
     first_hidden,
     open_marks,
+    open_quote,
     replaced_range,
 )
+from intarsia.infill.syntax.tree import comment_at, parse_edited
 
 
 def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
@@ -235,6 +237,26 @@ def _end_of_tag(fill: str) -> int | None:
     return end.start() if end and "<" not in fill[: end.start()] else None
 
 
+_BEGINS_REMARK = re.compile(r"#|//|--|%")
+
+
+def cut_remark(fill: str, context: CleaningContext) -> str:
+    """Cut the remark at the end of a fill of code, of which the rest of the line would be a part.
+
+    f(├a  # the sum┤)   →   f(├a┤)
+    """
+    hole, rest = context.hole, context.rest.lstrip()
+    may_begin_one = rest != "" and _BEGINS_REMARK.search(fill) is not None
+    if context.syntax is None or not may_begin_one or context.parsing_time.is_over:
+        return fill
+    with context.parsing_time.spent():
+        syntax = parse_edited(context.syntax, hole.start, hole.end, fill)
+        start = comment_at(syntax, hole.start + len(fill) + len(context.rest) - len(rest))
+    if start is None or not hole.start <= start < hole.start + len(fill):
+        return fill
+    return fill[: start - hole.start].rstrip(" \t")
+
+
 MIN_CHARS_IN_WORD = 2
 MAX_OVERLAPS = 16
 """Of a row of equal signs any number overlaps. The longest overlaps are compared."""
@@ -257,7 +279,7 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
         return [""]
     if context.hole.kind == "line" and after and _begins_as_next(lines[0], after[0], context):
         return [""]
-    if context.hole.kind == "line" and _is_line_above(lines[0], context):
+    if context.hole.kind == "line" and _is_written_above(lines[0], context):
         return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
@@ -295,6 +317,10 @@ def _stands_for(line: str, after: Sequence[str]) -> bool:
 
 
 _MIN_CHARS_REPEATED = 16
+_REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
+_IMPORTS = re.compile(
+    r"(?:import|from|using|use|#\s*include|require(?:_once|_relative)?)\b.*\w.*\W"
+)
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
 
 
@@ -306,6 +332,9 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
     if whole == below and is_specific(whole) and not may_nest:
         return True
+    remarks = [_REMARK_TEXT.fullmatch(each) for each in (whole, below)]
+    if remarks[0] and remarks[1]:
+        whole, below = remarks[0][1], remarks[1][1]
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
@@ -314,9 +343,13 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
 
 
-def _is_line_above(line: str, context: CleaningContext) -> bool:
-    """Whether a line of its own is the one right above it once more."""
-    above = _without_marks(context.before.rpartition("\n")[0].rpartition("\n")[2])
+def _is_written_above(line: str, context: CleaningContext) -> bool:
+    """Whether a line of its own is the one right above it once more, or an import once more."""
+    lines_above = context.before.split("\n")[:-1]
+    whole = context.line_before + line
+    if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
+        return True
+    above = _without_marks("".join(lines_above[-1:]))
     is_long = len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
     return is_long and not context.line_before.strip() and _without_marks(line) == above
 
@@ -348,10 +381,11 @@ def _repeats(lines: list[str], after: Sequence[str]) -> bool:
 
 
 def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
-    written = fill.rstrip(" \t")
-    overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
-    cuts = [written[:-count] for count in overlaps]
-    candidates = [*cuts, fill, *_cuts_at_unmatched(fill)]
+    candidates = []
+    for text in (fill, *_cuts_at_unmatched(fill, context)):
+        written = text.rstrip(" \t")
+        overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
+        candidates += [*(written[:-count] for count in overlaps), text]
     return min(candidates, key=lambda kept: _cost(kept, context))
 
 
@@ -390,13 +424,14 @@ def _overlaps(fill: str, rest: str) -> Iterator[int]:
     )
 
 
-def _cuts_at_unmatched(fill: str) -> list[str]:
-    """Return the fill up to its first unmatched closing bracket.
+def _cuts_at_unmatched(fill: str, context: CleaningContext) -> list[str]:
+    """Return the fill up to its first unmatched closing bracket, which may end an open quote first.
 
     The rest of the line may begin with that bracket, whatever the model wrote after it.
     """
-    unmatched = balance_of(fill).unmatched
-    return [fill[: unmatched[0]].rstrip(" \t")] if unmatched else []
+    quote = open_quote(context.line_before) or ""
+    unmatched = balance_of(quote + fill).unmatched
+    return [fill[: unmatched[0] - len(quote)].rstrip(" \t")] if unmatched else []
 
 
 def _repeats_cut_word(fill: str, context: CleaningContext) -> bool:

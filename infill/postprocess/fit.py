@@ -37,6 +37,7 @@ from intarsia.infill.syntax.text import (
 from intarsia.infill.syntax.tree import (
     MAX_ERRORS,
     Syntax,
+    is_code,
     is_in_open_comment,
     is_inside_string,
     is_stray,
@@ -191,7 +192,9 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     """Count the brackets that the fill closes though the rest of its line does.
 
     In the balance of a file that is broken elsewhere another bracket may make up for them. Where
-    the line is whole without the fill, that is no excuse.
+    the line closes no bracket of a line above without the fill, that is no excuse.
+
+    f(g[║]   →   1 for ├0])┤
     """
     rest = context.rest
     if not balance_of(rest).unmatched:
@@ -199,7 +202,7 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     line = balance_of(context.line_before + rest)
     with_fill = balance_of(context.line_before + fill + rest)
     count = max(0, len(with_fill.unmatched) - len(line.unmatched))
-    if count == 0 or not num_unbalanced(line):
+    if count == 0 or not line.unmatched:
         return count
     new, old = balance_with(fill, context), context.balance
     return count if num_unbalanced(new) >= num_unbalanced(old) else 0
@@ -208,7 +211,8 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
 def joins_words(fill: str, context: CleaningContext) -> bool:
     """Whether the fill runs into what is right behind the cursor: a word, or the next statement.
 
-    A fill may complete a word around the cursor: ``us║Name``. More than that begins a new line.
+    A fill may complete a word around the cursor, ``us║Name``, to one that is in the file elsewhere.
+    If the word without the fill is, it is whole already. More than a word begins a new line.
     """
     rest, last = context.rest[:1], fill[-1:]
     is_statement = _ENDS_STATEMENT.search(fill) and not _ENDS_ENTITY.search(fill)
@@ -222,9 +226,32 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     if is_word_character(context.line_before[-1:] or " "):
         if context.hole.kind != "line":
             return False
-        is_completed = all(map(is_word_character, fill))
+        if is_in_whole_word(context):
+            return fill != ""
+        is_completed = all(map(is_word_character, fill)) and _is_elsewhere(fill, context)
         return not is_completed and (is_word_character(last or " ") or last in _ENDS_VALUE)
     return is_word_character(last or " ")
+
+
+def is_in_whole_word(context: CleaningContext) -> bool:
+    """Whether the cursor is inside a word that the file has elsewhere too."""
+    is_inside = all(
+        map(is_word_character, (context.line_before[-1:] or " ", context.rest[:1] or " "))
+    )
+    return is_inside and _is_elsewhere("", context)
+
+
+@lru_cache(maxsize=16)  # several filters ask about the same fill
+def _is_elsewhere(fill: str, context: CleaningContext) -> bool:
+    """Whether the file has the word around the cursor with this fill at another place too."""
+    text, (first, last) = context.text, (context.hole.start, context.hole.end)
+    while first > 0 and is_word_character(text[first - 1]):
+        first -= 1
+    while last < len(text) and is_word_character(text[last]):
+        last += 1
+    word = re.escape(text[first : context.hole.start] + fill + text[context.hole.end : last])
+    found = re.finditer(rf"{word}(?<!\w{word})(?!\w)", text)
+    return any(each.start() != first for each in found)
 
 
 def ends_with_header(fill: str, context: CleaningContext) -> bool:
@@ -351,9 +378,14 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
         return found  # but a span may be chosen to end within a word
     if not any(is_no_worse(fill + end, context) for end in ends):
         return found or f"{'what follows the cursor' if rest else 'the code'} would not parse"
-    if rest and context.language.takes_any_text:
+    is_closed_twice = _in_prose(context) and num_closed_twice(fill, context)
+    if rest and (context.language.takes_any_text or is_closed_twice):
         return found
     return None if any(_makes_it_whole(fill, end, context) for end in ends) else found
+
+
+def _in_prose(context: CleaningContext) -> bool:
+    return not is_code(context.syntax, max(0, context.hole.start - 1))
 
 
 def _makes_it_whole(fill: str, end: str, context: CleaningContext) -> bool:
@@ -416,6 +448,8 @@ def reject_broken(fill: str, context: CleaningContext) -> str | NoSuggestion:
 def _possible_ends(fill: str, context: CleaningContext) -> list[str]:
     if context.hole.kind != "line" or context.hole.is_inserted or context.rest.strip():
         return [""]
+    if _in_prose(context) and context.syntax is not None and not num_errors(context.syntax):
+        return [""]  # the text is closed: an end would begin another one
     closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance_of(fill).unclosed))
     indent = leading_blank(context.line_before + fill)
     ends = [f"\n{indent}{end}" for end in context.language.ends]

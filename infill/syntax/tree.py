@@ -382,8 +382,11 @@ def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
 
 
 def num_errors(syntax: Syntax) -> int:
-    """Count the nodes that the parser could not read or had to insert, up to MAX_ERRORS."""
-    count = 0
+    """Count the nodes that the parser could not read or had to insert, up to MAX_ERRORS.
+
+    Ruby's takes an ``end`` without a beginning for a name; it counts too.
+    """
+    count = _num_stray_ends(syntax)
     cursor = syntax.tree.walk()
     while count < MAX_ERRORS:
         node = cursor.node
@@ -398,6 +401,14 @@ def num_errors(syntax: Syntax) -> int:
         if not is_entered and not goto_next(cursor):
             break
     return count
+
+
+def _num_stray_ends(syntax: Syntax) -> int:
+    ends = {end.encode() for end in syntax.language.ends if end.isalpha()}
+    if not ends:
+        return 0
+    names = (it for it in syntax.tree.root_node.named_children if it.type == "identifier")
+    return sum(syntax.data[name.start_byte : name.end_byte] in ends for name in names)
 
 
 def is_stray(syntax: Syntax, offset: int) -> bool:
