@@ -126,9 +126,10 @@ def shown_part(
     if 100 * probability >= percent:
         parts.append((text, probability))
     parts.sort(key=lambda part: ((part[1] - percent / 100) * len(part[0]), len(part[0])))
-    ends = (it for it, _ in reversed(parts))
-    shown = next((it for it in ends if may_end_here(it, text[len(it) :])), "")
-    return ShownPart(length=len(shown), probability=probability)
+    for shown, _ in reversed(parts):
+        if may_end_here(shown, text[len(shown) :]):
+            return ShownPart(length=len(shown), probability=probability)
+    return ShownPart(length=0, probability=probability)
 
 
 def keep_probability(

@@ -24,7 +24,7 @@ from typing import TypedDict
 from intarsia.infill.holes.find_holes import TODO
 from intarsia.infill.holes.hole import Header, Hole, HoleKind, is_word_character
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.embedded_code import code_at
+from intarsia.infill.syntax.embedded_code import Code
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
     balance_of,
@@ -37,7 +37,7 @@ from intarsia.infill.syntax.text import (
     splits_line_end,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.tree import Syntax, edges_of_scopes, is_code, num_errors, parse
+from intarsia.infill.syntax.tree import Syntax, edges_of_scopes, is_code, num_errors
 
 CHARS_PER_TOKEN = 3.2
 SCOPE_SHARE = 0.25
@@ -246,26 +246,23 @@ class Canvas:
     window: Window  # what it shows of the text
 
 
-def build_canvas(
-    text: str, hole: Hole, language: Language, budget: Budget, earlier: Sequence[Window] = ()
-) -> Canvas:
+def build_canvas(hole: Hole, budget: Budget, earlier: Sequence[Window] = ()) -> Canvas:
     """Return the canvas of one hole.
 
     ``earlier`` are windows of the same text or an older version of it, the newest first: the
     canvas keeps their edges where it can. The rules that end the hole are those of the code that it
     is in; what is shown around it is the document, also around a fence of Markdown.
     """
-    code = code_at(text, hole.start, hole.end, language)
-    code_syntax = parse(code.text, code.language)
-    num_open = max_open(code.text, hole, code.language, code_syntax)
-    is_statement = num_open is not None and code_syntax is not None
+    code, num_open = hole.code, max_open(hole)
+    document = code.outer or code
+    is_statement = num_open is not None and code.syntax is not None
     line_tokens = STATEMENT_TOKENS if is_statement else LINE_TOKENS
     return Canvas(
-        **shown_around(text, hole, language, budget, earlier),
-        given=_shown(text[hole.given_start : hole.start]),
-        stop=stop_texts(code.text, hole, code.closing_line),
+        **shown_around(document, hole.given_start, hole.end, budget, earlier),
+        given=document.text[hole.given_start : hole.start].removeprefix(BYTE_ORDER_MARK),
+        stop=stop_texts(hole),
         max_open=num_open,
-        min_indent=min_indent(code.text, hole, code.language, code_syntax),
+        min_indent=min_indent(hole),
         max_tokens=budget.hole_tokens if hole.kind != "line" else line_tokens,
         kind=hole.kind,
         language=code.language.id,
@@ -281,25 +278,25 @@ class ShownAround(TypedDict):
 
 
 def shown_around(
-    text: str, hole: Hole, language: Language, budget: Budget, earlier: Sequence[Window] = ()
+    document: Code, hole: int, end: int, budget: Budget, earlier: Sequence[Window] = ()
 ) -> ShownAround:
-    """Return what of the text is shown before and after a hole."""
-    syntax = parse(text, language)
+    """Return what of a text is shown before ``hole``, and after ``end``, where one ends."""
+    text, syntax = document.text, document.syntax
 
     def start(num_tokens: int) -> int:
-        return prefix_start(text, hole.given_start, num_tokens, syntax, earlier)
+        return prefix_start(text, hole, num_tokens, syntax, earlier)
 
     first, imports = start(budget.prefix_tokens), ""
-    if first > 0 and syntax is not None:
+    if first > 0 and syntax is not None and _statements(text[:HEAD_CHARS]):
         room = min(IMPORT_TOKENS, int(budget.prefix_tokens * IMPORT_SHARE))
         taken = imports_above(text, start(budget.prefix_tokens - room), budget_chars(room), syntax)
         first = start(budget.prefix_tokens - ceil(len(taken) / CHARS_PER_TOKEN))
         imports = imports_above(text, first, budget_chars(room), syntax)
-    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
+    last = suffix_end(text, end, budget.suffix_tokens, syntax, earlier)
     return {
-        "prefix": imports + _shown(text[first : hole.given_start]),
-        "suffix": _shown(text[hole.end : last]),
-        "window": window_of(text, first, hole.given_start, text[hole.end : last]),
+        "prefix": imports + _shown(text[first:hole]),
+        "suffix": _shown(text[end:last]),
+        "window": window_of(text, first, hole, text[end:last]),
     }
 
 
@@ -313,8 +310,8 @@ _HEADER_LINE = re.compile(r"\s*[^)\]}\s]")
 _TODO = re.compile(rf"{TODO.pattern}(?:\([^)\n]*\))?:?[ \t]*")
 
 
-def hide_other_holes(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -> tuple[str, Hole]:
-    """Return the text without the other holes, and the hole as it has moved in it.
+def hide_other_holes(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -> tuple[str, int]:
+    """Return the text without the other holes, and by how far the hole moves in it.
 
     Holes before it are cut out. The text ends before the scope that holds the first hole after it.
     """
@@ -326,11 +323,7 @@ def hide_other_holes(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -
             kept.append(text[kept_until:start])
             kept_until = end
     before = "".join(kept) + text[kept_until : hole.given_start]
-    shift = len(before) - hole.given_start
-    moved = replace(
-        hole, start=hole.start + shift, end=hole.end + shift, given_start=hole.given_start + shift
-    )
-    return before + text[hole.given_start : until], moved
+    return before + text[hole.given_start : until], len(before) - hole.given_start
 
 
 def _start_of_scope(text: str, earliest: int, offset: int) -> int:
@@ -382,27 +375,25 @@ _ENDS_BLOCK = re.compile(r"\s*(?:elif|else|except|finally)\b")
 _ENDS_STATEMENT = tuple(":;{,")
 
 
-def stop_texts(text: str, hole: Hole, closing_line: str | None = None) -> tuple[str, ...]:
-    """Return the stop texts: the fill ends where the first one appears.
-
-    ``closing_line`` ends the code that the hole is in, such as a fence of Markdown.
-    """
+def stop_texts(hole: Hole) -> tuple[str, ...]:
+    """Return the stop texts: the fill ends where the first one appears."""
     if hole.kind == "line":
         return ("\n",)
-    stops = [_closing_line(hole.header), _first_line_after(text, hole)]
-    stops.append(closing_line and f"\n{closing_line}")
+    stops = [_closing_line(hole.header), _first_line_after(hole)]
+    stops.append(hole.code.closing_line and f"\n{hole.code.closing_line}")
     return tuple(stop[:MAX_STOP_CHARS] for stop in stops if stop)
 
 
-def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int | None:
+def max_open(hole: Hole) -> int | None:
     """Return how many brackets that a line opens are closed by the text after it.
 
     A line that opens more continues on the next ones. None: it ends at its line end in any case.
     """
-    is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
+    text, language, syntax = hole.code.text, hole.code.language, hole.code.syntax
+    is_at_line_end = not text[hole.end : hole.line_end].strip()
     if hole.kind != "line" or hole.start < hole.end or not is_at_line_end:
         return None
-    if len(text) > MAX_CHARS_BALANCED or not _is_in_code(text, hole.start, syntax):
+    if len(text) > MAX_CHARS_BALANCED or not _is_in_code(hole):
         return None
     if bool(language.grammar) == (syntax is None or language.block_style == "none"):
         return None
@@ -410,17 +401,17 @@ def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -
     return 0 if is_whole else sum(at >= hole.end for at in balance_of(text).unmatched)
 
 
-def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int:
+def min_indent(hole: Hole) -> int:
     """Return by how many columns later lines of the hole must be indented; 0 for any number."""
     if hole.kind == "block":
         header = hole.header
-        return 0 if header is None or header.is_flush else _body_columns(header, language)
+        return 0 if header is None or header.is_flush else _body_columns(header, hole.code.language)
     if hole.kind == "statements":
-        return columns(text[line_start(text, hole.start) : hole.start])
-    if hole.kind == "span" and language.block_style == "indent":
-        return _span_columns(text, hole)
-    if hole.kind == "span" and _is_whole(text, hole, syntax):
-        return _scope_columns(text, hole)
+        return columns(hole.code.text[hole.line_start : hole.start])
+    if hole.kind == "span" and hole.code.language.block_style == "indent":
+        return _span_columns(hole)
+    if hole.kind == "span" and _is_whole(hole):
+        return _scope_columns(hole)
     return 0
 
 
@@ -431,11 +422,11 @@ def is_specific(line: str) -> bool:
     return num_visible >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(beginning)
 
 
-def _is_in_code(text: str, offset: int, syntax: Syntax | None) -> bool:
+def _is_in_code(hole: Hole) -> bool:
     """Whether an insertion continues code, and not a string or a comment."""
-    start = line_start(text, offset)
-    before = text[start:offset].rstrip()
-    return is_code(syntax, start + len(before) - 1 if before else max(0, offset - 1))
+    before = hole.code.text[hole.line_start : hole.start].rstrip()
+    last = hole.line_start + len(before) if before else hole.start
+    return is_code(hole.code.syntax, max(0, last - 1))
 
 
 def _body_columns(header: Header, language: Language) -> int:
@@ -456,13 +447,13 @@ def _closing_line(header: Header | None) -> str | None:
     return "\n" + header.indent + header.closer
 
 
-def _first_line_after(text: str, hole: Hole) -> str | None:
+def _first_line_after(hole: Hole) -> str | None:
     """Return the first line after the hole as the fill would write it, if it is specific.
 
     It includes the line end where more could follow: "return x" is not "return xyz".
     """
-    before = text[line_start(text, hole.start) : hole.start]
-    rest = text[hole.end : line_end(text, hole.end)]
+    text = hole.code.text
+    before, rest = text[hole.line_start : hole.start], text[hole.end : hole.line_end]
     if rest.strip() and not before.strip(" \t\ufeff"):
         line: str | None = before + rest
     else:
@@ -473,19 +464,22 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
     return "\n" + line + ("" if line.endswith(_ENDS_STATEMENT) else "\n")
 
 
-def _is_whole(text: str, hole: Hole, syntax: Syntax | None) -> bool:
+def _is_whole(hole: Hole) -> bool:
     """Whether the hole splits no scope, as far as the parser and the brackets tell."""
-    is_parsed = syntax is not None and syntax.language.block_style == "closed"
-    removed = balance_of(text[hole.start : hole.end])
-    return is_parsed and removed == balance_of("") and syntax is not None and not num_errors(syntax)
+    code = hole.code
+    if code.syntax is None or code.language.block_style != "closed":
+        return False
+    removed = balance_of(code.text[hole.start : hole.end])
+    return removed == balance_of("") and not num_errors(code.syntax)
 
 
-def _span_columns(text: str, hole: Hole) -> int:
+def _span_columns(hole: Hole) -> int:
     """Return the least indentation of the lines that a hole replaces, its own line's included.
 
     Where it replaces none, the next line tells how many blocks may be left: all but the outermost.
     """
-    lines = text[line_start(text, hole.start) : hole.end].splitlines()
+    text = hole.code.text
+    lines = text[hole.line_start : hole.end].splitlines()
     least = min((columns(line) for line in lines if line.strip()), default=0)
     if text[hole.start : hole.end].strip():
         return least
@@ -494,13 +488,13 @@ def _span_columns(text: str, hole: Hole) -> int:
     return min(least, max(1, columns(following) + bool(ends_block)))
 
 
-def _scope_columns(text: str, hole: Hole) -> int:
+def _scope_columns(hole: Hole) -> int:
     """Return the least indentation of a hole before a line of closing marks: further in than that.
 
     Before any other line the stop text ends the hole, and any indentation is allowed (0).
     """
-    closing = next_non_blank_line(text, hole.end)
-    is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
+    closing = next_non_blank_line(hole.code.text, hole.end)
+    is_at_line_end = not hole.code.text[hole.end : hole.line_end].strip()
     if closing is None or not is_at_line_end:
         return 0
     beginning = closing[:MAX_CHARS_LOOKED_AT]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from lsprotocol import types
@@ -31,6 +32,9 @@ from intarsia.lsp.positions import (
 )
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from intarsia.infill.filling.plan import FillOptions
 
 logger = logging.getLogger(__name__)
 
@@ -130,11 +134,11 @@ class Document:
     text: str
     line_starts: Sequence[int]
     is_edited: bool = False  # since it was opened
-    notebook_uri: str | None = None  # of a cell: the notebook that it is in
+    file_uri: str  # of a cell: the notebook that it is in; else its own
 
     @property
-    def file_uri(self) -> str:
-        return self.notebook_uri or self.uri
+    def is_cell(self) -> bool:
+        return self.file_uri != self.uri
 
     @property
     def disk_path(self) -> str | None:
@@ -286,15 +290,15 @@ class Documents:
 
     def edited_files(self) -> Sequence[Document]:
         """Return the open files that were edited; cells of notebooks are not files."""
-        return [it for it in self.opened() if it.is_edited and it.notebook_uri is None]
+        return [it for it in self.opened() if it.is_edited and not it.is_cell]
 
     def text_around(self, uri: str) -> TextAround:
         """Return the text of a notebook before and after a cell; none for any other document."""
         return self._notebooks.text_around(uri, self.current)
 
     def open(self, item: types.TextDocumentItem) -> None:
-        notebook_uri = self._notebooks.notebook_of(item.uri)
-        path = disk_path(notebook_uri or item.uri) or ""
+        file_uri = self._notebooks.notebook_of(item.uri) or item.uri
+        path = disk_path(file_uri) or ""
         document = Document(
             uri=item.uri,
             language_id=item.language_id,
@@ -303,13 +307,13 @@ class Documents:
             encoding=self.encoding,
             text="",
             line_starts=(0,),
-            notebook_uri=notebook_uri,
+            file_uri=file_uri,
         )
         self._set_text(document, item.text)
 
     def lose(self, uri: str) -> Sequence[str]:
         """Mark a document or notebook cells as changed in unknown ways; return their URIs."""
-        lost = [it.uri for it in self._open.values() if uri in (it.uri, it.notebook_uri)]
+        lost = [it.uri for it in self._open.values() if uri in (it.uri, it.file_uri)]
         self._lost.update(lost)
         return lost
 
@@ -385,18 +389,20 @@ class Snapshot:
     """A request's view, resolved once: whoever answers goes by this value alone.
 
     ``text`` is the document's with ``selected`` inserted, a word that is selected in the client's
-    own menu and counts as typed (LSP: ``selectedCompletionInfo``); ``offset`` is the cursor in it.
-    The document's own text begins at ``document_start``: other cells of a notebook precede it.
+    own menu and counts as typed (LSP: ``selectedCompletionInfo``); ``offset`` is the cursor in it,
+    ``place`` in the document's own text, which other cells of a notebook precede.
     """
 
     document: Document
     text: str
     offset: int
+    place: int
     selected: types.SelectedCompletionInfo | None = None
-    document_start: int = 0
     language: Language
     settings: Settings  # the document's
+    options: "FillOptions"  # by these
     refusal: NoSuggestion | None = None  # why the document gets no suggestions
+    shows_drafts: bool = False  # while its suggestion settles
     extensions: Extensions = field(default_factory=Extensions)  # that the client requested
     taken_at: float = field(default_factory=time.monotonic)
 
@@ -415,17 +421,6 @@ class Snapshot:
         """
         if self.selected is not None:
             return self.selected.range
-        document, offset = self.document, self.place
-        return types.Range(
-            start=document.position_at(offset - num_before), end=document.position_at(offset)
-        )
-
-    @property
-    def place(self) -> int:
-        """The cursor in the document's own text."""
-        return self.offset - self.document_start
-
-    @property
-    def shows_drafts(self) -> bool:
-        """Whether drafts are shown. None fits beside a selected word of the client's own menu."""
-        return self.extensions.drafts and self.settings.drafts and self.selected is None
+        end = self.document.position_at(self.place)
+        start = self.document.position_at(self.place - num_before) if num_before else end
+        return types.Range(start=start, end=end)

@@ -212,6 +212,8 @@ class Dismissals:
         return NoSuggestion(reason=reason, kind="dismissed")
 
     def _at(self, text: str, offset: int) -> _Line | None:
+        if not self._lines:
+            return None
         start = line_start(text, offset)
         found = next((line for line in self._lines if line.start == start), None)
         return found if found and _is_same(found.text, line_at(text, offset)) else None

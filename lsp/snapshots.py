@@ -8,7 +8,6 @@ goes by what the user does. Long texts are read and parsed in a thread.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -18,7 +17,7 @@ from intarsia.infill.filling.plan import FillOptions
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import code_at
-from intarsia.infill.syntax.tree import Prose, parse, prose_at
+from intarsia.infill.syntax.tree import Prose, parse, prose_in
 from intarsia.lsp.documents import Document, Folder, Snapshot, folder_of, scheme_of, uri_path
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
@@ -56,11 +55,14 @@ def snapshot_of(
         document=document,
         text=around.before + text + around.after,
         offset=len(around.before) + offset,
+        place=offset,
         selected=selected,
-        document_start=len(around.before),
         language=document.language,
         settings=settings,
+        options=options_of(settings, settings.deadline_ms),
         refusal=ineligibility(settings, document, session.in_force.folders),
+        # None fits beside a word that is selected in the client's own menu.
+        shows_drafts=session.extensions.drafts and settings.drafts and selected is None,
         extensions=session.extensions,
     )
 
@@ -83,10 +85,11 @@ async def read_text(text: str, work: Callable[[], T]) -> T:
 async def parse_if_long(text: str, offset: int, language: Language) -> None:
     """Parse a long text in a thread. Planning a fill at this offset then finds it parsed."""
     if len(text) > MAX_CHARS_ON_LOOP:
-        await asyncio.to_thread(partial(_parse, text, offset, language))
+        await asyncio.to_thread(parse_at, text, offset, language)
 
 
-def _parse(text: str, offset: int, language: Language) -> None:
+def parse_at(text: str, offset: int, language: Language) -> None:
+    """Parse a text, and the code at an offset of it."""
     code = code_at(text, offset, offset, language)
     parse(text, language)
     parse(code.text, code.language)
@@ -136,6 +139,12 @@ def fence_ineligibility(
     return NoSuggestion(reason=reason, kind="language")
 
 
+def refusal_of_fence(snapshot: Snapshot) -> NoSuggestion | None:
+    """Return why nothing is suggested in the fence around the cursor, None where something is."""
+    disabled, offset = snapshot.settings.disabled_languages, snapshot.offset
+    return fence_ineligibility(disabled, snapshot.text, offset, offset, snapshot.language)
+
+
 _IN_COMMENT = NoSuggestion(reason="the cursor is in a comment (inComments)", kind="comment")
 _REASONS: Mapping[Prose, NoSuggestion] = {
     "comment": _IN_COMMENT,
@@ -149,7 +158,7 @@ def prose_silence(snapshot: Snapshot) -> NoSuggestion | None:
     settings = snapshot.settings
     if settings.in_strings and settings.in_comments == "always":
         return None
-    prose = prose_at(parse(snapshot.text, snapshot.language), snapshot.offset)
+    prose = prose_in(snapshot.text, snapshot.language, snapshot.offset)
     if prose is None or prose in _wanted(settings):
         return None
     return _REASONS[prose]

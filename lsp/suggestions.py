@@ -1,4 +1,4 @@
-"""The state of ghost text and of the menu's items: what is known, what runs, what is read.
+"""The state of ghost text and of the menu's items: what is known, what runs, what is read next.
 
 A request runs after a pause in typing, and only the newest one of a document. A key ends the
 request before it. If its fill ended, too, a machine that needs longer for a fill than the user for
@@ -13,15 +13,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from typing import Any, Self
 
-from intarsia.engine.ipc.messages import AheadReport
-from intarsia.infill.canvas import Window
+from intarsia.engine.ipc.messages import AheadReport, Step
+from intarsia.infill.canvas import MOST_KEPT, Window, budget_chars, unread_chars
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents import DocumentChange, Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Strain
 from intarsia.lsp.session import Feature, Session
+from intarsia.lsp.snapshots import refusal_of_fence
 from intarsia.lsp.status import Drafts
 
 MAX_WINDOWS = 8
@@ -214,11 +218,14 @@ class UnfinishedFill:
     typed: str = ""
     num_waiting: int = 0
 
-    def wrote(self, settled: str) -> None:
-        """Follow the settled beginning of the text; end the fill if another text was typed."""
-        self.written = settled
+    def follow(self, step: Step, *, show: Callable[[Step], None] | None) -> None:
+        """Note the settled beginning of the text; end the fill if another text was typed."""
+        settled = takewhile(lambda token: token.is_settled, step.tokens)
+        self.written = "".join(token.text for token in settled)
         if not self._agrees():
             self.task.cancel()
+        if show is not None:
+            show(step)
 
     def goes_on_to(self, text: str, offset: int) -> bool:
         """Whether this may be the snapshot's text with the beginning of the fill typed at its
@@ -344,3 +351,73 @@ class Suggestions(Feature):
         """Put what a fill ahead of the user brought into the status, and tell the engine."""
         self._session.status.count_ahead(count)
         self._session.engine.report_ahead(count)
+
+
+FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
+"""The most that is read for the first answer at a new place; the rest is read in idle time."""
+
+
+def plan_suggestion(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Find the hole at the cursor and cut the text around it to what is read for this answer.
+
+    The document's next plan keeps the edges of this one where it can.
+    """
+    plan = plan_ahead(suggestions, snapshot)
+    if isinstance(plan, FillPlan):
+        windows = suggestions.first_windows if plan.is_short else suggestions.windows
+        windows.remember(snapshot.document.uri, plan.canvas.window)
+    return plan
+
+
+def plan_ahead(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Plan a fill as for a request, for a text that the document may have next; forget it."""
+    whole = plan_whole(suggestions, snapshot)
+    if isinstance(whole, NoSuggestion):
+        return whole
+    return first_plan(suggestions, snapshot, whole) or whole
+
+
+def plan_whole(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Plan a fill with all that the settings allow to be read."""
+    plan = plan_at_cursor(
+        snapshot.text,
+        snapshot.offset,
+        snapshot.language,
+        snapshot.options,
+        suggestions.windows.of(snapshot.document.uri),
+        is_word_whole=snapshot.selected is not None,
+    )
+    is_fenced = isinstance(plan, FillPlan) and plan.hole.code.language is not snapshot.language
+    return (refusal_of_fence(snapshot) if is_fenced else None) or plan
+
+
+def first_plan(suggestions: Suggestions, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
+    """Return a plan for the same hole that reads little: all of the prefix only if it is read.
+
+    None where the whole window is short, is nearly read, or would not be read in idle time.
+    """
+    if not suggestions.strain.allows_idle_work(snapshot.settings):
+        return None
+    canvas, budget = whole.canvas, snapshot.options.budget
+    first = replace(
+        budget,
+        prefix_tokens=min(budget.prefix_tokens, FIRST_BUDGET["prefix_tokens"]),
+        suffix_tokens=min(budget.suffix_tokens, FIRST_BUDGET["suffix_tokens"]),
+    )
+    prefix_chars = budget_chars(first.prefix_tokens)
+    suffix_chars = MOST_KEPT * budget_chars(first.suffix_tokens)
+    if len(canvas.prefix) <= prefix_chars and len(canvas.suffix) <= suffix_chars:
+        return None
+    read = suggestions.windows.of(snapshot.document.uri)
+    earlier = suggestions.first_windows.of(snapshot.document.uri)
+    shown = canvas.window
+    unread = unread_chars(whole.text, shown.start, shown.hole, shown.suffix, read)
+    if unread is not None:
+        num_chars = unread.prefix_chars + unread.suffix_chars
+        most = budget_chars(first.prefix_tokens + first.suffix_tokens)
+        if unread.suffix_chars <= suffix_chars and num_chars <= most:
+            return None
+        if unread.prefix_chars <= prefix_chars:
+            first = replace(first, prefix_tokens=budget.prefix_tokens)
+            earlier = (*read, *earlier)
+    return whole.cut_to(first, earlier)

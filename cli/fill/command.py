@@ -229,7 +229,7 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
 def _show_filling(job: FillJob, filling: FilledPlace) -> None:
     name, text = job.source.name, job.source.text
     if job.as_json:
-        report = report_filling(name, text, filling, job.language)
+        report = report_filling(name, text, filling)
         click.echo(to_json(report))
     else:
         show_filling(output(), name, text, filling, job.language)

@@ -153,7 +153,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 
-def report_filling(file: str, text: str, filling: FilledPlace, language: Language) -> FillReport:
+def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
     """Return the report of one hole; ``text`` is the original text of the file."""
     where = range_of(text, *filling.where)
     match filling.outcome:
@@ -180,9 +180,7 @@ def report_filling(file: str, text: str, filling: FilledPlace, language: Languag
                 else probability_of(
                     filled,
                     found,
-                    in_comment=is_in_comment(
-                        filling.text, filling.place.start + filling.shift, language
-                    ),
+                    in_comment=is_in_comment(hole),
                 ),
             )
 

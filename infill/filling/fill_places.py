@@ -48,7 +48,7 @@ async def fill_place(
     opened = open_place(place, text, context.language, shift=shift)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
-    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    plan = plan_fill(opened.hole, context.options)
     num_candidates = context.options.num_candidates if isinstance(place, Selection) else 1
     outcome = await run_in(context, plan, opened, num_candidates=num_candidates)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
@@ -67,7 +67,7 @@ async def write_documentation(context: FillContext, text: str, within: Selection
         why = opened if isinstance(opened, NoSuggestion) else place
         assert isinstance(why, NoSuggestion), "one of both is"
         return FilledPlace(place=within, text=text, shift=0, opened=None, outcome=why)
-    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    plan = plan_fill(opened.hole, context.options)
     outcome = await run_in(context, plan, opened, check=_whole_sentences)
     return FilledPlace(place=place, text=text, shift=0, opened=opened, outcome=outcome)
 
@@ -89,7 +89,7 @@ async def rewrite_selection(
     opened = refusal or open_place(selection, text, context.language)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
-    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    plan = plan_fill(opened.hole, context.options)
 
     def keeps_names(suggestion: Suggestion) -> Suggestion | NoSuggestion:
         return _unless_name_is_lost(plan, suggestion)
@@ -238,7 +238,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
-    plan = plan_placeholder(opened.shown, opened.hole, context.language, context.options, others)
+    plan = plan_placeholder(opened.hole, context.options, others)
     outcome = await run_in(context, plan, opened)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 

@@ -110,7 +110,9 @@ def instructed(
 
 def turn_for(edit: Instructed) -> ChatTurn:
     """Return what the model is asked."""
-    around = shown_around(edit.text, edit.hole, edit.language, AROUND)
+    hole = edit.hole
+    document = hole.code.outer or hole.code
+    around = shown_around(document, hole.given_start, hole.end, AROUND)
     parts = (
         ("The code above it, for reference:", around["prefix"].strip("\n")),
         ("The code below it, for reference:", around["suffix"].strip("\n")),

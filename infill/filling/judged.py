@@ -25,8 +25,7 @@ from intarsia.infill.calibration import (
 )
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
-from intarsia.infill.holes.hole import is_word_character
-from intarsia.infill.languages import Language
+from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.postprocess.clean import close_on_own_line
 from intarsia.infill.postprocess.cut import cut_suffix_overlap
 from intarsia.infill.postprocess.fit import (
@@ -38,15 +37,13 @@ from intarsia.infill.postprocess.fit import (
     why_it_does_not_fit,
 )
 from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
-from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.text import (
     PAIRS,
     leading_blank,
-    line_start,
     replaced_range,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.tree import is_code, parse, prose_at
+from intarsia.infill.syntax.tree import is_code, prose_at
 
 
 def tokens_of(filled: Filled, suggestion: Suggestion) -> tuple[ConfidentToken, ...]:
@@ -61,16 +58,14 @@ def end_confidence_of(filled: Filled, suggestion: Suggestion) -> float | None:
     return filled.end_confidence if is_same else None
 
 
-def is_in_comment(text: str, offset: int, language: Language) -> bool:
-    """Whether a text at ``offset`` is part of a comment or docstring.
+def is_in_comment(hole: Hole) -> bool:
+    """Whether a hole is part of a comment or docstring.
 
     Without a grammar, a line that begins with a comment's mark is one.
     """
-    code = code_at(text, offset, offset, language)
-    syntax = parse(code.text, code.language)
-    if syntax is None:
-        return bool(REMARK.match(text, line_start(text, offset), offset))
-    return prose_at(syntax, offset) in ("comment", "documentation")
+    if hole.code.syntax is None:
+        return bool(REMARK.match(hole.code.text, hole.line_start, hole.start))
+    return prose_at(hole.code.syntax, hole.start) in ("comment", "documentation")
 
 
 def calibration_of(filled: Filled, *, in_comment: bool) -> Calibration | None:
@@ -101,13 +96,13 @@ def end_rule(plan: FillPlan, *, in_comment: bool) -> MayEndHere:
 
     @cache
     def context() -> CleaningContext:
-        return cleaning_context(plan.text, plan.hole, plan.canvas, plan.language)
+        return cleaning_context(plan.hole, plan.canvas)
 
     def may_end_here(beginning: str, goes_on: str) -> bool:
-        beginning, goes_on = with_plain_newlines(beginning), with_plain_newlines(goes_on)
-        if in_comment:
-            return is_whole_remark(beginning, goes_on, context())
-        return not goes_on or is_whole_beginning(beginning, goes_on, context())
+        if not goes_on and not in_comment:
+            return True
+        may_end = is_whole_remark if in_comment else is_whole_beginning
+        return may_end(with_plain_newlines(beginning), with_plain_newlines(goes_on), context())
 
     return may_end_here
 
@@ -208,8 +203,7 @@ class Judged:
 
 def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) -> Judged:
     """Return how much of a suggestion at the cursor is at least this probable to be kept."""
-    tokens = tokens_of(filled, suggestion)
-    in_comment = is_in_comment(plan.text, plan.hole.start, plan.language)
+    tokens, in_comment = tokens_of(filled, suggestion), is_in_comment(plan.hole)
     shown = shown_part(
         tokens,
         end_confidence_of(filled, suggestion),
@@ -246,7 +240,7 @@ def certain_beginning(
     It is the longest beginning of the settled tokens that is probable enough, that may end there,
     and that would pass as an answer, unchanged; ``known`` from an earlier step if none is longer.
     """
-    in_comment = is_in_comment(plan.text, plan.hole.start, plan.language)
+    in_comment = is_in_comment(plan.hole)
     calibration = _calibration(model, in_comment=in_comment)
     settled = takewhile(lambda token: token.is_settled, draft)
     tokens = [ConfidentToken(token.text, token.confidence) for token in settled]

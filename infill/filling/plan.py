@@ -39,6 +39,7 @@ from intarsia.infill.holes.hole import Hole, is_word_character, open_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.clean import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.syntax.embedded_code import Code
 from intarsia.infill.syntax.text import with_plain_newlines
 
 
@@ -146,6 +147,7 @@ class FillPlan:
     canvas: Canvas
     cursor: int
     after: str = ""
+    is_short: bool = False  # less is read than the options allow
 
     @property
     def is_at_cursor(self) -> bool:
@@ -210,6 +212,8 @@ class FillPlan:
 
         () for more of them than an engine takes.
         """
+        if not names:
+            return ()
         start = self.hole.start
         while start and is_word_character(self.text[start - 1]):
             start -= 1
@@ -226,9 +230,10 @@ class FillPlan:
         )
 
     def cut_to(self, budget: Budget, earlier: Sequence[Window]) -> "FillPlan":
-        """Return the same plan with another window, as ``plan_fill`` cuts it."""
-        shown = shown_around(self.text, self.hole, self.language, budget, earlier)
-        return replace(self, canvas=replace(self.canvas, **shown))
+        """Return the same plan with a shorter window, as ``plan_fill`` cuts it."""
+        hole, document = self.hole, self.hole.code.outer or self.hole.code
+        shown = shown_around(document, hole.given_start, hole.end, budget, earlier)
+        return replace(self, canvas=replace(self.canvas, **shown), is_short=True)
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""
@@ -241,7 +246,7 @@ class FillPlan:
 
     def read_text(self, text: str) -> Suggestion | NoSuggestion:
         """Clean a text of the engine, or its beginning."""
-        return clean(text, self.text, self.hole, self.canvas, self.language)
+        return clean(text, self.hole, self.canvas)
 
     def read_at_cursor(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what is inserted at the cursor, or why it does not pass."""
@@ -257,26 +262,29 @@ class FillPlan:
         return Suggestion(text=text + self.after, start=self.cursor, end=self.cursor)
 
 
-def plan_fill(
-    text: str, hole: Hole, language: Language, options: FillOptions, earlier: Sequence[Window] = ()
-) -> FillPlan:
+def plan_fill(hole: Hole, options: FillOptions, earlier: Sequence[Window] = ()) -> FillPlan:
     """Plan a fill of a hole: cut the text around it to the budget, as ``earlier`` if possible."""
-    canvas = build_canvas(text, hole, language, options.budget, earlier)
-    return FillPlan(text=text, hole=hole, language=language, canvas=canvas, cursor=hole.start)
+    document = hole.code.outer or hole.code
+    return FillPlan(
+        text=document.text,
+        hole=hole,
+        language=document.language,
+        canvas=build_canvas(hole, options.budget, earlier),
+        cursor=hole.start,
+    )
 
 
 def plan_placeholder(
-    text: str,
-    hole: Hole,
-    language: Language,
-    options: FillOptions,
-    others: Sequence[tuple[int, int]],
+    hole: Hole, options: FillOptions, others: Sequence[tuple[int, int]]
 ) -> FillPlan:
     """Plan a fill of one placeholder; the model does not see the ``others``, given as ranges."""
-    plan = plan_fill(text, hole, language, options)
-    shown, moved = hide_other_holes(text, hole, others)
-    view = plan.canvas if shown == text else build_canvas(shown, moved, language, options.budget)
-    canvas = replace(plan.canvas, prefix=view.prefix, suffix=view.suffix)
+    plan = plan_fill(hole, options)
+    shown, shift = hide_other_holes(plan.text, hole, others)
+    canvas = plan.canvas
+    if shown != plan.text:
+        start, end = hole.given_start + shift, hole.end + shift
+        view = shown_around(Code(text=shown, language=plan.language), start, end, options.budget)
+        canvas = replace(canvas, prefix=view["prefix"], suffix=view["suffix"])
     return replace(plan, canvas=hide_todo(canvas))
 
 
@@ -297,7 +305,7 @@ def plan_at_cursor(
     opened = open_at_cursor(text, cursor, language, is_word_whole=is_word_whole)
     if isinstance(opened, NoSuggestion):
         return opened
-    plan = plan_fill(opened.shown, opened.hole, language, options, earlier)
+    plan = plan_fill(opened.hole, options, earlier)
     return replace(plan, cursor=cursor, after=opened.after)
 
 

@@ -19,13 +19,13 @@ import re
 import string
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.embedded_code import code_at
+from intarsia.infill.syntax.embedded_code import Code, code_at
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
     CLOSERS,
@@ -36,6 +36,7 @@ from intarsia.infill.syntax.text import (
     last_non_blank,
     leading_blank,
     line_at,
+    line_bounds,
     line_end,
     line_start,
     newline_of,
@@ -43,7 +44,7 @@ from intarsia.infill.syntax.text import (
     opener_of,
     splits_line_end,
 )
-from intarsia.infill.syntax.tree import MAX_LINE_CHARS, Syntax, comment_at, is_code, nodes_at, parse
+from intarsia.infill.syntax.tree import MAX_LINE_CHARS, Syntax, innermost_text, nodes_at
 
 MAX_BLANK_LINES = 2
 """The most blank lines between a header that has just been typed and the cursor."""
@@ -78,10 +79,10 @@ def opened_block(
     if language.block_style == "none":
         return None
     last = last_non_blank(text, offset)
-    start = line_start(text, offset)
-    if last < 0 or text.count("\n", last, start) > MAX_BLANK_LINES + 1:
+    blank = text[last + 1 : offset]
+    if last < 0 or blank.count("\n") > MAX_BLANK_LINES + 1:
         return None
-    is_above = last < start
+    is_above = "\n" in blank or "\r" in blank
     header = _header_ending_at(text, last, offset, language, syntax, is_above=is_above)
     if header is None or not _is_body_missing(text, offset, header, is_above):
         return None
@@ -101,7 +102,7 @@ def _header_ending_at(
     if docstring is not None:
         last = last_non_blank(text, docstring)
     last = _before_comments(text, last, syntax)
-    if last < 0 or not is_code(syntax, last):
+    if last < 0:
         return None
     if text[last] in language.openers:
         if not is_above and not _may_open_inline(text, last, offset, language):
@@ -129,13 +130,14 @@ def _header(text: str, last: int, offset: int, language: Language, *, closer: st
 
 
 def _before_comments(text: str, last: int, syntax: Syntax | None) -> int:
-    """Step back over the comments between the header and the cursor."""
+    """Step back over the comments between the header and the cursor; -1 where no code is above."""
     for _ in range(MAX_HEADER_LINES):
-        comment = comment_at(syntax, last)
-        if comment is None:
+        if syntax is None or last < 0 or (around := innermost_text(syntax, last)) is None:
+            return last
+        if around.type not in syntax.language.comments:
             break
-        last = last_non_blank(text, comment)
-    return last
+        last = last_non_blank(text, syntax.offset_at(around.start_byte))
+    return -1
 
 
 def _docstring_start(text: str, last: int, language: Language, syntax: Syntax | None) -> int | None:
@@ -225,8 +227,7 @@ MAX_GIVEN_CHARS = 64
 
 def given_start(text: str, start: int) -> int:
     """Return where the text that the fill must begin with starts, on the line of ``start``."""
-    earliest = max(line_start(text, start), start - MAX_GIVEN_CHARS)
-    offset = start
+    offset, earliest = start, max(0, start - MAX_GIVEN_CHARS)
     while offset > earliest and is_word_character(text[offset - 1]):
         offset -= 1
     if offset > earliest and _joins_next_word(text[offset - 1]):
@@ -268,6 +269,9 @@ class Hole:
     kind: HoleKind
     given_start: int
     max_lines: int
+    line_start: int  # of the line that it begins on
+    line_end: int  # of the line that it ends on, before the line end
+    code: Code = field(repr=False, compare=False)  # that it is in; offsets are those of the text
     header: Header | None = None  # of a block, the header that opens it
     is_inserted: bool = False  # a new line before existing code, which nothing open may take in
 
@@ -282,26 +286,34 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
     Raises ValueError if the offset is outside the text.
     """
     check_range(text, offset, offset)
-    if refusal := refusal_of_hole(text, offset):
-        return refusal
     start = _snap(text, offset)
+    first, last = line_bounds(text, start)
+    if refusal := _refusal_of_line(text, last - first):
+        return refusal
     code = code_at(text, start, start, language)
-    header = opened_block(code.text, start, code.language, parse(code.text, code.language))
+    header = opened_block(code.text, start, code.language, code.syntax)
     return Hole(
         start=start,
         end=start,
         kind="line" if header is None else "block",
         given_start=given_start(text, start),
         max_lines=1 if header is None else MAX_LINES,
+        line_start=first,
+        line_end=last,
+        code=code,
         header=header,
     )
 
 
 def refusal_of_hole(text: str, offset: int) -> NoSuggestion | None:
     """Return why there is no hole at a cursor, None where there is one. Parses nothing."""
+    first, last = line_bounds(text, offset)
+    return _refusal_of_line(text, last - first)
+
+
+def _refusal_of_line(text: str, length: int) -> NoSuggestion | None:
     if "\0" in text:
         return NoSuggestion(reason="the text contains NUL characters, so it looks binary")
-    length = line_end(text, offset) - line_start(text, offset)
     if length <= MAX_LINE_CHARS:
         return None
     most = f"at most {MAX_LINE_CHARS:,} can be read"
@@ -324,6 +336,9 @@ def hole_for_range(text: str, start: int, end: int, language: Language) -> Hole:
         kind="line" if is_line else "span",
         given_start=given_start(text, first),
         max_lines=1 if is_line else MAX_LINES + len(removed.splitlines()),
+        line_start=line_start(text, first),
+        line_end=line_end(text, last),
+        code=code_at(text, first, last, language),
     )
 
 
@@ -349,7 +364,7 @@ def check_disjoint(holes: Sequence[Hole]) -> None:
 
 def _snap(text: str, offset: int) -> int:
     """Step out of a CRLF, and past a byte order mark: nothing may be inserted before it."""
-    if splits_line_end(text, offset):
+    if offset and text.startswith("\r\n", offset - 1):
         return offset - 1
     return 1 if offset == 0 and text.startswith(BYTE_ORDER_MARK) else offset
 
@@ -403,8 +418,8 @@ def open_at_cursor(
     if is_word_whole and is_word_character(text[hole.start - 1 : hole.start] or " "):
         hole = replace(hole, given_start=hole.start)
     start, after = hole.start, ""
-    blank = text[line_start(text, start) : start].removeprefix(BYTE_ORDER_MARK)
-    line_rest = text[start : line_end(text, start)]
+    blank = text[hole.line_start : start].removeprefix(BYTE_ORDER_MARK)
+    line_rest = text[start : hole.line_end]
     rest, goes_on = line_rest.strip(), _GOES_ON.match(line_rest)
     if rest.strip(_ENDS_ARGUMENTS) and not blank.strip() and not goes_on:
         is_closed = hole.header is not None and hole.header.closer == rest[0]
@@ -423,8 +438,8 @@ def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole |
     hole = find_hole(shown, offset, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    if hole.kind == "line" and not line_at(shown, hole.start).strip(" \t\ufeff"):
-        hole = _statements(shown, hole.start)
+    if hole.kind == "line" and not shown[hole.line_start : hole.line_end].strip(" \t\ufeff"):
+        hole = replace(hole, kind="statements", max_lines=MAX_LINES)
     return OpenHole(
         shown=shown,
         hole=hole,
@@ -432,14 +447,4 @@ def open_marked(text: str, marked: MarkedHole, language: Language) -> OpenHole |
         end=marked.end,
         before=marked.before,
         after=marked.after,
-    )
-
-
-def _statements(text: str, offset: int) -> Hole:
-    return Hole(
-        start=offset,
-        end=offset,
-        kind="statements",
-        given_start=given_start(text, offset),
-        max_lines=MAX_LINES,
     )

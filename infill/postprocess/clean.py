@@ -15,16 +15,7 @@ from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import Hole, is_word_character
-from intarsia.infill.languages import Language
-from intarsia.infill.postprocess.cut import (
-    cut_at_closing_mark,
-    cut_at_hidden_character,
-    cut_remark,
-    cut_repetition,
-    cut_suffix_overlap,
-    cut_to_max_lines,
-    cut_to_scope,
-)
+from intarsia.infill.postprocess.cut import NOTHING_FITS, cut
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
     balance_brackets,
@@ -33,14 +24,13 @@ from intarsia.infill.postprocess.fit import (
     is_in_whole_word,
     is_no_worse,
     joins_words,
-    reject_broken,
-    reject_longer_word,
-    shorten_broken_line,
+    shorten_or_reject,
 )
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.text import (
     balance_of,
     columns,
+    first_hidden,
     free_lines,
     indent_unit,
     leading_blank,
@@ -95,9 +85,9 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
     hole = context.hole
     is_at_cursor = hole.kind == "line" and hole.start == hole.end
     is_begun = is_at_cursor and _ONE_WORD.fullmatch(context.line_before)
-    if all(map(is_word_character, fill)) or is_in_whole_word(context):
-        return fill  # it would divide a word
-    if not is_begun or open_quote(context.line_before + fill) or not joins_words(fill, context):
+    if not is_begun or all(map(is_word_character, fill)) or is_in_whole_word(context):
+        return fill  # a line end would divide a word
+    if open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill
     return fill + "\n" + leading_blank(context.line_before)
 
@@ -131,17 +121,34 @@ def drop_special_tokens(fill: str, context: CleaningContext) -> str:
     return (fill[: mark.start()] if mark else fill).rstrip(_CUT_CHARACTER)
 
 
+def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
+    """Cut at the first hidden character that the file does not have yet.
+
+    x = ├'a⟨U+202E⟩b'┤   →   x = ├'a┤
+    """
+    return fill[: first_hidden(fill, context.text)]
+
+
+def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
+    if context.hole.given_start < context.hole.start or not context.line_before:
+        return fill
+    if is_word_character(context.line_before[-1]) and is_word_character(fill[0]):
+        return NoSuggestion(reason="the word chosen in the menu would become longer")
+    return fill
+
+
 _OPENING = re.compile(r"\s*(?:```|~~~)[\w+#-]*\n")
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 
 def drop_code_fence(fill: str, context: CleaningContext) -> str:
     """Drop an opening fence and end the fill at a closing one; not in plain text or a string."""
-    if not context.language.grammar or context.is_in_string:
-        return fill
     opening = _OPENING.match(fill)
     inner = fill[opening.end() :] if opening else fill
     closing = _FENCE.search(inner)
+    if not (opening or closing) or not context.language.grammar or context.is_in_string:
+        return fill
     return inner[: closing.start()].rstrip("\n") if closing else inner
 
 
@@ -265,6 +272,8 @@ def _open_columns(context: CleaningContext) -> list[int]:
 
 
 def _in_unit(lines: list[str], context: CleaningContext) -> list[str]:
+    if not lines:
+        return lines
     own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
     unit = indent_unit(own_line + "\n" + "\n".join(context.following))
     if unit is None:
@@ -295,12 +304,7 @@ FILTERS: tuple[Filter, ...] = (
     drop_code_fence,
     reject_longer_word,
     drop_leading_blank_lines,
-    cut_to_max_lines,
-    cut_repetition,
-    cut_at_closing_mark,
-    cut_remark,
-    cut_suffix_overlap,
-    cut_to_scope,
+    cut,
     fix_indentation,
     trim_blank,
     balance_brackets,
@@ -308,16 +312,13 @@ FILTERS: tuple[Filter, ...] = (
     close_on_own_line,
     keep_line_end,
     end_begun_line,
-    shorten_broken_line,
-    reject_broken,
+    shorten_or_reject,
 )
 
 
-def clean(
-    raw: str, text: str, hole: Hole, canvas: Canvas, language: Language
-) -> Suggestion | NoSuggestion:
+def clean(raw: str, hole: Hole, canvas: Canvas) -> Suggestion | NoSuggestion:
     """Return the text after every filter, with the file's line ends, or why nothing is left."""
-    context = cleaning_context(text, hole, canvas, language)
+    context = cleaning_context(hole, canvas)
     fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
     for apply in FILTERS:
         if not fill.strip():
@@ -326,12 +327,13 @@ def clean(
         if isinstance(filtered, NoSuggestion):
             return filtered
         fill = filtered
-    return Suggestion(text=fill.replace("\n", newline_of(text)), start=hole.start, end=hole.end)
+    if "\n" in fill:
+        fill = fill.replace("\n", newline_of(context.text))
+    return Suggestion(text=fill, start=hole.start, end=hole.end)
 
 
 _WHY_EMPTY: Mapping[Filter, str] = {
     drop_special_tokens: "the model wrote nothing",
-    cut_suffix_overlap: "the text would repeat what follows the cursor",
     balance_brackets: "a bracket would be closed that is not open",
 }
 
@@ -340,4 +342,4 @@ def _why_empty(raw: str, next_filter: Filter) -> str:
     if not raw.strip():
         return "the model wrote nothing"
     last_filter = FILTERS[FILTERS.index(next_filter) - 1]
-    return _WHY_EMPTY.get(last_filter, "no part of the text fits here")
+    return _WHY_EMPTY.get(last_filter, NOTHING_FITS)

@@ -1,4 +1,4 @@
-"""Ends a fill where it leaves its place, has enough lines, repeats itself, or hides something.
+"""Ends a fill where it leaves its place, has enough lines, or repeats itself.
 
 It also ends where it begins to repeat the text after the hole, and at the mark that closes behind
 the cursor: a quote, a tag, a template's mark.
@@ -28,20 +28,25 @@ from intarsia.infill.syntax.text import (
     balance_of,
     closing_quote,
     columns,
-    first_hidden,
     open_marks,
     open_quote,
     replaced_range,
 )
 from intarsia.infill.syntax.tree import comment_at, parse_edited
 
+NOTHING_FITS = "no part of the text fits here"
 
-def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
-    """Cut at the first hidden character that the file does not have yet.
 
-    x = ├'a⟨U+202E⟩b'┤   →   x = ├'a┤
-    """
-    return fill[: first_hidden(fill, context.text)]
+def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """End a fill where a rule below ends it; one of which nothing is left is rejected."""
+    for apply in (cut_to_max_lines, cut_repetition, cut_at_closing_mark, cut_remark):
+        fill = apply(fill, context)
+        if not fill.strip():
+            return NoSuggestion(reason=NOTHING_FITS, kind="empty")
+    fill = cut_suffix_overlap(fill, context)
+    if not fill.strip():
+        return NoSuggestion(reason="the text would repeat what follows the cursor", kind="empty")
+    return cut_to_scope(fill, context)
 
 
 MIN_REPEATS = 3
@@ -107,6 +112,8 @@ def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
     A line that opens brackets is kept up to the line that closes them, if there is one.
     """
     lines = fill.split("\n")
+    if len(lines) == 1:
+        return fill
     if context.canvas.max_open is not None:
         return "\n".join(lines[: _num_until_closed(lines, context.canvas.max_open)])
     num_extra = 1 if context.hole.kind != "line" and not lines[0].strip() else 0
@@ -187,7 +194,7 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
     Where the parser sees no string, only a quote right behind the cursor counts: unfinished code
     may hide it from the parser.
     """
-    marks = open_marks(context.line_before)
+    marks = open_marks(context.line_before) if context.rest else []
     while marks:
         mark = marks.pop()
         if mark in PAIRS:
@@ -350,8 +357,9 @@ def _is_written_above(line: str, context: CleaningContext) -> bool:
     if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
         return True
     above = _without_marks("".join(lines_above[-1:]))
-    is_long = len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
-    return is_long and not context.line_before.strip() and _without_marks(line) == above
+    if context.line_before.strip() or _without_marks(line) != above:
+        return False
+    return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
 
 
 def _without_marks(line: str) -> str:

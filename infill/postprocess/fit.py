@@ -13,14 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
     PAIRS,
@@ -29,7 +28,6 @@ from intarsia.infill.syntax.text import (
     columns,
     leading_blank,
     line_end,
-    line_start,
     next_line_start,
     open_quote,
     with_plain_newlines,
@@ -40,9 +38,8 @@ from intarsia.infill.syntax.tree import (
     is_code,
     is_in_open_comment,
     is_inside_string,
-    is_stray,
     num_errors,
-    parse,
+    num_errors_with,
     parse_edited,
 )
 
@@ -87,8 +84,11 @@ class CleaningContext:
     line_before: str  # the hole's own line up to the hole
     rest: str  # the rest of the line on which the hole ends, as far as filters look
     following: tuple[str, ...]  # the non-blank lines after that one
-    is_in_string: bool
     parsing_time: ParsingTime = field(compare=False, repr=False)
+
+    @cached_property
+    def is_in_string(self) -> bool:
+        return is_inside_string(self.syntax, self.hole.start)
 
     @cached_property
     def balance(self) -> Balance:
@@ -101,27 +101,23 @@ class CleaningContext:
         return open_quote(self.line_before + self.rest) is not None
 
 
-def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
+def cleaning_context(hole: Hole, canvas: Canvas) -> CleaningContext:
     """Return the context of a hole. In a Markdown fence only its code is looked at."""
-    code = code_at(text, hole.start, hole.end, language)
-    text, language = code.text, code.language
-    syntax = parse(text, language)
-    if is_in_open_comment(syntax, hole.start):
+    text, syntax = hole.code.text, hole.code.syntax
+    if is_in_open_comment(syntax, hole.line_start, hole.start):
         syntax = None  # it reads the words as code
     before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
-    next_start = next_line_start(text, hole.end)
-    after = with_plain_newlines(text[next_start : next_start + MAX_CHARS_AROUND])
+    after = with_plain_newlines(text[hole.line_end : hole.line_end + 1 + MAX_CHARS_AROUND])
     return CleaningContext(
         text=text,
         hole=hole,
         canvas=canvas,
-        language=language,
+        language=hole.code.language,
         syntax=syntax,
         before=with_plain_newlines(before),
-        line_before=text[line_start(text, hole.start) : hole.start].removeprefix(BYTE_ORDER_MARK),
-        rest=text[hole.end : min(line_end(text, hole.end), hole.end + MAX_CHARS_AROUND)],
+        line_before=text[hole.line_start : hole.start].removeprefix(BYTE_ORDER_MARK),
+        rest=text[hole.end : min(hole.line_end, hole.end + MAX_CHARS_AROUND)],
         following=tuple(line for line in after.split("\n") if line.strip()),
-        is_in_string=is_inside_string(syntax, hole.start),
         parsing_time=ParsingTime(PARSING_S + PARSING_S_PER_MEGABYTE * len(text) / 1e6),
     )
 
@@ -161,7 +157,8 @@ def why_it_does_not_fit(
         return WORDS_JOINED
     if leaves_quote_open(fill, context):
         return "a quote would be left open"
-    with_fill, without = balance_with(fill, context), context.balance
+    with_fill = balance_with(fill, context)
+    without = context.balance if num_unbalanced(with_fill) else with_fill
     may_go_on = may_go_on or _opens_block(fill, context)
     is_worse = num_unbalanced(with_fill) > num_unbalanced(without)
     if is_worse and not may_go_on and len(with_fill.unclosed) > len(without.unclosed):
@@ -197,7 +194,7 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     f(g[║]   →   1 for ├0])┤
     """
     rest = context.rest
-    if not balance_of(rest).unmatched:
+    if not rest or not balance_of(rest).unmatched:
         return 0
     line = balance_of(context.line_before + rest)
     with_fill = balance_of(context.line_before + fill + rest)
@@ -219,7 +216,7 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
     if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
-    if not rest.isascii() or not is_word_character(rest or " "):  # some scripts have no blanks
+    if not (rest and rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
     if _NUMBER.search(fill) and _UNIT.match(context.rest):
         return False
@@ -262,15 +259,6 @@ def ends_with_header(fill: str, context: CleaningContext) -> bool:
     return bool(is_open or (header and re.search(header, last_line)))
 
 
-def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
-    is_whole = context.hole.given_start == context.hole.start
-    is_in_word = is_word_character(context.line_before[-1:] or " ")
-    if is_whole and is_in_word and is_word_character(fill[:1] or " "):
-        return NoSuggestion(reason="the word chosen in the menu would become longer")
-    return fill
-
-
 def balance_with(fill: str, context: CleaningContext) -> Balance:
     """Match the brackets from a little before the hole to a little after it, or of Lisp's form."""
     fill, after = fill + context.rest, "\n".join(("", *context.following))
@@ -302,12 +290,14 @@ def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     """
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
     quote, counted = open_quote(last_line), _QUOTES
+    if quote is None:
+        return False
     if context.syntax is None:
         is_list = last_line.lstrip().startswith("(") or _form_start(context) is not None
         counted = ('"',) if is_list else () if REMARK.match(last_line) else (*_QUOTES, "`")
     elif quote not in context.language.ends:
         counted += _LONG_QUOTES
-    return not context.is_quote_open and quote in counted
+    return quote in counted and not context.is_quote_open
 
 
 SAMPLE_FILLS = ("x", "0")
@@ -337,11 +327,7 @@ def errors_with(fill: str, context: CleaningContext) -> int:
         return MAX_ERRORS
     hole = context.hole
     with context.parsing_time.spent():
-        syntax = parse_edited(context.syntax, hole.start, hole.end, fill)
-        if syntax is None:
-            return MAX_ERRORS
-        last = hole.start + len(fill.rstrip()) - 1
-        return num_errors(syntax) or int(is_stray(syntax, max(hole.start, last)))
+        return num_errors_with(context.syntax, hole.start, hole.end, fill)
 
 
 @lru_cache(maxsize=4)
@@ -368,20 +354,22 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     not written before them. Where the parser finds no error, its word counts; elsewhere the marks
     around the hole are looked at.
     """
-    ends, rest = _possible_ends(fill, context), context.rest.strip()
-    if context.hole.is_inserted and ends_with_header(fill, context):
+    hole, rest = context.hole, context.rest.strip()
+    if hole.is_inserted and ends_with_header(fill, context):
         return "a block would have no body"
-    is_parsed = context.syntax is not None
-    may_go_on = is_parsed and not rest and not context.hole.is_inserted
-    found = why_it_does_not_fit(fill, context, may_go_on=may_go_on)
-    if not is_parsed or (found == WORDS_JOINED and context.hole.kind != "span"):
-        return found  # but a span may be chosen to end within a word
-    if not any(is_no_worse(fill + end, context) for end in ends):
-        return found or f"{'what follows the cursor' if rest else 'the code'} would not parse"
-    is_closed_twice = _in_prose(context) and num_closed_twice(fill, context)
-    if rest and (context.language.takes_any_text or is_closed_twice):
-        return found
-    return None if any(_makes_it_whole(fill, end, context) for end in ends) else found
+    if context.syntax is None:
+        return why_it_does_not_fit(fill, context)
+    if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):
+        return WORDS_JOINED  # but a span may be chosen to end within a word
+    is_closed_twice = rest and _in_prose(context) and num_closed_twice(fill, context)
+    is_told_by_marks = is_closed_twice or (rest and context.language.takes_any_text)
+    ends = partial(_possible_ends, fill, context)
+    if not is_told_by_marks and any(_makes_it_whole(fill, end, context) for end in ends()):
+        return None
+    found = why_it_does_not_fit(fill, context, may_go_on=not rest and not hole.is_inserted)
+    if found is None and not any(is_no_worse(fill + end, context) for end in ends()):
+        return f"{'what follows the cursor' if rest else 'the code'} would not parse"
+    return found
 
 
 def _in_prose(context: CleaningContext) -> bool:
@@ -402,17 +390,25 @@ def _makes_it_whole(fill: str, end: str, context: CleaningContext) -> bool:
     return not is_inside_string(syntax, hole.start + len(fill))
 
 
-def shorten_broken_line(fill: str, context: CleaningContext) -> str:
-    """End a broken last line at the last comma, call or clause with which it fits.
+def shorten_or_reject(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """End a broken last line at the last comma, call or clause with which it fits; else reject it.
 
     It is broken where the most tokens of a hole were written before its end.
 
     x = ├["href", "title", "cla┤   →   x = ├["href", "title"]┤
     """
     reason = why_broken(fill, context)
-    is_second = reason == WORDS_JOINED and fill.endswith(";")  # value or statement on the line
-    if context.hole.is_inserted or reason is None or is_second:
+    if reason is None:
         return fill
+    is_second = reason == WORDS_JOINED and fill.endswith(";")  # value or statement on the line
+    if not (context.hole.is_inserted or is_second) and (shorter := _shorter(fill, context)):
+        return shorter
+    if context.parsing_time.is_over:
+        return NoSuggestion(reason="the file takes too long to parse")
+    return NoSuggestion(reason=reason, kind="broken")
+
+
+def _shorter(fill: str, context: CleaningContext) -> str | None:
     for end in islice(_clause_ends(fill), MAX_SHORTER):
         shorter = fill[:end].rstrip()
         if context.parsing_time.is_over:
@@ -423,7 +419,7 @@ def shorten_broken_line(fill: str, context: CleaningContext) -> str:
         for whole in dict.fromkeys((shorter + closers, shorter)):
             if why_broken(whole, context) is None:
                 return whole
-    return fill
+    return None
 
 
 def _clause_ends(fill: str) -> Iterator[int]:
@@ -435,25 +431,15 @@ def _clause_ends(fill: str) -> Iterator[int]:
             yield end
 
 
-def reject_broken(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Reject a fill that would break the file."""
-    reason = why_broken(fill, context)
-    if reason is None:
-        return fill
-    if context.parsing_time.is_over:
-        return NoSuggestion(reason="the file takes too long to parse")
-    return NoSuggestion(reason=reason, kind="broken")
-
-
-def _possible_ends(fill: str, context: CleaningContext) -> list[str]:
+def _possible_ends(fill: str, context: CleaningContext) -> Iterator[str]:
+    yield ""  # most fills need nothing
     if context.hole.kind != "line" or context.hole.is_inserted or context.rest.strip():
-        return [""]
+        return
     if _in_prose(context) and context.syntax is not None and not num_errors(context.syntax):
-        return [""]  # the text is closed: an end would begin another one
+        return  # the text is closed: an end would begin another one
     closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance_of(fill).unclosed))
     indent = leading_blank(context.line_before + fill)
-    ends = [f"\n{indent}{end}" for end in context.language.ends]
-    return list(dict.fromkeys(["", closers, closers + ";", *ends]))
+    yield from (closers, closers + ";", *(f"\n{indent}{end}" for end in context.language.ends))
 
 
 MAX_CANDIDATES = 16
@@ -466,7 +452,7 @@ def balance_brackets(fill: str, context: CleaningContext) -> str:
     Without a grammar these are the brackets that have no partner.
     """
     balance = balance_of(fill)
-    if context.is_in_string or not num_unbalanced(balance):
+    if not num_unbalanced(balance) or context.is_in_string:
         return fill
     candidates = _without_unmatched(fill, balance)
     if context.hole.kind != "line":

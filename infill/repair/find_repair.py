@@ -148,7 +148,7 @@ async def _refilled(
         is_line = "\n" in text[span.end : span.end + 2] and span.end > span.start + 1
         max_tokens = TOKENS_OF_LINE if is_line else TOKENS_OF_NAME
         asked = replace(asking.options, budget=_BUDGET, max_tokens=max_tokens)
-        plan = plan_fill(text, hole, language, asked)
+        plan = plan_fill(hole, asked)
         asked = await with_project(asked, plan, asking.find_project)
         answer = await asking.fill(plan.request(asked))
         if isinstance(answer, NoSuggestion):

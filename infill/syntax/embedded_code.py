@@ -13,12 +13,13 @@ a fence that names a language ends an open one, which the writer has not closed 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import structs
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.text import line_end, line_start, next_line_start
+from intarsia.infill.syntax.tree import Syntax, parse
 
 MAX_NESTED = 4
 """Markdown in a fence of Markdown, and so on; deeper code follows the rules of Markdown."""
@@ -35,13 +36,19 @@ _NAME = re.compile(r"\{?\s*\.?([\w#+.-]+)")
 _VERSION = re.compile(r"\d+(?:\.\d+)*$")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Code:
     """Code in a text, with blanks for the rest of the text, so that offsets are the same."""
 
     text: str
     language: Language
     closing_line: str | None = None  # the line of the text that ends the code
+    outer: "Code | None" = None  # the whole text; None: this is it
+
+    @cached_property
+    def syntax(self) -> Syntax | None:
+        """The code as it is parsed the first time that this is asked; None: it is not."""
+        return parse(self.text, self.language)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,14 +78,14 @@ def code_at(text: str, start: int, end: int, language: Language) -> Code:
 
     Code in a language without a row, or without a name, follows the rules of Markdown.
     """
-    code = Code(text=text, language=language)
+    document = code = Code(text=text, language=language)
     for _ in range(MAX_NESTED):
         if not code.language.has_fences or len(text) > MAX_CHARS:
             break
         inner = _code_in_fence(code.text, start, end)
         if inner is None:
             break
-        code = inner
+        code = replace(inner, outer=document)
     return code
 
 

@@ -50,6 +50,11 @@ def line_end(text: str, offset: int) -> int:
     return match.start() if match else len(text)
 
 
+def line_bounds(text: str, offset: int) -> tuple[int, int]:
+    """Return where the line at an offset starts, and where it ends, before its line end."""
+    return line_start(text, offset), line_end(text, offset)
+
+
 def next_line_start(text: str, offset: int) -> int:
     """Return where the next line starts, or the end of the text on the last line."""
     match = _LINE_END.search(text, offset)

@@ -340,14 +340,14 @@ def nodes_at_byte(syntax: Syntax, byte: int) -> list[tree_sitter.Node]:
 
 def is_code(syntax: Syntax | None, offset: int) -> bool:
     """Whether the character at ``offset`` is code, and not part of a string or comment."""
-    return syntax is None or _innermost_text(syntax, offset) is None
+    return syntax is None or innermost_text(syntax, offset) is None
 
 
 def comment_at(syntax: Syntax | None, offset: int) -> int | None:
     """Return where the comment around the character at ``offset`` starts, if there is one."""
     if syntax is None:
         return None
-    node = _innermost_text(syntax, offset)
+    node = innermost_text(syntax, offset)
     is_comment = node is not None and node.type in syntax.language.comments
     return syntax.offset_at(node.start_byte) if node is not None and is_comment else None
 
@@ -356,7 +356,7 @@ def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
     """Whether an insertion at ``offset`` would be inside a string."""
     if syntax is None or offset <= 0:
         return False
-    node = _innermost_text(syntax, offset - 1)
+    node = innermost_text(syntax, offset - 1)
     if node is None or node.type not in syntax.language.strings:
         return False
     return syntax.byte_at(offset) < node.end_byte
@@ -411,7 +411,19 @@ def _num_stray_ends(syntax: Syntax) -> int:
     return sum(syntax.data[name.start_byte : name.end_byte] in ends for name in names)
 
 
-def is_stray(syntax: Syntax, offset: int) -> bool:
+def num_errors_with(syntax: Syntax, start: int, end: int, replacement: str) -> int:
+    """Count the errors of the text with ``text[start:end]`` replaced; MAX_ERRORS if it is unknown.
+
+    In a text without others, a node at the replacement's end counts that belongs elsewhere only.
+    """
+    edited = parse_edited(syntax, start, end, replacement)
+    if edited is None:
+        return MAX_ERRORS
+    last = start + len(replacement.rstrip()) - 1
+    return num_errors(edited) or int(_is_stray(edited, max(start, last)))
+
+
+def _is_stray(syntax: Syntax, offset: int) -> bool:
     """Whether a node around ``offset`` is one that the language has elsewhere only."""
     if not (stray := syntax.language.stray):
         return False
@@ -448,7 +460,7 @@ def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
     return is_child
 
 
-def _innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
+def innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
     """Return the string or comment around the character at ``offset``."""
     language = syntax.language
     for node in reversed(nodes_at(syntax, offset)):
@@ -483,19 +495,24 @@ MAX_CHARS_BEFORE = 200
 _VARIABLE = re.compile(r"\$\w*\Z")
 
 
+def prose_in(text: str, language: Language, offset: int) -> Prose | None:
+    """Return which prose an insertion into a text would be part of, None in code."""
+    return prose_at(parse(text, language), offset)
+
+
 @lru_cache(maxsize=1)  # whether a text is shown there, and how, is asked one after the other
 def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     """Return which prose an insertion at ``offset`` would be part of, None in code."""
     if syntax is None:
         return None
-    start = _comment_around(syntax, offset)
+    start, line_begin = _comment_around(syntax, offset), line_start(syntax.text, offset)
     if start is None:
-        start = _open_block_comment(syntax, offset)
+        start = _open_block_comment(syntax, line_begin, offset)
     if start is not None:
         return "documentation" if _is_begun(syntax.text, start, offset) else "comment"
     if not syntax.language.are_strings_prose:
         return None
-    line = syntax.text[line_start(syntax.text, offset) : offset]
+    line = syntax.text[line_begin:offset]
     with_string = _with_string_around(syntax, line, offset)
     if with_string is None or _is_in_expression(line):
         return None
@@ -504,11 +521,11 @@ def prose_at(syntax: Syntax | None, offset: int) -> Prose | None:
     return "documentation" if _BEGUN_DOCSTRING.match(line) else "comment"
 
 
-def is_in_open_comment(syntax: Syntax | None, offset: int) -> bool:
+def is_in_open_comment(syntax: Syntax | None, line_begin: int, offset: int) -> bool:
     """Whether an insertion at ``offset`` would be in a block comment that has no end yet."""
     if syntax is None or _comment_around(syntax, offset) is not None:
         return False
-    return _open_block_comment(syntax, offset) is not None
+    return _open_block_comment(syntax, line_begin, offset) is not None
 
 
 def _comment_around(syntax: Syntax, offset: int) -> int | None:
@@ -521,13 +538,12 @@ def _comment_around(syntax: Syntax, offset: int) -> int | None:
     return None if has_ended else start
 
 
-def _open_block_comment(syntax: Syntax, offset: int) -> int | None:
+def _open_block_comment(syntax: Syntax, line_begin: int, offset: int) -> int | None:
     """Return where a line begins a block comment without an end, which no grammar can read.
 
-    Lines below go on with it that begin with a star.
+    Lines below go on with it that begin with a star. ``line_begin`` is that of the offset's line.
     """
-    text = syntax.text
-    start = line_start(text, offset)
+    text, start = syntax.text, line_begin
     while start > 0 and _STARRED.match(text, start, offset):
         start = line_start(text, start - 1)
     begun = _OPENS_BLOCK.match(text, start, offset)

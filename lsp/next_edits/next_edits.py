@@ -159,12 +159,14 @@ class NextEdits(Feature):
             return ()
         return await self._projects.uses_elsewhere(document, watched.settled.last.before, rename)
 
-    def goes_before(self, snapshot: Snapshot, ghost: str) -> NoSuggestion | None:
-        """Return why an edit forbids a ghost text that nobody asked for, None where none does."""
+    def goes_before(
+        self, uri: str, ghost: str, replaced: Sequence[tuple[str, str]]
+    ) -> NoSuggestion | None:
+        """Return why an edit, which has ``replaced`` this at the cursor, forbids a ghost text."""
         word = "".join(_FIRST_WORD.findall(ghost))
-        if any(typed + word == old for old, typed in self.replaced_at(snapshot)):
+        if any(typed + word == old for old, typed in replaced):
             return _REPLACED
-        return _ONE_WORD if word == ghost and self.offers_of(snapshot.document.uri) else None
+        return _ONE_WORD if word == ghost and self.offers_of(uri) else None
 
     def replaced_at(self, snapshot: Snapshot) -> Sequence[tuple[str, str]]:
         """Return what the edit at hand replaces at the cursor: old names, with what is typed."""
@@ -281,7 +283,7 @@ class NextEdits(Feature):
         self._tell_of(uri)
 
     def _wanted(self, document: Document) -> Level | Literal["off"]:
-        settings, is_cell = self._session.settings_of(document), document.notebook_uri is not None
+        settings, is_cell = self._session.settings_of(document), document.is_cell
         return settings.next_edit if settings.automatic and not is_cell else "off"
 
     def _level_of(self, document: Document) -> Level | None:

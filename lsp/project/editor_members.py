@@ -15,7 +15,7 @@ import msgspec
 from pygls.exceptions import JsonRpcException
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.tree import parse, prose_at
+from intarsia.infill.syntax.tree import prose_in
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import MEMBERS, AtPosition, DocumentId, Position, read_own
@@ -28,8 +28,10 @@ GIVEN_UP_S = 10.0
 """Until then, nothing else is asked of a client that has not answered."""
 
 MAX_NAMES = 2_000
-_Name = Annotated[str, msgspec.Meta(max_length=200)]
+MAX_NAME_CHARS = 200
+_Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
 
+_AFTER_DOT = re.compile(r"(?:\.|->|::)\w*\Z")
 _MEMBER = re.compile(r"[\w)\]}\"'`][?!]?(?:\.|::)(\w*)\Z")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d_]*\.\w*\Z")
 _NEW_MEMBER = re.compile(r"\s*(?:self|this|cls)\.\w*\Z")
@@ -76,6 +78,9 @@ class EditorMembers(Feature):
         ``is_idle``: nobody waits, so a slow client is waited for. Of names that our index and the
         editor know, any may follow: each may lack some.
         """
+        offset = snapshot.offset
+        if not _AFTER_DOT.search(snapshot.text, max(0, offset - MAX_NAME_CHARS), offset):
+            return ()
         own, editors = await asyncio.gather(
             self._contexts.member_names(snapshot), self._names(snapshot, is_idle=is_idle)
         )
@@ -104,7 +109,7 @@ class EditorMembers(Feature):
         is_waiting = asked is not None and not asked.answer.done() and now < asked.at + GIVEN_UP_S
         if is_waiting or not snapshot.is_current(self._session.documents):
             return None
-        position = document.position_at(start - snapshot.document_start)
+        position = document.position_at(snapshot.place + start - snapshot.offset)
         params = AtPosition(
             text_document=DocumentId(document.uri, document.version),
             position=Position(position.line, position.character),
@@ -125,7 +130,7 @@ def start_of_member(snapshot: Snapshot) -> int | None:
         return None
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     found = None if _NUMBER.search(line) or _NEW_MEMBER.match(line) else _MEMBER.search(line)
-    if found is None or prose_at(parse(text, snapshot.language), offset) is not None:
+    if found is None or prose_in(text, snapshot.language, offset) is not None:
         return None
     return offset - len(found[1])
 

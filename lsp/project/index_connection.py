@@ -218,7 +218,7 @@ async def needed_imports(
     Code in a notebook gets none: a cell is no place for a file's imports.
     """
     path = document.disk_path
-    is_usual = language.imports is not None and document.notebook_uri is None
+    is_usual = language.imports is not None and not document.is_cell
     if path is None or not is_usual or len(text) > MAX_CHARS:
         return ()
     names = {

@@ -20,7 +20,7 @@ from intarsia.infill.filling.plan import FillPlan, PlannedHole, to_project_conte
 from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.text import replaced_range
-from intarsia.infill.syntax.tree import parse, prose_at
+from intarsia.infill.syntax.tree import prose_in
 from intarsia.lsp.documents import Document, DocumentChange, Documents, Snapshot, disk_path
 from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.project.index_connection import IndexConnection
@@ -242,7 +242,7 @@ class ProjectContexts(Feature):
         path = document.disk_path
         if path is None or not self.is_on(snapshot.settings) or not receiver_at(text, offset):
             return ()
-        if prose_at(parse(text, snapshot.language), offset) is not None:
+        if prose_in(text, snapshot.language, offset) is not None:
             return ()
         return await self._index.find_members(path, text, snapshot.language.id, offset)
 
@@ -275,7 +275,7 @@ class ProjectContexts(Feature):
 
     def changed(self, change: DocumentChange) -> None:
         """Record the edited lines."""
-        if change.after.notebook_uri is None:
+        if not change.after.is_cell:
             for edit in edited_lines(change):
                 self.recent_edits.note(edit)
 
@@ -380,7 +380,7 @@ class ProjectContexts(Feature):
         """
         path = document.disk_path
         await self._index.is_opened.wait()
-        if path is None or self._index.root_of(path) is None or document.notebook_uri is not None:
+        if path is None or self._index.root_of(path) is None or document.is_cell:
             return ()
         while not await self._index.is_complete():
             if not self._index.has_folders:
@@ -423,7 +423,7 @@ class ProjectContexts(Feature):
 
         def edit(region: Region) -> RecentEdit | None:
             other = self._documents.current(region.uri)
-            path = None if other is None or other.notebook_uri is not None else other.disk_path
+            path = None if other is None or other.is_cell else other.disk_path
             if other is None or path is None or self._root_of(region.uri) != root:
                 return None
             if not self._may_show(other):

@@ -37,11 +37,10 @@ from intarsia.lsp.protocol_extensions import (
     edit_arguments,
 )
 from intarsia.lsp.repairs import REST_S, ErrorRange, Repairs, reported_error
-from intarsia.lsp.requests.suggest import plan_ahead, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import parse_if_long, read_text, refusal_of, snapshot_of
-from intarsia.lsp.suggestions import Suggestions
+from intarsia.lsp.suggestions import Suggestions, plan_ahead
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +118,7 @@ async def _repairs(
     document = session.documents.current(params.text_document.uri)
     if document is None or not _is_requested(EDIT_KINDS["repair"], params.context.only):
         return ()
-    if document.notebook_uri is not None or refusal_of(session, document):
+    if document.is_cell or refusal_of(session, document):
         return ()
     error = await _error_at(document, params, is_automatic=is_automatic)
     if error is None:
@@ -255,5 +254,5 @@ async def _prefetch(session: Session, uri: str, position: types.Position) -> Non
     plan = plan_ahead(session.feature(Suggestions), snapshot)
     if isinstance(plan, NoSuggestion):
         return
-    fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)
+    fill = plan.request(snapshot.options)
     session.engine.prefetch_hole(fill, session.feature(ProjectContexts).of(uri))

@@ -24,10 +24,9 @@ from intarsia.lsp.edits.workspace_edit import (
 )
 from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
 from intarsia.lsp.protocol_extensions import AtPosition, EditArguments, read_argument
-from intarsia.lsp.requests.suggest import plan_ahead
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.snapshots import parse_if_long, seen
-from intarsia.lsp.suggestions import Suggestions
+from intarsia.lsp.suggestions import Suggestions, plan_ahead
 from intarsia.workspace.context.chunk import Chunk
 
 MAX_IMPORTS = 50

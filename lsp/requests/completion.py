@@ -36,7 +36,7 @@ async def completion(
         return types.CompletionList(is_incomplete=True, items=[])
     options = SuggestOptions(
         num_candidates=1,
-        debounce_ms=session.feature(Manners).debounce_ms(snapshot),
+        is_debounced=True,
         deadline_ms=snapshot.settings.deadline_ms,
         is_automatic=_is_automatic(session, params),
     )

@@ -15,7 +15,6 @@ from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.protocol_extensions import AtPosition, read_own
 from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
-from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import seen
 from intarsia.lsp.suggestions import Suggestions
 
@@ -31,7 +30,7 @@ async def inline_completion(
         suggester.report(uri, RequestOutcome(reason=snapshot.reason))
         return None
     is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
-    outcome = await suggester.answer(snapshot, _options(session, snapshot, is_invoked=is_invoked))
+    outcome = await suggester.answer(snapshot, _options(snapshot, is_invoked=is_invoked))
     if outcome is None or not outcome.ghosts:
         return None
     if snapshot.extensions.confidence:
@@ -49,11 +48,11 @@ async def inline_completion(
     return types.InlineCompletionList(items)
 
 
-def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
+def _options(snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
     settings = snapshot.settings
     return SuggestOptions(
         num_candidates=settings.max_candidates if is_invoked else 1,
-        debounce_ms=0 if is_invoked else session.feature(Manners).debounce_ms(snapshot),
+        is_debounced=not is_invoked,
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
         shows_draft=snapshot.shows_drafts,
         shows_improbable=is_invoked,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Self
 
+from intarsia.infill.calibration import percent_of
 from intarsia.infill.filling.plan import Attempts, FillPlan
 from intarsia.infill.holes.hole import end_and_next_line
 from intarsia.infill.imports.add_imports import import_edits
@@ -26,15 +27,17 @@ from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.editor_members import EditorMembers
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
 from intarsia.lsp.requests.suggest import (
-    first_plan,
-    plan_ahead,
-    plan_whole,
     read_ghost_text,
-    request_for,
 )
 from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.snapshots import parse_if_long, prose_silence, read_text
-from intarsia.lsp.suggestions import CachedSuggestions, Suggestions
+from intarsia.lsp.suggestions import (
+    CachedSuggestions,
+    Suggestions,
+    first_plan,
+    plan_ahead,
+    plan_whole,
+)
 
 
 class LookAhead(Feature):
@@ -70,7 +73,7 @@ def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     plan = plan_whole(session.feature(Suggestions), snapshot)
     if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
         return None
-    fill = request_for(plan, snapshot.settings, snapshot.settings.deadline_ms)
+    fill = plan.request(snapshot.options)
     return OpenHole(document=snapshot.document, plan=plan, fill=fill)
 
 
@@ -111,7 +114,8 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
 
 
 def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
-    return replace(snapshot, text=text, offset=offset, selected=None)
+    place = snapshot.place + offset - snapshot.offset
+    return replace(snapshot, text=text, offset=offset, place=place, selected=None)
 
 
 async def _step(
@@ -187,26 +191,23 @@ async def _attempt(
 
     A revision may wait for the code of other files. It is not counted: its answer was there before.
     """
-    settings, engine = place.settings, session.engine
-    project = session.feature(ProjectContexts).of(place.document.uri)
-    read = cache(partial(read_ghost_text, plan, settings))
+    engine, percent = session.engine, percent_of(place.settings.show_threshold)
+    options = replace(
+        place.options,
+        project=session.feature(ProjectContexts).of(place.document.uri),
+        names=names,
+        project_use="always" if is_revision else "if_cached",
+        is_background=True,
+        is_ahead=True,
+    )
+    read = cache(partial(read_ghost_text, plan, percent))
     attempts, spent_s = Attempts(read), 0.0
     try:
         for alternative in attempts:
             started, filled = time.monotonic(), None
             if engine.can_fill_ahead:
-                request = request_for(
-                    plan,
-                    settings,
-                    settings.deadline_ms,
-                    alternative=alternative,
-                    project=project,
-                    names=names,
-                    project_use="always" if is_revision else "if_cached",
-                    is_background=True,
-                    is_ahead=True,
-                )
                 try:
+                    request = plan.request(options, alternative=alternative)
                     filled = await engine.fill_ahead(request)
                 finally:
                     spent_s += time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Suggests text for a snapshot: from the cache, else by a fill, which it plans and asks for.
+"""Suggests text for a snapshot: from the cache, else by a fill, which it asks for.
 
 Shared by inline completion and completion. Our own errors are logged, and disturb no request.
 """
@@ -6,20 +6,18 @@ Shared by inline completion and completion. Our own errors are logged, and distu
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import takewhile
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
+from intarsia.engine.ipc.messages import CanvasToken, Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.canvas import MOST_KEPT, budget_chars, unread_chars
 from intarsia.infill.filling.judged import align, certain_beginning, judge, may_hide
-from intarsia.infill.filling.plan import Attempts, FillPlan, plan_at_cursor
+from intarsia.infill.filling.plan import Attempts, FillPlan
 from intarsia.infill.holes.hole import is_word_character, refusal_of_hole
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
 from intarsia.infill.syntax.text import newline_of
@@ -31,132 +29,21 @@ from intarsia.lsp.project.editor_members import EditorMembers
 from intarsia.lsp.project.index_connection import IndexConnection, with_imports
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.session import Feature, Session
-from intarsia.lsp.settings import Settings
-from intarsia.lsp.snapshots import (
-    MAX_CHARS_ON_LOOP,
-    fence_ineligibility,
-    options_of,
-    parse_if_long,
-    read_text,
-)
+from intarsia.lsp.snapshots import MAX_CHARS_ON_LOOP, parse_at, refusal_of_fence
 from intarsia.lsp.statistics import Recorder
-from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedFill
+from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, UnfinishedFill, plan_suggestion
 
 logger = logging.getLogger(__name__)
 
-FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
-"""The most that is read for the first answer at a new place; the rest is read in idle time."""
 
+def read_ghost_text(plan: FillPlan, percent: int, filled: Filled) -> GhostText | NoSuggestion:
+    """Clean the engine's text, place it at the cursor, and judge how much is shown unasked.
 
-def plan_suggestion(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Find the hole at the cursor and cut the text around it to what is read for this answer.
-
-    The document's next plan keeps the edges of this one where it can.
+    What is shown must be probable by this percentage.
     """
-    whole = plan_whole(suggestions, snapshot)
-    if isinstance(whole, NoSuggestion):
-        return whole
-    first = first_plan(suggestions, snapshot, whole)
-    windows, plan = suggestions.windows, whole
-    if first is not None:
-        windows, plan = suggestions.first_windows, first
-    windows.remember(snapshot.document.uri, plan.canvas.window)
-    return plan
-
-
-def plan_ahead(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Plan a fill as for a request, for a text that the document may have next; forget it."""
-    whole = plan_whole(suggestions, snapshot)
-    if isinstance(whole, NoSuggestion):
-        return whole
-    return first_plan(suggestions, snapshot, whole) or whole
-
-
-def plan_whole(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Plan a fill with all that the settings allow to be read."""
-    if refusal := _refusal_of_fence(snapshot):
-        return refusal
-    return plan_at_cursor(
-        snapshot.text,
-        snapshot.offset,
-        snapshot.language,
-        options_of(snapshot.settings, 0),
-        suggestions.windows.of(snapshot.document.uri),
-        is_word_whole=snapshot.selected is not None,
-    )
-
-
-def refusal_of_place(snapshot: Snapshot) -> NoSuggestion | None:
-    """Return why nothing will be planned at the cursor, None where a fill is."""
-    return _refusal_of_fence(snapshot) or refusal_of_hole(snapshot.text, snapshot.offset)
-
-
-def _refusal_of_fence(snapshot: Snapshot) -> NoSuggestion | None:
-    disabled, offset = snapshot.settings.disabled_languages, snapshot.offset
-    return fence_ineligibility(disabled, snapshot.text, offset, offset, snapshot.language)
-
-
-def is_first(suggestions: Suggestions, snapshot: Snapshot, plan: FillPlan) -> bool:
-    """Whether a plan of ``plan_suggestion`` reads less than the settings allow."""
-    return plan.canvas.window not in suggestions.windows.of(snapshot.document.uri)
-
-
-def first_plan(suggestions: Suggestions, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
-    """Return a plan for the same hole that reads little: all of the prefix only if it is read.
-
-    None where the whole window is short, is nearly read, or would not be read in idle time.
-    """
-    settings, uri = snapshot.settings, snapshot.document.uri
-    if not suggestions.strain.allows_idle_work(settings):
-        return None
-    canvas, budget = whole.canvas, options_of(settings, 0).budget
-    first = replace(
-        budget,
-        prefix_tokens=min(budget.prefix_tokens, FIRST_BUDGET["prefix_tokens"]),
-        suffix_tokens=min(budget.suffix_tokens, FIRST_BUDGET["suffix_tokens"]),
-    )
-    prefix_chars = budget_chars(first.prefix_tokens)
-    suffix_chars = MOST_KEPT * budget_chars(first.suffix_tokens)
-    if len(canvas.prefix) <= prefix_chars and len(canvas.suffix) <= suffix_chars:
-        return None
-    read = suggestions.windows.of(uri)
-    earlier = suggestions.first_windows.of(uri)
-    shown = canvas.window
-    unread = unread_chars(whole.text, shown.start, shown.hole, shown.suffix, read)
-    if unread is not None:
-        num_chars = unread.prefix_chars + unread.suffix_chars
-        most = budget_chars(first.prefix_tokens + first.suffix_tokens)
-        if unread.suffix_chars <= suffix_chars and num_chars <= most:
-            return None
-        if unread.prefix_chars <= prefix_chars:
-            first = replace(first, prefix_tokens=budget.prefix_tokens)
-            earlier = (*read, *earlier)
-    return whole.cut_to(first, earlier)
-
-
-def request_for(
-    plan: FillPlan,
-    settings: Settings,
-    deadline_ms: int,
-    *,
-    alternative: int = 0,
-    is_watched: bool = False,
-    **others: Any,
-) -> Fill:
-    """Return the message for the engine; alternative 0 is the greedy fill.
-
-    ``others`` are fields of ``FillOptions`` that no setting is for.
-    """
-    options = options_of(settings, deadline_ms, **others)
-    return plan.request(options, alternative=alternative, is_watched=is_watched)
-
-
-def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> GhostText | NoSuggestion:
-    """Clean the engine's text, place it at the cursor, and judge how much is shown unasked."""
     suggestion = plan.read_at_cursor(filled)
     if isinstance(suggestion, NoSuggestion):
         return suggestion
-    percent = percent_of(settings.show_threshold)
     judged = judge(plan, filled, suggestion, percent)
     is_whole = judged.shown_length == len(suggestion.text)
     return GhostText(
@@ -170,16 +57,13 @@ def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> Ghost
 class ShownDraft:
     """The part of a suggestion that is shown while it settles, and so is kept in its answer.
 
-    Unless the user asked, nothing is shown that the threshold may hide at the end.
+    Nothing is shown that this percentage may hide at the end; 0 hides nothing.
     """
 
-    def __init__(
-        self, session: Session, snapshot: Snapshot, plan: FillPlan, *, shows_all: bool
-    ) -> None:
+    def __init__(self, session: Session, plan: FillPlan, percent: int) -> None:
         self._session = session
-        self._settings = snapshot.settings
         self._plan = plan
-        self._percent = 0 if shows_all else percent_of(self._settings.show_threshold)
+        self._percent = percent
         self._kept: tuple[ConfidentToken, ...] = ()
 
     def of(self, step: Step) -> Step | None:
@@ -201,12 +85,14 @@ class ShownDraft:
 
     def kept_in(self, read: GhostText | NoSuggestion) -> GhostText | NoSuggestion:
         """Return the answer with all that the draft has shown; that alone where it has less."""
+        if not self._kept:
+            return read
         plain = "".join(token.text for token in self._kept)
         kept = plain.replace("\n", newline_of(self._plan.text))
         if isinstance(read, GhostText) and read.text.startswith(kept):
             is_cut = read.shown_length is not None and read.shown_length < len(kept)
             return replace(read, shown_length=len(kept)) if is_cut else read
-        return GhostText(kept, align(self._kept, kept)) if kept else read
+        return GhostText(kept, align(self._kept, kept))
 
 
 _STALE = "the document has changed"
@@ -220,11 +106,31 @@ class SuggestOptions:
     """How many suggestions a request gets, and how fast."""
 
     num_candidates: int
-    debounce_ms: int
+    is_debounced: bool  # it waits for the next key
     deadline_ms: int
     shows_draft: bool = False
     shows_improbable: bool = False  # the user asked: a text is shown however improbable it is
     is_automatic: bool = False  # nothing is suggested where the user wants nothing now
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Request:
+    """A request, with what the features are asked once, as it begins."""
+
+    snapshot: Snapshot
+    options: SuggestOptions
+    percent: int  # how probable a text must be, to be shown unasked
+    replaced: Sequence[tuple[str, str]]  # by the edit at hand, at the cursor
+    is_word_accepted: bool  # the one before the cursor
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its text is read and parsed in a thread."""
+        return len(self.snapshot.text) > MAX_CHARS_ON_LOOP
+
+    @property
+    def shows_draft(self) -> bool:
+        return self.options.shows_draft and not self.replaced and not self.is_word_accepted
 
 
 class Suggester(Feature):
@@ -232,7 +138,7 @@ class Suggester(Feature):
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._documents = session.documents
+        self._documents, self._in_force = session.documents, session.in_force
         self._suggestions = session.feature(Suggestions)
         self._manners = session.feature(Manners)
         self._next_edits = session.feature(NextEdits)
@@ -280,14 +186,18 @@ class Suggester(Feature):
     async def suggest(self, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
         """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
         try:
-            is_replaced = self._next_edits.replaced_at(snapshot)
-            if is_replaced or self._manners.is_word_accepted(snapshot):
-                options = replace(options, shows_draft=False)
-            outcome = await self._without_engine(snapshot, options)
+            request = _Request(
+                snapshot=snapshot,
+                options=options,
+                percent=percent_of(snapshot.settings.show_threshold),
+                replaced=self._next_edits.replaced_at(snapshot),
+                is_word_accepted=self._manners.is_word_accepted(snapshot),
+            )
+            outcome = await self._without_engine(request)
             if isinstance(outcome, CachedSuggestions):
                 # If the next key ends the request, the fill goes on while it fits the key.
                 fill = UnfinishedFill(snapshot=snapshot)
-                fill.task = asyncio.create_task(self._ask_engine(snapshot, options, outcome, fill))
+                fill.task = asyncio.create_task(self._ask_engine(request, outcome, fill))
                 try:
                     await asyncio.wait({fill.task})
                 except asyncio.CancelledError:
@@ -297,84 +207,81 @@ class Suggester(Feature):
                         self._suggestions.unfinished.keep(fill)
                     raise
                 outcome = fill.task.result()
-            return outcome if options.shows_improbable else self._unasked(snapshot, outcome)
+            return outcome if options.shows_improbable else self._unasked(request, outcome)
         except Exception as error:  # the one guard: no error may disturb typing
             logger.exception("a suggestion failed")
             return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
-    def _unasked(self, snapshot: Snapshot, outcome: RequestOutcome) -> RequestOutcome:
+    def _unasked(self, request: _Request, outcome: RequestOutcome) -> RequestOutcome:
         """Return what is shown to a user who did not ask: neither what is improbable, nor what an
         edit at hand forbids."""
-        outcome = outcome.unasked(percent_of(snapshot.settings.show_threshold))
+        outcome = outcome.unasked(request.percent)
         if not outcome.ghosts:
             return outcome
         text = outcome.ghosts[0].text
-        if is_word_character(text[0]) and self._manners.is_word_accepted(snapshot):
+        if request.is_word_accepted and is_word_character(text[0]):
             return outcome.refused(_LONGER_WORD)
-        refusal = self._next_edits.goes_before(snapshot, text)
+        uri = request.snapshot.document.uri
+        refusal = self._next_edits.goes_before(uri, text, request.replaced)
         return outcome if refusal is None else outcome.refused(refusal)
 
-    async def _without_engine(
-        self, snapshot: Snapshot, options: SuggestOptions
-    ) -> RequestOutcome | CachedSuggestions:
+    async def _without_engine(self, request: _Request) -> RequestOutcome | CachedSuggestions:
         """Return the outcome of a request that the engine is not asked for; else, after a pause
         for the next key, what is known already."""
-        uri, suggestions = snapshot.document.uri, self._suggestions
-        wait_s = suggestions.debounce.seconds_to_wait(uri, options.debounce_ms)
+        snapshot, suggestions = request.snapshot, self._suggestions
+        wait_ms = self._manners.debounce_ms(snapshot) if request.options.is_debounced else 0
+        wait_s = suggestions.debounce.seconds_to_wait(snapshot.document.uri, wait_ms)
         if snapshot.refusal is not None:
             return RequestOutcome().refused(snapshot.refusal)
         cached = suggestions.cache.lookup(snapshot)
         if cached.ahead_s is not None:
             suggestions.ahead.count_hit(cached.ahead_s)
-        if known := await self._known(snapshot, options, cached):
+        if known := await self._known(request, cached):
             return known
         began = time.monotonic()
         if await suggestions.unfinished.finished(snapshot):
             cached = suggestions.cache.lookup(snapshot)
-            if known := await self._known(snapshot, options, cached):
+            if known := await self._known(request, cached):
                 return known
         wait_s -= time.monotonic() - began
         if wait_s > 0:
-            if refusal := refusal_of_place(snapshot):
+            text, offset = snapshot.text, snapshot.offset
+            if refusal := refusal_of_fence(snapshot) or refusal_of_hole(text, offset):
                 return RequestOutcome().refused(refusal)
-            if len(snapshot.text) <= MAX_CHARS_ON_LOOP:
+            if not request.is_long:
                 self._members.ask_early(snapshot)
             await asyncio.sleep(wait_s)
         return cached
 
-    async def _known(
-        self, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
-    ) -> RequestOutcome | None:
+    async def _known(self, request: _Request, cached: CachedSuggestions) -> RequestOutcome | None:
         """Return the outcome if the cache has all that is wanted."""
-        if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
+        num_wanted = request.options.num_candidates
+        if cached.reason is not None and num_wanted == 1 and not cached.ghosts:
             return RequestOutcome(reason=cached.reason, kind=cached.kind, is_cached=True)
-        if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
-            ghosts = await self._keep_with_imports(snapshot, cached)
-            return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
+        if cached.is_complete or len(cached.ghosts) >= num_wanted:
+            ghosts = await self._keep_with_imports(request.snapshot, cached)
+            return RequestOutcome(ghosts=ghosts[:num_wanted], is_cached=True)
         return None
 
     async def _ask_engine(
-        self,
-        snapshot: Snapshot,
-        options: SuggestOptions,
-        cached: CachedSuggestions,
-        unfinished: UnfinishedFill,
+        self, request: _Request, cached: CachedSuggestions, unfinished: UnfinishedFill
     ) -> RequestOutcome:
         """Add to what is cached: the greedy fill, then alternatives, until there are enough.
 
         ``unfinished`` gets the beginning of the text that is settled.
         """
-        settings, suggestions = snapshot.settings, self._suggestions
-        await parse_if_long(snapshot.text, snapshot.offset, snapshot.language)
-        if not snapshot.is_current(self._documents):
-            return RequestOutcome(reason=_STALE, kind="outdated")
+        snapshot, options, suggestions = request.snapshot, request.options, self._suggestions
+        if request.is_long:
+            await asyncio.to_thread(parse_at, snapshot.text, snapshot.offset, snapshot.language)
+            if not snapshot.is_current(self._documents):
+                return RequestOutcome(reason=_STALE, kind="outdated")
         plan = plan_suggestion(suggestions, snapshot)
         if isinstance(plan, NoSuggestion):
             return RequestOutcome().refused(plan)
         project = self._contexts.of(snapshot.document.uri)
         names = await self._members.allowed(snapshot)
-        draft = ShownDraft(self._session, snapshot, plan, shows_all=options.shows_improbable)
-        read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, settings, filled)))
+        draft = ShownDraft(self._session, plan, 0 if options.shows_improbable else request.percent)
+        read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, request.percent, filled)))
         ends_at = time.monotonic() + options.deadline_ms / 1000
         attempts = Attempts(read, options.num_candidates, cached.ghosts)
         for alternative in attempts:
@@ -383,55 +290,44 @@ class Suggester(Feature):
                 attempts.take(None)
                 break
             may_watch = plan.is_at_cursor and alternative == 0
-            shows_draft = may_watch and options.shows_draft
+            shows_draft = may_watch and request.shows_draft
             is_watched = shows_draft or (may_watch and options.num_candidates == 1)
-            request = request_for(
-                plan,
-                settings,
-                left_ms,
-                alternative=alternative,
-                is_watched=is_watched,
-                project=project,
-                names=names,
-            )
+            asked = replace(snapshot.options, deadline_ms=left_ms, project=project, names=names)
+            fill = plan.request(asked, alternative=alternative, is_watched=is_watched)
             drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
             with drafts as show:
-                on_step = partial(_on_step, unfinished, show) if is_watched else None
-                filled = await self._session.engine.fill(request, on_step)
-            if isinstance(filled, Filled):
-                await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
+                on_step = partial(unfinished.follow, show=show) if is_watched else None
+                filled = await self._session.engine.fill(fill, on_step)
+            if request.is_long and isinstance(filled, Filled):
+                await asyncio.to_thread(read, filled)  # the loop reads it again
             attempts.take(filled)
-        has_project = project is not None
-        return await self._kept(snapshot, options, plan, attempts, has_project=has_project)
+        return await self._kept(request, plan, attempts, has_project=project is not None)
 
     async def _kept(
-        self,
-        snapshot: Snapshot,
-        options: SuggestOptions,
-        plan: FillPlan,
-        attempts: Attempts[GhostText],
-        *,
-        has_project: bool,
+        self, request: _Request, plan: FillPlan, attempts: Attempts[GhostText], *, has_project: bool
     ) -> RequestOutcome:
         """Keep what the engine has answered, with its imports; return the request's outcome."""
+        snapshot = request.snapshot
         if snapshot.is_current(self._documents):
             attempts.passed = await with_imports(self._index, snapshot, attempts.passed)
-        if self._session.settings_of(snapshot.document) != snapshot.settings:
+        if self._in_force.of(snapshot.document) != snapshot.settings:
             return RequestOutcome(reason=_OTHER_SETTINGS, kind="outdated", cost=attempts.cost)
-        known, suggestions = None, self._suggestions
+        known = None
         if attempts.passed:
-            is_complete = options.num_candidates > 1 and attempts.is_complete
+            is_complete = request.options.num_candidates > 1 and attempts.is_complete
             known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         elif attempts.is_complete and attempts.rejection and not attempts.is_cut_short:
             why = attempts.rejection
             known = CachedSuggestions(reason=why.reason, kind=why.kind)
         if known is not None:
-            suggestions.cache.store(snapshot, known)
+            self._suggestions.cache.store(snapshot, known)
         if not snapshot.is_current(self._documents):
             return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
-        is_short = is_first(suggestions, snapshot, plan)
-        may_have_project = has_project or self._contexts.is_on(snapshot.settings)
-        return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
+        lacks_project = attempts.cost is not None and attempts.cost.num_project == 0
+        may_be_revised = plan.is_short or (
+            lacks_project and (has_project or self._contexts.is_on(snapshot.settings))
+        )
+        return replace(_outcome(attempts), may_be_revised=may_be_revised)
 
     async def _keep_with_imports(
         self, snapshot: Snapshot, cached: CachedSuggestions
@@ -456,25 +352,13 @@ class Suggester(Feature):
         return None if silence is None else RequestOutcome().refused(silence)
 
 
-def _on_step(unfinished: UnfinishedFill, show: Callable[[Step], None] | None, step: Step) -> None:
-    settled = takewhile(lambda token: token.is_settled, step.tokens)
-    unfinished.wrote("".join(token.text for token in settled))
-    if show is not None:
-        show(step)
-
-
-def _outcome(
-    attempts: Attempts[GhostText], *, is_short: bool, may_have_project: bool
-) -> RequestOutcome:
-    cost = attempts.cost
-    lacks_project = may_have_project and cost is not None and cost.num_project == 0
+def _outcome(attempts: Attempts[GhostText]) -> RequestOutcome:
     refusal = None if attempts.passed else attempts.failure or attempts.rejection
     reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
     return RequestOutcome(
         ghosts=attempts.passed,
         reason=reason,
         kind="late" if refusal is None else refusal.kind,
-        cost=cost,
+        cost=attempts.cost,
         is_failure=not attempts.passed and attempts.failure is not None,
-        may_be_revised=is_short or lacks_project,
     )

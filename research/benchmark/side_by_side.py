@@ -46,7 +46,7 @@ def plan_line(line: CutLine, options: FillOptions) -> FillPlan:
     """Return the plan of a hole, the same for every system, with its token limit."""
     python = language_for_id("python")
     hole = hole_for_range(line.text, line.start, line.end, python)
-    plan = plan_fill(line.text, hole, python, options)
+    plan = plan_fill(hole, options)
     max_tokens = options.max_tokens or plan.canvas.max_tokens
     return replace(plan, canvas=replace(plan.canvas, max_tokens=max_tokens))
 

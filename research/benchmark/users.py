@@ -132,7 +132,7 @@ async def _ask(bench: Bench, client: EngineClient, line: CutLine, num_typed: int
     python = language_for_id("python")
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start + num_typed, line.end, python)
-    plan = plan_fill(line.text, hole, python, bench.options)
+    plan = plan_fill(hole, bench.options)
     await run_plan(client.fill, plan, bench.options)
     return 1000 * (time.perf_counter() - started)
 

@@ -15,7 +15,7 @@ from intarsia.engine.ipc.messages import Filled
 from intarsia.infill.canvas import Budget
 from intarsia.infill.filling.plan import Attempts, FillOptions
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.requests.suggest import FIRST_BUDGET
+from intarsia.lsp.suggestions import FIRST_BUDGET
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import patient, plan_case

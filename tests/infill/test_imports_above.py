@@ -15,7 +15,7 @@ def canvas_of(text: str, language_id: str, *earlier: Window) -> Canvas:
     """Return the canvas of a hole at the end of a text."""
     language = language_for_id(language_id)
     hole = hole_for_range(text, len(text), len(text), language)
-    return build_canvas(text, hole, language, BUDGET, earlier)
+    return build_canvas(hole, BUDGET, earlier)
 
 
 def shown(head: str, language_id: str, newline: str = "\n") -> str:

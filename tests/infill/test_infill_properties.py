@@ -19,14 +19,14 @@ budgets = st.builds(
 
 
 def check(text, hole, language, budget, raw):
-    canvas = build_canvas(text, hole, language, budget)
+    canvas = build_canvas(hole, budget)
     before = with_plain_newlines(text[: hole.given_start]).removeprefix("\ufeff")
     after = with_plain_newlines(text[hole.end :]).removeprefix("\ufeff")
     assert before.endswith(canvas.prefix)
     assert after.startswith(canvas.suffix)
     assert canvas.given == with_plain_newlines(text[hole.given_start : hole.start])
     assert "\n" not in canvas.given
-    result = clean(raw, text, hole, canvas, language)
+    result = clean(raw, hole, canvas)
     assert isinstance(result, NoSuggestion) or (result.start, result.end) == (hole.start, hole.end)
     if isinstance(result, Suggestion):
         assert result.text.strip()
@@ -35,7 +35,7 @@ def check(text, hole, language, budget, raw):
         # A word that was begun right before a statement gets a line of its own, which ends.
         written = result.text.rstrip() if hole.start == hole.end else result.text
         assert may_continue or "\n" not in written
-        again = clean(raw, text, hole, canvas, language)
+        again = clean(raw, hole, canvas)
         assert again == result
 
 

@@ -21,7 +21,7 @@ from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshots import refusal_of
 
 ONE, TWO, VIRTUAL = "file:///work/one", "file:///work/two", "memfs:/three"
-OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1000)
+OPTIONS = SuggestOptions(num_candidates=1, is_debounced=False, deadline_ms=1000)
 START = types.Position(0, 6)
 
 

@@ -36,12 +36,12 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("intarsia.lsp.requests.suggest.plan_at_cursor", fail)
+    monkeypatch.setattr("intarsia.lsp.suggestions.plan_at_cursor", fail)
     session = IntarsiaServer().session
     snapshot = seen("y = |")
     monkeypatch.setattr(session.documents, "current", lambda uri: snapshot.document)
     found = await session.feature(Suggester).suggest(
-        snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
+        snapshot, SuggestOptions(num_candidates=1, is_debounced=False, deadline_ms=1)
     )
     assert found.ghosts == ()
     assert found.reason is not None

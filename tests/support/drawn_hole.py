@@ -21,13 +21,13 @@ class DrawnHole:
     language: Language
 
     def canvas(self, budget: Budget | None = None) -> Canvas:
-        return build_canvas(self.text, self.hole, self.language, budget or Budget())
+        return build_canvas(self.hole, budget or Budget())
 
     def context(self) -> CleaningContext:
-        return cleaning_context(self.text, self.hole, self.canvas(), self.language)
+        return cleaning_context(self.hole, self.canvas())
 
     def clean(self, raw: str) -> Suggestion | NoSuggestion:
-        return clean(raw, self.text, self.hole, self.canvas(), self.language)
+        return clean(raw, self.hole, self.canvas())
 
     def draw(self, raw: str) -> str:
         """Draw the text with the cleaned fill, or return the reason why there is none."""

@@ -7,7 +7,7 @@ from intarsia.infill.syntax.text import line_starts
 from intarsia.lsp.documents import Document, Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.snapshots import snapshot_of
+from intarsia.lsp.snapshots import options_of, snapshot_of
 
 URI = "file:///a.py"
 
@@ -22,6 +22,7 @@ def document(text: str = "", *, uri: str = URI, version: int = 1) -> Document:
         encoding="utf-16",
         text=text,
         line_starts=line_starts(text),
+        file_uri=uri,
     )
 
 
@@ -43,7 +44,13 @@ def seen(drawing: str, uri: str = URI) -> Snapshot:
     offset = drawing.index("|")
     read = document(text, uri=uri)
     return Snapshot(
-        document=read, text=text, offset=offset, language=read.language, settings=Settings()
+        document=read,
+        text=text,
+        offset=offset,
+        place=offset,
+        language=read.language,
+        settings=Settings(),
+        options=options_of(Settings(), 0),
     )
 
 

@@ -71,14 +71,14 @@ def _parse(subject: Subject) -> None:
 
 def _canvas(subject: Subject) -> None:
     for hole in _holes(subject):
-        build_canvas(subject.text, hole, subject.language, Budget())
+        build_canvas(hole, Budget())
 
 
 def _clean(subject: Subject) -> None:
     hole = hole_for_range(subject.text, subject.cursor, subject.cursor, subject.language)
-    canvas = build_canvas(subject.text, hole, subject.language, Budget())
+    canvas = build_canvas(hole, Budget())
     for fill in (*FILLS, subject.text[subject.cursor :]):
-        clean(fill, subject.text, hole, canvas, subject.language)
+        clean(fill, hole, canvas)
 
 
 def _align(subject: Subject) -> None:
@@ -95,7 +95,7 @@ def _placeholders(subject: Subject) -> None:
         opened = open_marked(subject.text, place, subject.language)
         if isinstance(opened, OpenHole):
             options = FillOptions()
-            plan_placeholder(opened.shown, opened.hole, subject.language, options, others)
+            plan_placeholder(opened.hole, options, others)
 
 
 def _embedded_code(subject: Subject) -> None:

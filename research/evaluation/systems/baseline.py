@@ -185,7 +185,7 @@ def _uncleaned(raw: str, plan: FillPlan) -> str | NoSuggestion:
 
 
 def _cleaned(raw: str, plan: FillPlan) -> str | NoSuggestion:
-    found = clean(raw, plan.text, plan.hole, plan.canvas, plan.language)
+    found = clean(raw, plan.hole, plan.canvas)
     if isinstance(found, NoSuggestion):
         return found
     return inserted_at_cursor(found, plan.text, plan.cursor)

@@ -29,7 +29,7 @@ def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     if not case.is_range:
         return plan_at_cursor(text, cursor, language, options)
     hole = hole_for_range(text, cursor, cursor, language)
-    return replace(plan_fill(text, hole, language, options), cursor=cursor)
+    return replace(plan_fill(hole, options), cursor=cursor)
 
 
 def patient(options: FillOptions) -> FillOptions:

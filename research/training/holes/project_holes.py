@@ -178,7 +178,7 @@ def _plan(file: CorpusFile, cut: Cut) -> FillPlan:
     """Plan the fill of a hole in the text that has nothing in it."""
     text, language = file.text[: cut.start] + file.text[cut.end :], language_for_id(file.language)
     hole = hole_for_range(text, cut.start, cut.start, language)
-    return plan_fill(text, hole, language, FillOptions())
+    return plan_fill(hole, FillOptions())
 
 
 def _name_at(text: str, offset: int) -> str | None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from intarsia.cli.fill.show import draw_change
 from intarsia.cli.live_view import LiveCanvas, LoadBar, WaitingView, render_canvas
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
-from intarsia.infill.holes.hole import Hole
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.replacement import Replacement
 
@@ -74,7 +74,7 @@ def test_the_live_view_shows_the_line_round_the_hole_and_clears_up():
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=60, color_system=None)
     text = "before\nx = \nafter\n"
-    hole = Hole(start=11, end=11, kind="line", given_start=11, max_lines=1)
+    hole = hole_for_range(text, 11, 11, PLAIN_TEXT)
     with LiveCanvas(console) as live:
         live.show(text, hole, Step(id=1, step=1, tokens=(CanvasToken("1", 1.0, True),)))
         shown = stream.getvalue()
@@ -84,7 +84,7 @@ def test_the_live_view_shows_the_line_round_the_hole_and_clears_up():
     assert stream.getvalue().endswith("\x1b[2K")
 
 
-HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
+HOLE = hole_for_range("", 0, 0, PLAIN_TEXT)
 
 
 def watch(console: Console) -> None:

@@ -75,9 +75,7 @@ def test_a_request_is_within_the_engines_bounds(language_id, before, indent, typ
         if isinstance(plan, FillPlan):
             accepted(plan.request(FillOptions()))
         end = min(len(text), len(head) + MAX_DRAFT_CHARS)
-        selected = plan_fill(
-            text, hole_for_range(text, len(head), end, language), language, FillOptions()
-        )
+        selected = plan_fill(hole_for_range(text, len(head), end, language), FillOptions())
         accepted(selected.request(FillOptions()))
         accepted(selected.request(FillOptions(), noise=0.5))
 

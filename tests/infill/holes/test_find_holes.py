@@ -124,7 +124,7 @@ def test_a_body_may_have_several_lines_indented_further_than_its_header(
     language, text, kind, min_indent
 ):
     found = opened(text, language)
-    canvas = build_canvas(found.shown, found.hole, language, Budget())
+    canvas = build_canvas(found.hole, Budget())
     assert (found.hole.kind, canvas.min_indent) == (kind, min_indent)
     assert (found.hole.max_lines > 1) == (kind != "line")
 

@@ -5,6 +5,7 @@ from drawn_hole import drawn_hole
 
 from intarsia.infill.filling.judged import align, is_whole_beginning
 from intarsia.infill.postprocess.clean import (
+    cut_at_hidden_character,
     drop_broken_tail,
     drop_code_fence,
     drop_leading_blank_lines,
@@ -12,7 +13,6 @@ from intarsia.infill.postprocess.clean import (
     trim_blank,
 )
 from intarsia.infill.postprocess.cut import (
-    cut_at_hidden_character,
     cut_repetition,
     cut_suffix_overlap,
     cut_to_max_lines,

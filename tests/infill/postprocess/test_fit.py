@@ -15,7 +15,7 @@ from intarsia.infill.postprocess.clean import (
     fix_indentation,
     keep_line_end,
 )
-from intarsia.infill.postprocess.fit import balance_brackets, reject_broken
+from intarsia.infill.postprocess.fit import balance_brackets, shorten_or_reject
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 ADDED = 1.0
@@ -88,8 +88,8 @@ def test_tokens_come_in_the_order_in_which_they_were_written(raw: list[str], bef
     python = language_for_id("python")
     hole = find_hole(before, len(before), python)
     assert isinstance(hole, Hole)
-    canvas = build_canvas(before, hole, python, Budget())
-    cleaned = clean("".join(raw), before, hole, canvas, python)
+    canvas = build_canvas(hole, Budget())
+    cleaned = clean("".join(raw), hole, canvas)
     if isinstance(cleaned, Suggestion):
         numbers = [number for _, number in spoken(align(written(*raw), cleaned.text))]
         known = [number for number in numbers if number is not None]
@@ -235,7 +235,7 @@ def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
     ],
 )
 def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
-    assert reject_broken(fill, drawn_hole(source, language_id).context()) == fill
+    assert shorten_or_reject(fill, drawn_hole(source, language_id).context()) == fill
 
 
 @pytest.mark.parametrize(
@@ -301,5 +301,5 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
     ],
 )
 def test_a_file_must_not_parse_worse(language_id, source, fill, reason):
-    result = reject_broken(fill, drawn_hole(source, language_id).context())
+    result = shorten_or_reject(fill, drawn_hole(source, language_id).context())
     assert result == NoSuggestion(reason=reason, kind="broken")

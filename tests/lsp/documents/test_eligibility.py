@@ -67,7 +67,7 @@ async def sent(settings, uri="file:///a.py", *, is_edited=True) -> RecordingEngi
         session.documents.change(changed(uri, 2, (at(0, 0), "")))
     snapshot = taken(session, uri, START)
     await session.feature(Suggester).suggest(
-        snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
+        snapshot, SuggestOptions(num_candidates=2, is_debounced=False, deadline_ms=1000)
     )
     await prefetch(session, uri, START)
     return engine

@@ -17,10 +17,9 @@ from intarsia.infill.replacement import with_replaced
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.protocol_extensions import EditArguments
-from intarsia.lsp.requests.suggest import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions import Suggestions
+from intarsia.lsp.suggestions import Suggestions, plan_suggestion
 
 MARK = "@@"
 URI = "file:///tmp/any.txt"
@@ -75,7 +74,7 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         snapshot = taken(session, URI, types.Position(0, 5))
         plan = plan_suggestion(session.feature(Suggestions), snapshot)
         assert isinstance(plan, FillPlan)
-        assert not request_for(plan, session.settings, 100).is_background
+        assert not plan.request(snapshot.options).is_background
 
 
 @settings(max_examples=150)

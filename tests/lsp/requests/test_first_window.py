@@ -14,19 +14,21 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas import Window, budget_chars, window_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp import suggestions as suggestions_module
 from intarsia.lsp.documents import Snapshot
-from intarsia.lsp.requests import suggest as suggest_module
 from intarsia.lsp.requests.code_action import prefetch
-from intarsia.lsp.requests.suggest import (
-    FIRST_BUDGET,
-    is_first,
-    plan_suggestion,
-    plan_whole,
-    request_for,
-)
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions import MAX_DOCUMENTS, MAX_WINDOWS, Suggestions, Windows
+from intarsia.lsp.snapshots import options_of
+from intarsia.lsp.suggestions import (
+    FIRST_BUDGET,
+    MAX_DOCUMENTS,
+    MAX_WINDOWS,
+    Suggestions,
+    Windows,
+    plan_suggestion,
+    plan_whole,
+)
 
 URI = "file:///tmp/a.py"
 LINES = [f"value_{number} = compute({number})\n" for number in range(100, 900)]
@@ -50,7 +52,7 @@ def planned(session: Session, line: int) -> tuple[FillPlan, bool]:
     snapshot = at(session, line)
     plan = plan_suggestion(session.feature(Suggestions), snapshot)
     assert isinstance(plan, FillPlan)
-    return plan, is_first(session.feature(Suggestions), snapshot, plan)
+    return plan, plan.is_short
 
 
 def read_whole(session: Session, line: int) -> None:
@@ -158,7 +160,7 @@ def fill_at(narrow: Session, filler: MaskedCausalFiller, line: int) -> tuple[Fil
     """Fill at the end of a line; return the answer with the prefix and suffix that were sent."""
     plan = plan_suggestion(narrow.feature(Suggestions), hole_at(narrow, line))
     assert not isinstance(plan, NoSuggestion)
-    request = request_for(plan, narrow.settings, 10_000)
+    request = plan.request(options_of(narrow.settings, 10_000))
     return run_fill(filler, request), request.prefix, request.suffix
 
 
@@ -185,12 +187,12 @@ def test_going_back_after_a_jump_reads_next_to_nothing(narrow, filler):
 def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
     narrow, filler, toy, line, monkeypatch
 ):
-    monkeypatch.setitem(suggest_module.FIRST_BUDGET, "prefix_tokens", 20)
-    monkeypatch.setitem(suggest_module.FIRST_BUDGET, "suffix_tokens", 6)
+    monkeypatch.setitem(suggestions_module.FIRST_BUDGET, "prefix_tokens", 20)
+    monkeypatch.setitem(suggestions_module.FIRST_BUDGET, "suffix_tokens", 6)
     narrow.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])
     whole = plan_whole(narrow.feature(Suggestions), hole_at(narrow, 60))
     assert isinstance(whole, FillPlan)
-    read = run_fill(filler, request_for(whole, narrow.settings, 10_000))
+    read = run_fill(filler, whole.request(options_of(narrow.settings, 10_000)))
     narrow.feature(Suggestions).windows.remember(URI, whole.canvas.window)
     near, prefix, suffix = fill_at(narrow, filler, line)
     common = min(len(prefix), len(whole.canvas.prefix))

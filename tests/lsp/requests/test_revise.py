@@ -24,7 +24,7 @@ from intarsia.lsp.suggestions import Suggestions
 
 URI = "file:///tmp/a.py"
 TEXT, CURSOR = "y = ", types.Position(0, 4)
-OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=10_000)
+OPTIONS = SuggestOptions(num_candidates=1, is_debounced=False, deadline_ms=10_000)
 PROJECT = ProjectContext(
     repository="r", path="a.py", chunks=(ContextChunk(path="b.py", text=" + known"),)
 )

@@ -9,11 +9,10 @@ import pytest
 from editor_clients import Page, neovim, open_document, page
 from engine_watch import engine_once
 from extended_client import notified, told_page
-from open_documents import seen
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Step
-from intarsia.infill.calibration import IMPROBABLE, keep_probability
+from intarsia.infill.calibration import IMPROBABLE, keep_probability, percent_of
 from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.languages import language_for_id
@@ -21,6 +20,7 @@ from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.requests.look_ahead import is_better
 from intarsia.lsp.requests.suggest import ShownDraft
+from intarsia.lsp.settings import Settings
 
 TEXT, UNSURE = "alpha, beta", ["beta"]
 """The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.3."""
@@ -127,7 +127,7 @@ def test_an_answer_keeps_what_its_draft_has_shown(read, answered):
     session: Any = SimpleNamespace(status=SimpleNamespace(model="qwen2.5-coder-0.5b"))
     plan = plan_at_cursor("y = ", 4, language_for_id("python"), FillOptions())
     assert isinstance(plan, FillPlan)
-    draft = ShownDraft(session, seen("y = |"), plan, shows_all=False)
+    draft = ShownDraft(session, plan, percent_of(Settings().show_threshold))
     assert draft.kept_in(read) == read  # nothing was shown
     guess = CanvasToken("\nbeta", 0.5, False)
     assert draft.of(Step(id=1, step=1, tokens=(guess,))) is None

@@ -99,7 +99,7 @@ def test_the_chunks_are_those_that_a_fill_of_the_same_file_gets(holes, tmp_path)
         (root / hole.path).write_text(file_text)
         language = language_for_id(hole.language)
         span = hole_for_range(file_text, len(hole.prefix), len(hole.prefix), language)
-        plan = plan_fill(file_text, span, language, FillOptions())
+        plan = plan_fill(span, FillOptions())
         place = Place(
             path=(root / hole.path).as_posix(),
             text=file_text,
