@@ -187,7 +187,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
         for change in done.changes:
             self._changed(change)
         if done.is_rearranged:
-            session.features.tell(lambda feature: feature.cells_changed())
+            session.features.tell(methodcaller("cells_changed"))
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def lsp_notebook_document__did_close(
@@ -197,7 +197,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
 
     def _changed(self, change: DocumentChange | None) -> None:
         if change is not None:
-            self._server.session.features.tell_all(lambda feature: feature.changed(change))
+            self._server.session.features.tell_all(methodcaller("changed", change))
 
     def _forget(self, uris: Iterable[str]) -> None:
         """End what runs for documents that are closed or lost, and drop what is known of them."""

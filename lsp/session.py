@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
+from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -152,7 +153,7 @@ class Session:
 
     def _settings_changed(self, uris: Collection[str] | None) -> None:
         self.status.set_enabled(self.in_force.is_enabled)
-        self.features.tell(lambda feature: feature.configured(uris))
+        self.features.tell(methodcaller("configured", uris))
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task until ``close``."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from operator import methodcaller
 from typing import Self
 
 import msgspec
@@ -174,7 +175,7 @@ class Suggester(Feature):
     async def _follow(self, snapshot: Snapshot, outcome: RequestOutcome) -> None:
         """Let all features follow an answer, once it is sent."""
         await asyncio.sleep(0)
-        self._session.features.tell_all(lambda feature: feature.answered(snapshot, outcome))
+        self._session.features.tell_all(methodcaller("answered", snapshot, outcome))
 
     def report(self, uri: str, outcome: RequestOutcome) -> None:
         """Put an outcome into the status, and log and count why nothing was suggested."""
