@@ -141,7 +141,8 @@ def keep_probability(
 
 
 _CLOSERS = (")", "]", "}", ">")
-_OPEN_TYPE = re.compile(r"\w<[\w.:&' ]+\Z")
+_OPEN_TYPE = re.compile(r"\w<[\w.:&' ]+\Z|</?[A-Za-z][^<>\n]*\Z")
+"""The beginning of a type's arguments, or of a tag."""
 
 
 def _beginnings(

@@ -133,6 +133,8 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 _CLAUSE_ENDS = tuple(";)]}>\n")
 _LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.MULTILINE)
 _IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w")
+_MARK_OF_NEXT = re.compile(r"\s[^\w\s)\]};,]\S\Z")
+_GOES_ON_WITH_WORD = re.compile(r"[ \t]+[^\W\d]")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
@@ -140,11 +142,16 @@ _CODE = re.compile(r"[()\[\]{}=;<>$]")
 def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
     """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any.
 
-    A word alone on its line would belong to the line below, if that begins with it, too.
+    A word alone on its line says nothing before another one, as in ``let x``; and it would belong
+    to the line below, if that begins with it, too.
     """
     below = "" if context.line_before.strip() else "".join(context.following[:1]).lstrip()
-    if _is_first_word(beginning, goes_on) and not below.startswith(beginning.strip() + " "):
+    is_alone = not context.line_before.strip() and _GOES_ON_WITH_WORD.match(goes_on)
+    is_of_below = is_alone or below.startswith(beginning.strip() + " ")
+    if _is_first_word(beginning, goes_on) and not is_of_below:
         return True
+    if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]):
+        return False
     if _IN_MARK_OR_WORD.match(beginning[-1:] + goes_on[:2]):
         return False
     is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
