@@ -85,7 +85,8 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
     hole = context.hole
     is_at_cursor = hole.kind == "line" and hole.start == hole.end
     is_begun = is_at_cursor and _ONE_WORD.fullmatch(context.line_before)
-    if not is_begun or all(map(is_word_character, fill)) or is_in_whole_word(context):
+    is_within = is_in_whole_word(context) or context.rest.startswith(fill[0])
+    if not is_begun or all(map(is_word_character, fill)) or is_within:
         return fill  # a line end would divide a word
     if open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill

@@ -54,7 +54,9 @@ MAX_LOOP_LINES = 8
 
 _WORD_LOOP = re.compile(
     r"(?P<unit>\S.{3,78}?)(?P=unit){3,}|(?P<sentence>\S.{15,200}?[.!?] )(?P=sentence)+"
+    r"|(?P<long>\S.{23,200}?)(?P=long)+"
 )
+_MIN_CHARS_AGAIN = 4
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _DIGEST = re.compile(r"@?(?:\bsha\d+[:-])?\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{20,}")
 _DIGITS = "0123456789_"
@@ -84,10 +86,14 @@ def _cut_word_loop(line: str) -> str:
     it is a sentence; a row of signs or numbers does not count.
     """
     for loop in _WORD_LOOP.finditer(line):
-        unit = loop["unit"] or loop["sentence"]
-        is_at_end = unit.startswith(line[loop.end() :])
+        unit = loop["unit"] or loop["sentence"] or loop["long"]
+        rest = line[loop.end() :]
+        is_at_end = unit.startswith(rest) and (not loop["long"] or len(rest) >= _MIN_CHARS_AGAIN)
         if is_at_end and _HAS_WORD.search(unit):
-            return line[: loop.start() + len(unit)].rstrip()
+            kept = line[: loop.start() + len(unit)]
+            is_cut = loop["long"] and unit[-1] != " "
+            whole_words = kept.rpartition(" ")[0] if is_cut else kept
+            return (whole_words or kept).rstrip()
     return line
 
 
@@ -288,6 +294,8 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
         return [""]
     if context.hole.kind == "line" and _is_written_above(lines[0], context):
         return [""]
+    if context.hole.kind == "line" and _is_soon_below(lines[0], after, context):
+        return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:
@@ -360,6 +368,13 @@ def _is_written_above(line: str, context: CleaningContext) -> bool:
     if context.line_before.strip() or _without_marks(line) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
+
+
+def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a whole statement is one of those below once more, in the same block."""
+    whole = (context.line_before + line).rstrip()
+    is_statement = whole.endswith(";") and len(whole.strip()) >= _MIN_CHARS_REPEATED
+    return is_statement and whole in after[1:MAX_LINES_COMPARED]
 
 
 def _without_marks(line: str) -> str:

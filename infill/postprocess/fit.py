@@ -22,6 +22,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
+    MAX_LOOK_BACK,
     PAIRS,
     Balance,
     balance_of,
@@ -96,6 +97,24 @@ class CleaningContext:
         return balance_with("", self)
 
     @cached_property
+    def brackets_above(self) -> str:
+        """The brackets above the hole's line that have no partner there, and a line end."""
+        start = max(0, self.hole.start - len(self.line_before))
+        above = self.text[max(0, start - MAX_LOOK_BACK) : start]
+        code = _LIST_ITEM.sub(r"\1 ", with_plain_newlines(above))
+        balance = balance_of(code)
+        return "".join(code[at] for at in (*balance.unmatched, *balance.unclosed)) + "\n"
+
+    @cached_property
+    def form_above(self) -> str | None:
+        """Lisp's form around the hole, up to it; None where no line begins with an open bracket."""
+        if self.syntax is not None:
+            return None
+        above = self.text[max(0, self.hole.start - MAX_LOOK_BACK) : self.hole.start]
+        form = above[above.rfind("\n(") + 1 :].replace("'", " ")
+        return form if balance_of(form).unclosed[:1] == (0,) and form[0] == "(" else None
+
+    @cached_property
     def is_quote_open(self) -> bool:
         """Whether a quote is open at the end of the hole's line without a fill."""
         return open_quote(self.line_before + self.rest) is not None
@@ -122,9 +141,6 @@ def cleaning_context(hole: Hole, canvas: Canvas) -> CleaningContext:
     )
 
 
-MAX_CHARS_BALANCED = 1_500
-"""How much text before and after the hole is balanced with the fill."""
-
 WORDS_JOINED = "two words would be joined"
 
 REMARK = re.compile(r"\s*(?:#+'?|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+|\"(?= \w))(?:\s|\Z)")
@@ -136,12 +152,13 @@ _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|
 _ENDS_STATEMENT = re.compile(r";$")
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
-_LONE_VALUE = re.compile(r"[ \t]+[\w.#%-]+;")
+_LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
 _GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
 _UNIT = re.compile(r"[a-z]{1,4}\b")
-_LIST_ITEM = re.compile(r"(?m)^(\s*\w{1,3})\)")
+_KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
+_LIST_ITEM = re.compile(r"(?m)^(\s*(?:\w|\w{2,3}(?=\)[ \t])))\)")
 
 
 def why_it_does_not_fit(
@@ -260,21 +277,25 @@ def ends_with_header(fill: str, context: CleaningContext) -> bool:
 
 
 def balance_with(fill: str, context: CleaningContext) -> Balance:
-    """Match the brackets from a little before the hole to a little after it, or of Lisp's form."""
+    """Match the brackets around the hole, or of Lisp's form; the offsets mean nothing."""
     fill, after = fill + context.rest, "\n".join(("", *context.following))
-    start = _form_start(context)
-    if start is not None:
-        return balance_of(context.before[start:] + fill + after.partition("\n(")[0])
-    code = context.before[-MAX_CHARS_BALANCED:] + fill + after[:MAX_CHARS_BALANCED]
-    return balance_of(_LIST_ITEM.sub(r"\1 ", code))
+    if context.form_above is not None:
+        form = fill + after.partition("\n(")[0]
+        return balance_of(context.form_above + form.replace("'", " "))
+    code = context.line_before + fill + after
+    return balance_of(context.brackets_above + _LIST_ITEM.sub(r"\1 ", code))
 
 
-def _form_start(context: CleaningContext) -> int | None:
-    """Return where the list of Lisp around the hole begins: the last line that is not indented."""
-    if context.syntax is not None:
-        return None
-    outermost = [each.start() for each in re.finditer(r"(?m)^\S", context.before)][-1:]
-    return outermost[0] if outermost and context.before[outermost[0]] == "(" else None
+def _has_value_twice(fill: str, context: CleaningContext) -> bool:
+    """Whether a key of YAML has its value, and what is below would be another one."""
+    key, language = _KEY.match(context.line_before + fill), context.language
+    is_free_form = language.block_style == "indent" and language.takes_any_text
+    is_whole_line = not context.line_before.strip() and not context.rest.strip()
+    if key is None or not key["value"] or not is_free_form or not is_whole_line:
+        return False
+    below = "".join(context.following[:1])
+    is_entry = below.lstrip().startswith("- ") or _KEY.match(below)
+    return columns(below) > len(key["lead"]) and bool(is_entry)
 
 
 def num_unbalanced(balance: Balance) -> int:
@@ -293,8 +314,11 @@ def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     if quote is None:
         return False
     if context.syntax is None:
-        is_list = last_line.lstrip().startswith("(") or _form_start(context) is not None
+        is_list = last_line.lstrip().startswith("(") or context.form_above is not None
         counted = ('"',) if is_list else () if REMARK.match(last_line) else (*_QUOTES, "`")
+        lines = (*context.before.split("\n")[:-1], *context.following)
+        if quote == "`" and any(line.count(quote) % 2 for line in lines):
+            return False  # it is a sign of its own: `Tag, `n
     elif quote not in context.language.ends:
         counted += _LONG_QUOTES
     return quote in counted and not context.is_quote_open
@@ -357,6 +381,8 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     hole, rest = context.hole, context.rest.strip()
     if hole.is_inserted and ends_with_header(fill, context):
         return "a block would have no body"
+    if _has_value_twice(fill, context):
+        return "the code would not parse"
     if context.syntax is None:
         return why_it_does_not_fit(fill, context)
     if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):

@@ -275,7 +275,7 @@ def _brackets(code: str) -> Iterator[tuple[int, str]]:
         start, character, end = mark.start(), mark.group(), mark.end()
         if character not in _STRINGS:
             yield start, character
-        elif start >= unclosed_until[character]:
+        elif start >= unclosed_until[character] and not _is_apostrophe(code, start, character):
             string = _STRINGS[character].match(code, start)
             if string is None:
                 line_end = code.find("\n", start)

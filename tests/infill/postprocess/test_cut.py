@@ -78,6 +78,11 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("'a,b,c'.split(',')", "'a,b,c'.split(',')"),
         ("Thanks. I am happy to write. I am happy to write. I am", "Thanks. I am happy to write."),
         ("Do it well. Do it well. Do it", "Do it well. Do it well. Do it"),
+        (
+            "go --cov=shop --report=term -v go --cov=shop --report=term -v go --cov=shop",
+            "go --cov=shop --report=term -v",
+        ),
+        ("f(first, second, third), f(first, second, third)",) * 2,
         ("x = f(1, 0." + "0" * 60, "x = f(1,"),
         ("x = [1, " + "1234567890" * 6, "x = [1,"),
         ("x = 1_" + "000_" * 20 + "0", "x ="),
@@ -319,6 +324,8 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
         ("terraform", "resource ║", "aws_bucket", " {"),
         ("css", ".a { col║ }\n", "or", ": red;"),
         ("python", "x = 1\nimp║\n", "ort", " os"),
+        ("python", "║\n", "total", " += rate"),
+        ("plaintext", "make ║", "-j 4", " all"),
     ],
 )
 def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
@@ -355,6 +362,11 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "map { ║ } @names;", "$_ =>", " 0"),
         ("plaintext", "(insert ║))", '(format "%', ' d")'),
         ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
+        # A mark that leads the next word, and a word that is nothing without the next.
+        ("plaintext", "tool --config ║", "local -", "x name"),
+        ("plaintext", "tool ║", "objects/*.", "txt"),
+        ("plaintext", "(list\n  ║\n", "(map #", ",(f a))"),
+        ("rust", "fn f() {\n    m!(|| {\n        ║\n        g();\n    });\n}\n", "let", " a = 1;"),
     ],
 )
 def test_a_part_of_a_construct_may_not(language_id, source, beginning, goes_on):

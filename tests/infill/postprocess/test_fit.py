@@ -258,6 +258,33 @@ def test_a_string_of_one_line_is_not_left_open(language_id: str, source: str, fi
     assert isinstance(drawn_hole(source, language_id).clean(fill), NoSuggestion)
 
 
+FAR = "  f(a);\n" * 1_000
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "fill"),
+    [
+        # A bracket that was opened far above, or between marks that are no quotes.
+        ("plaintext", f"module m {{\n{FAR}║\n", "}"),
+        ("plaintext", "f x' (g y')\n  = h (║\n", "x' y')"),
+        ("plaintext", "set (a\n  ON)\nset (║\n", "b)"),
+        ("plaintext", "(define (f)\n  (list 'a #'b\n║\n\n(g)\n", '  (h #\'c "(")))'),
+        ("plaintext", '(defun f ()\n"Do.\nSo"\n  (a\n    ║\n    d)))\n', "(b (c)"),
+        # Backquotes that stand alone in other lines, too.
+        ("plaintext", "  | `A -> 1\n  | ║\n", "`B of t"),
+        ("plaintext", '"a`n"\n║\n', 'say "b`n"'),
+        # A key of YAML that has what is below for its value, or is beside it.
+        ("yaml", "on:\n  push:\n    ║\n      - main\n", "branches:"),
+        ("yaml", "a:\n  ║\n  c: 2\n", "b: 1"),
+        ("yaml", "a:\n  - b: 1\n    ║\n  - b: 2\n", "c: d"),
+    ],
+)
+def test_what_is_no_fault_is_kept(language_id: str, source: str, fill: str) -> None:
+    found = drawn_hole(source, language_id).clean(fill)
+    assert isinstance(found, Suggestion), found
+    assert found.text == fill
+
+
 @pytest.mark.parametrize("fill", ["'''", '"""abc'])
 def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
     for language_id, source in (("rust", "fn f() {\n    x(║\n}\n"), ("javascript", "f(║\n")):
@@ -298,6 +325,13 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
         ),
         ("yaml", "a: ${{ ║ }}\n", "f(x", "a bracket would be left open"),
         ("html", "<p>║</p>\n", 'say "', "a quote would be left open"),
+        # A whole word stays one.
+        ("plaintext", "let size = meas║urement w\n", "ot", "two words would be joined"),
+        ("plaintext", "VOL║UME /data\n", "ES", "two words would be joined"),
+        ("plaintext", "  setti║ngs {\n", "ng = a", "two words would be joined"),
+        ("plaintext", "edition ║ >=1.2;\n", "legacy;", "two words would be joined"),
+        # What is below would belong to nothing.
+        ("yaml", "os:\n  arch:\n    ║\n      - arm\n", "kind: b", "the code would not parse"),
     ],
 )
 def test_a_file_must_not_parse_worse(language_id, source, fill, reason):
