@@ -141,8 +141,8 @@ def keep_probability(
 
 
 _CLOSERS = (")", "]", "}", ">")
-_OPEN_TYPE = re.compile(r"\w<[\w.:&' ]+\Z|</?[A-Za-z][^<>\n]*\Z")
-"""The beginning of a type's arguments, or of a tag."""
+_OPEN_TYPE = re.compile(r"\w<[\w.:&' ]+\Z|</?[A-Za-z][^<>\n]*\Z|<<[^<>\n]*>?\Z")
+"""The beginning of a type's arguments, of a tag, or of Erlang's binary."""
 
 
 def _beginnings(

@@ -39,6 +39,7 @@ from intarsia.infill.postprocess.fit import (
 from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
 from intarsia.infill.syntax.text import (
     PAIRS,
+    balance_of,
     leading_blank,
     replaced_range,
     with_plain_newlines,
@@ -125,7 +126,8 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
     fitted = close_on_own_line(beginning, context), cut_suffix_overlap(beginning, context)
     if fitted != (beginning, beginning):
         return False
-    if why_it_does_not_fit(beginning, context) is not None:
+    opened, left_open = balance_of(beginning).unclosed, balance_of(beginning + goes_on).unclosed
+    if not set(opened) <= set(left_open) or why_it_does_not_fit(beginning, context) is not None:
         return False
     return is_no_worse(beginning, context)
 

@@ -130,6 +130,7 @@ SURE = (("total", 0.9), (" +=", 0.9), (" rates", 0.9), ("[i]", 0.9))
         (LINE, 70, "total"),
         (LINE, 85, "total"),
         (LINE, 91, ""),
+        ((("<<", 0.9), ("Name", 0.9), (">>,", 0.1)), 50, "<<Name>>,"),
         ((("a", 0.9), ("</li", 0.9), (">\n", 0.1)), 50, "a</li>"),  # a tag is closed
         (SURE, 20, "total += rates[i]"),
         (SURE, 50, "total += rates"),
