@@ -182,7 +182,8 @@ def _is_whole(beginning: str, text: str) -> bool:
     """Whether a beginning ends at the edge of a word, and says something."""
     ends_in_word = _is_word(beginning[-1:]) and _is_word(text[len(beginning) :][:1])
     num_chars = sum(not char.isspace() for char in beginning)
-    return not ends_in_word and num_chars >= LEAST_CHARS
+    says_something = beginning.endswith((*_CLOSERS, ";")) or any(map(_is_word, beginning))
+    return not ends_in_word and says_something and num_chars >= LEAST_CHARS
 
 
 def _is_word(char: str) -> bool:

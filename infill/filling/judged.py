@@ -134,8 +134,9 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 
 _CLAUSE_ENDS = tuple(";)]}>\n")
 _LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.MULTILINE)
-_IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w")
+_IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w|[)\]}]\w[\w-]")
 _MARK_OF_NEXT = re.compile(r"\s[^\w\s)\]};,]\S\Z")
+_CONTINUED = re.compile(r".*\\(?:\n|\Z)")
 _GOES_ON_WITH_WORD = re.compile(r"[ \t]+[^\W\d]")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
@@ -152,7 +153,7 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     is_of_below = is_alone or below.startswith(beginning.strip() + " ")
     if _is_first_word(beginning, goes_on) and not is_of_below:
         return True
-    if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]):
+    if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]) or _CONTINUED.match(goes_on):
         return False
     if _IN_MARK_OR_WORD.match(beginning[-1:] + goes_on[:2]):
         return False

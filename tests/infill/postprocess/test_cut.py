@@ -366,6 +366,8 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "tool --config ║", "local -", "x name"),
         ("plaintext", "tool ║", "objects/*.", "txt"),
         ("plaintext", "(list\n  ║\n", "(map #", ",(f a))"),
+        ("plaintext", "  ║\n", "&.#{a.$prefix}", "is-wide { b: c }"),
+        ("plaintext", "RUN a \\\n  ║\n  && c\n", "&& tool /src", " clean \\"),
         # A bracket that the rest of the text closes, where the file lacks one.
         ("plaintext", "keep <- ║\n  a,\n  b\n)\n", "function(new", ", old) {"),
         ("rust", "fn f() {\n    m!(|| {\n        ║\n        g();\n    });\n}\n", "let", " a = 1;"),
