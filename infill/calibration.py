@@ -110,19 +110,26 @@ def shown_part(
     calibration: Calibration | None,
     percent: int,
     may_end_here: MayEndHere,
+    line_before: str = "",
 ) -> ShownPart:
     """Return how much of a text in tokens is shown: at least this probable to be kept.
 
     A user who wants p percent finds a text of that probability worth as much as none. What is above
     it is won with each character, so the part with the most to win is shown, (P - p) x characters:
     a likely word goes before a doubtful line. Without a calibration for the model, or the
-    confidence of each token, all is shown.
+    confidence of each token, all is shown. A part has the brackets right behind it that close its
+    own, and those of ``line_before`` if it may end there.
     """
     text = "".join(token.text for token in tokens)
     probability = keep_probability(tokens, end_confidence, calibration)
     if probability is None or calibration is None or not percent:
         return ShownPart(length=len(text), probability=probability)
-    parts = [(it, p) for it, p in _beginnings(tokens, calibration, percent) if _is_whole(it, text)]
+    parts = [
+        (end, p)
+        for it, p in _beginnings(tokens, calibration, percent)
+        for end in {_closed(it, text, ""), _closed(it, text, line_before)}
+        if _is_whole(end, text)
+    ]
     if 100 * probability >= percent:
         parts.append((text, probability))
     parts.sort(key=lambda part: ((part[1] - percent / 100) * len(part[0]), len(part[0])))
@@ -149,7 +156,7 @@ def _beginnings(
     tokens: Sequence[ConfidentToken], calibration: Calibration, percent: int
 ) -> Iterator[tuple[str, float]]:
     """Yield each beginning that ends after a token and is probable enough, and how probable."""
-    whole, text, total, weakest = "".join(it.text for it in tokens), "", 0.0, 0.0
+    text, total, weakest = "", 0.0, 0.0
     for token in tokens[:-1]:
         if token.confidence is None:
             return
@@ -158,19 +165,20 @@ def _beginnings(
         probability = calibration.probability(Evidence(total=total, weakest=weakest, end=0.0))
         if 100 * probability < percent:
             return
-        yield _closed(text.rstrip(), whole), probability
+        yield text.rstrip(), probability
 
 
 _LINE_END = re.compile(r"(?:[;,]|[ \t]+\\)(?=\n|\Z)")
 """What a line without its end would lack."""
 
 
-def _closed(beginning: str, text: str) -> str:
-    """Return the beginning with the marks right behind it that end what it began."""
+def _closed(beginning: str, text: str, before: str) -> str:
+    """Return the beginning with the marks right behind it that end what it or ``before`` began."""
     end = len(beginning)
     while text[end : end + 1] in _CLOSERS:
-        opened = balance_of(text[:end]).unclosed
-        is_closed = bool(opened) and PAIRS[text[opened[-1]]] == text[end]
+        code = before + text[:end]
+        opened = balance_of(code).unclosed
+        is_closed = bool(opened) and PAIRS[code[opened[-1]]] == text[end]
         if not is_closed and not (text[end] == ">" and _OPEN_TYPE.search(text, 0, end)):
             break
         end += 1

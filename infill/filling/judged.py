@@ -41,6 +41,7 @@ from intarsia.infill.syntax.text import (
     PAIRS,
     balance_of,
     leading_blank,
+    line_start,
     replaced_range,
     with_plain_newlines,
 )
@@ -220,6 +221,7 @@ def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) 
         calibration_of(filled, in_comment=in_comment),
         percent,
         end_rule(plan, in_comment=in_comment),
+        plan.text[line_start(plan.text, plan.hole.start) : plan.hole.start],
     )
     is_cut_line = plan.after and shown.length < len(suggestion.text)  # it would lack its line end
     return Judged(

@@ -135,11 +135,11 @@ SURE = {"": 0.97, "~": 0.6, "?": 0.01}
         ("css", "/* ‸\na { b: c }\n", "a| list", "a list"),
         ("html", "<!-- ‸\n<p>a</p>\n", "the| title| --|>?", "the title"),
         ("python", 'def f():\n    """‸\n', 'Add| it|."|""?', "Add it"),
-        ("lua", "--[[ ‸\nlocal a = 1\n", "the| sum| ]|]?", "the sum"),
+        ("lua", "--[[ ‸\nlocal a = 1\n", "the| sum| ]|]?", "the sum ]]"),
         ("swift", "// Ask ‸\n", "for| `|Map|`?", "for"),
         ("python", "# [(‸)\nx = 1\n", "12,| 15|),| (|14?", "12, 15"),
         ("python", "# f('a', '‸, 'c')\nx = 1\n", "the| one|',?| 'two", "the"),
-        ("javascript", "// Read (‸\nf();\n", "the| list|)?|,", "the"),
+        ("javascript", "// Read (‸\nf();\n", "the| list|)?|,", "the list),"),
         ("javascript", "// Read ‸\nf();\n", "the| user|'s?|list", "the"),
         ("javascript", "// ^1.2, ‸\n", "from 1.3,| ^|1.4?", "from 1.3,"),
         ("javascript", "// Reads ‸\n", "the list| of|.paths?", "the list"),
@@ -170,6 +170,19 @@ def shown_of(tokens: str, at: FillPlan) -> str:
 )
 def test_a_string_is_not_cut_after_a_mark_that_leads_on(tokens, shown):
     assert shown_of(tokens, plan("f('‸');\n", "javascript")) == shown
+
+
+@pytest.mark.parametrize(
+    ("marked", "tokens", "shown"),
+    [
+        ("x = f(‸ + 1\n", "src|)?", "src)"),
+        ("x = f(a[‸ + 1\n", "key|]|)| *| 2?", "key])"),
+        ("x = f(‸\n", "src|),?| key", "src)"),
+        ("x = f(‸)\n", "src|,| key?", "src"),
+    ],
+)
+def test_a_part_has_the_bracket_that_closes_one_before_the_cursor(marked, tokens, shown):
+    assert shown_of(tokens, plan(marked)) == shown
 
 
 def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
