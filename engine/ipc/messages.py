@@ -102,10 +102,14 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A question to a model that follows instructions, as plain text: the engine adds its marks."""
+    """A question to a model that follows instructions, as plain text: the engine adds its marks.
+
+    ``begun`` is the answer's beginning, before the ``given`` text of the fill.
+    """
 
     system: str
     user: str
+    begun: str = ""
 
 
 ProjectUse: TypeAlias = Literal["if_cached", "always"]
@@ -151,6 +155,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     Texts before and after it are not read, and ``draft`` is only what the answer may repeat. A
     model that does not follow instructions answers ``bad_request``.
 
+    ``asked`` is how a model that follows instructions is asked for the text of this hole. Other
+    models, and a window that is too small for the turn, fill the hole as if it were None.
+
     ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
     is for measuring.
 
@@ -171,6 +178,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     draft: str = ""
     noise: float = 1.0
     chat: ChatTurn | None = None
+    asked: ChatTurn | None = None
     stop: tuple[str, ...] = ()
     max_open: int | None = None
     min_indent: int = 0

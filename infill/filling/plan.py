@@ -18,6 +18,7 @@ import msgspec
 
 from intarsia.engine.ipc.messages import (
     MAX_NAMES,
+    ChatTurn,
     ContextChunk,
     Decoding,
     Fill,
@@ -120,6 +121,9 @@ class FillContext:
     find_project: FindProject | None = None
 
 
+FENCE = "```"
+"""Ends the code in the answer to a question."""
+
 DRAFT_BYTES_PER_TOKEN = 2
 """Fewer than code has: the whole draft must fit into its hole."""
 
@@ -148,6 +152,7 @@ class FillPlan:
     cursor: int
     after: str = ""
     is_short: bool = False  # less is read than the options allow
+    asked: ChatTurn | None = None  # how a model that follows instructions is asked for the text
 
     @property
     def is_at_cursor(self) -> bool:
@@ -187,7 +192,8 @@ class FillPlan:
             names=self._rests_of(options.names),
             draft=draft,
             noise=1.0 if noise is None else noise,
-            stop=canvas.stop,
+            asked=self.asked,
+            stop=canvas.stop if self.asked is None else (*canvas.stop, f"\n{FENCE}"),
             max_open=canvas.max_open,
             min_indent=canvas.min_indent,
             max_tokens=options.max_tokens or room,

@@ -191,7 +191,7 @@ class MaskedCausalFiller:
 
     def _answers(self, task: FillTask, hole: HoleTokens) -> tuple[list[Answer], int]:
         """Return the answers, best first, and the forward passes that they took."""
-        if task.draft or task.request.num_candidates == 1:
+        if task.draft or task.is_turn or task.request.num_candidates == 1:
             return [self._writer.answer(task, hole)], hole.num_forwards
         return self._reranker.rank(task, hole)
 

@@ -1,6 +1,7 @@
 """Read a request as token ids: context, half-typed bytes, draft. Knows no model."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,13 +84,18 @@ class FillTask:
     num_project: int = 0  # context tokens of other files
     new_boundary: ContextBoundary | None = None  # to be remembered once the context is used
     is_far: bool = False  # the hole is far after the boundary of its context
+    is_turn: bool = False  # its context is a question, not the text around a hole
 
     @property
     def may_be_warm(self) -> bool:
         """Whether it may start from an earlier answer: only speculative decoding may."""
         request = self.request
-        is_other = bool(request.alternative or request.fresh or request.draft or request.chat)
+        is_other = bool(request.alternative or request.fresh or request.draft or self.is_turn)
         return request.decoding == "speculative" and not is_other
+
+
+class ContextTooLong(ValueError):
+    """A question has more tokens than the model's context."""
 
 
 class _SplitContext(NamedTuple):
@@ -126,7 +132,11 @@ class RequestReader:
         draft = self._text.encode(request.draft)
         require_draft(len(draft), request)
         if request.chat is not None:
+            self._following.require()
             return self._read_turn(request, request.chat, draft, control)
+        if request.asked is not None and self.is_asked(request):
+            with suppress(ContextTooLong):
+                return self._read_turn(request, request.asked, draft, control)
         if request.noise >= 1:
             draft = []  # all of it would be masked
         # A draft is encoded on its own, so its context must end where the hole begins.
@@ -149,22 +159,29 @@ class RequestReader:
     def _read_turn(
         self, request: Fill, turn: ChatTurn, draft: list[int], control: FillControl
     ) -> FillTask:
-        self._following.require()
-        context = [*self._text.chat_context(turn), *self._text.encode(request.given)]
+        begun, healed = self._text.encode(request.given), b""
+        if request.chat is None:
+            begun, healed = split_after_context(self._text, turn.begun, request.given)
+        context = [*self._text.chat_context(turn), *begun]
         if len(context) > self._max_context_tokens:
-            raise ValueError(
+            raise ContextTooLong(
                 f"the instruction and its code have {len(context)} tokens, above the limit of "
                 f"{self._max_context_tokens}: select less"
             )
         return FillTask(
             request=request,
             context=context,
-            healed=b"",
+            healed=healed,
             draft=[],
             suffix=[],
             control=control,
             repeated=draft,
+            is_turn=True,
         )
+
+    def is_asked(self, request: Fill) -> bool:
+        """Whether the hole is filled by asking for its text."""
+        return request.asked is not None and not request.draft and not self._following.refusal
 
     def use(self, task: FillTask) -> None:
         """Record that the context of this task is opened: later requests may share its boundary."""
@@ -266,7 +283,7 @@ class ProjectChoice:
 
         Until other chunks of the same file are read, those that were read before serve instead.
         """
-        if not has_chunks(request.project):
+        if not has_chunks(request.project) or self._reader.is_asked(request):
             request = replace(request, project=None)
         task = self._reader.read(request, control)
         if request.project is None or request.project_use == "always":

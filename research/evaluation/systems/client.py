@@ -8,6 +8,7 @@ from typing import Any
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for
@@ -29,7 +30,7 @@ def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     if not case.is_range:
         return plan_at_cursor(text, cursor, language, options)
     hole = hole_for_range(text, cursor, cursor, language)
-    return replace(plan_fill(hole, options), cursor=cursor)
+    return replace(asking_for_body(plan_fill(hole, options)), cursor=cursor)
 
 
 def patient(options: FillOptions) -> FillOptions:

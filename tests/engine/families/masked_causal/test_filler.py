@@ -53,6 +53,11 @@ def test_a_model_of_which_nothing_is_known_follows_no_instruction(filler):
         run_fill(filler, toy_fill(chat=turn))
 
 
+def test_such_a_model_fills_a_hole_that_others_are_asked_for(filler, long_fill):
+    turn = ChatTurn(system="write", user="x", begun="y")
+    assert run_fill(filler, toy_fill(max_tokens=40, asked=turn)).text == long_fill.text
+
+
 @pytest.mark.parametrize("decoding", ["speculative", "autoregressive"])
 def test_a_stop_text_ends_the_fill_before_it(filler, long_fill, decoding):
     for at in range(1, len(long_fill.text) - 3, 4):

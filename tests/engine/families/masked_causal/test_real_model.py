@@ -187,6 +187,34 @@ def test_a_wrong_token_is_made_right_and_a_right_line_comes_back(filler: Filler,
         assert run_fill(filler, request).text == right
 
 
+ASKED = Fill(
+    id=1,
+    prefix='def swapped(text):\n    """Return the text with its cases swapped."""\n   ',
+    given=" ",
+    suffix="\n\n\ndef first(text):\n    return text[0]\n",
+    stop=("\ndef first(text):", "\n```"),
+    min_indent=4,
+    max_tokens=64,
+    fresh=True,
+)
+
+
+@pytest.mark.parametrize("num_candidates", [1, 4])
+def test_a_hole_is_asked_for_if_the_question_fits(filler: Filler, num_candidates: int) -> None:
+    """Its half-typed blank belongs to the answer's first token, as it does in a hole."""
+    code = f"```python\n{ASKED.prefix}"
+    turn = ChatTurn(system="Help.", user=f"Complete it.\n{code}\n```", begun=code)
+    request = msgspec.structs.replace(ASKED, asked=turn, num_candidates=num_candidates)
+    filled = run_fill(filler, request)
+    assert filled.text == "return text.swapcase()"
+    assert filled.others == ()
+    plain = run_fill(filler, ASKED)
+    assert filled.num_prefilled + filled.num_reused > plain.num_prefilled + plain.num_reused
+    too_long = msgspec.structs.replace(turn, user="word " * 20_000)
+    again = run_fill(filler, msgspec.structs.replace(ASKED, asked=too_long))
+    assert again.text == plain.text
+
+
 def test_an_instruction_is_followed_and_the_old_code_drafts_the_new(filler: Filler) -> None:
     old = "def with_tax(x, rate=0.2):\n    tax = x * rate\n    total = x + tax\n    return total"
     asked = f"Code to edit:\n```python\n{old}\n```\n\nInstruction: rename x to price"

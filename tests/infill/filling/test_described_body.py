@@ -1,0 +1,106 @@
+"""Which holes a model is asked for by a question: whole bodies of documented functions."""
+
+import pytest
+from marked_text import read_marked
+from scripted_engine import ScriptedEngine
+
+from intarsia.engine.ipc.messages import Fill
+from intarsia.infill.filling.described_body import MAX_HEAD_CHARS
+from intarsia.infill.filling.fill_places import fill_all, fill_selection
+from intarsia.infill.filling.outcome import FilledPlace, Selection
+from intarsia.infill.filling.plan import FillContext, FillOptions
+from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.languages import language_for_id
+
+HEAD = 'def area(width, height):\n    """Return the area."""\n'
+BELOW = "\n\n\ndef other():\n    return 1\n"
+
+
+async def fill(
+    marked: str, answer: str = "return width * height", language: str = "python"
+) -> tuple[FilledPlace, Fill]:
+    source = read_marked(marked)
+    engine = ScriptedEngine(lambda request: answer)
+    context = FillContext(
+        ask=engine.fill, language=language_for_id(language), options=FillOptions()
+    )
+    place = await fill_selection(
+        context, source.text, Selection(start=source.start, end=source.end)
+    )
+    return place, engine.requests[0]
+
+
+async def test_the_question_holds_the_function_and_the_answer_begins_with_it():
+    place, request = await fill(f"import os\n\n\n{HEAD}    ║return 0║{BELOW}")
+    assert request.asked is not None
+    block = f"```python\n{HEAD}    "
+    assert request.asked.begun + request.given == block
+    assert f"{block.rstrip()}\n```\n" in request.asked.user
+    assert "import os" not in request.asked.user + request.asked.begun
+    assert (request.prefix + request.given).endswith(HEAD + "    "), (
+        "a model that is not asked fills the hole"
+    )
+    assert "def other" in request.suffix
+    assert request.stop[-1] == "\n```"
+    assert request.min_indent == 4
+    assert f"{HEAD}    return width * height{BELOW}" in place.result
+
+
+NESTED = 'class A:\n    def f(self):\n        """Go."""\n'
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        f"{HEAD}║    return 0║{BELOW}",
+        f"{HEAD}\n    ║x = 1\n    return x║{BELOW}",
+        f"{HEAD}    # the sides are positive\n    ║return 0║\n",
+        f"{NESTED}        ║return 0║\n\n    def g(self):\n        return 2\n",
+        f"async {HEAD}    ║return 0║\n",
+        f"{HEAD}    ║return 0║{BELOW}".replace("\n", "\r\n"),
+    ],
+)
+async def test_a_body_as_a_whole_is_asked_for(marked: str):
+    _, request = await fill(marked)
+    assert request.asked is not None
+    assert "\r" not in request.asked.begun
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "def area(width, height):\n    ║return 0║\n",  # nothing says what it does
+        f"{HEAD}    x = 1\n    ║return x║\n",
+        f"{HEAD}    ║x = 1║\n    return x\n",
+        f"{HEAD}    return ║0║\n",
+        f"{HEAD}    if width:\n        ║return 0║\n",
+        f"{HEAD}\n\n║x = 1║\n",  # the module goes on
+        'class A:\n    """Hold."""\n\n    ║x = 1║\n',
+        f"{HEAD.replace('area.', 'area.```')}    ║return 0║\n",
+        f"{HEAD.replace('area.', 'x' * MAX_HEAD_CHARS)}    ║return 0║\n",
+        'def area():\n    """║Return.║"""\n',
+    ],
+)
+async def test_any_other_hole_is_filled(marked: str):
+    _, request = await fill(marked)
+    assert request.asked is None
+    assert "\n```" not in request.stop
+
+
+async def test_other_languages_are_not_asked():
+    marked = "/** Returns the area. */\nfunction area(w, h) {\n    ║return 0;║\n}\n"
+    _, request = await fill(marked, "return w * h;", "javascript")
+    assert request.asked is None
+
+
+async def test_marked_bodies_are_asked_for_without_their_placeholder():
+    text = f"{HEAD}    pass  # TODO\n\n\n{HEAD.replace('area', 'edge')}    ...\n"
+    engine = ScriptedEngine(lambda request: "return width")
+    python = language_for_id("python")
+    context = FillContext(ask=engine.fill, language=python, options=FillOptions())
+    await fill_all(context, text, find_holes(text, python), num_sweeps=1)
+    turns = [request.asked for request in engine.requests]
+    assert len(turns) == 2
+    for turn, name in zip(turns, ("area", "edge"), strict=True):
+        assert turn is not None
+        assert turn.begun.rstrip() == f"```python\n{HEAD.replace('area', name)}".rstrip()
