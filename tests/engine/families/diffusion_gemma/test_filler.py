@@ -364,7 +364,9 @@ def brute_force(filler: Any, hole: Any, given: str, suffix: str, *, shown: str =
     """Return the log-probabilities of an answer's tokens and of what follows it."""
     text, num = filler._text, len(hole.answer.tokens)
     before = [*text.context(PREFIX, shown), *text.encode(given)]
-    after = text.encode(suffix)[:NUM_SUFFIX] or hole.draft.ids[num : num + 1]
+    after = text.encode(suffix)[:NUM_SUFFIX]
+    if not after and hole.answer.has_end:  # one that was cut short has nothing after it
+        after = hole.draft.ids[num : num + 1]
     log_p = log_p_by_transformers(filler._backbone._model, [*before, *hole.draft.ids[:num], *after])
     return [float(it) for it in log_p[len(before) - 1 :]]
 
