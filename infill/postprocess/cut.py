@@ -38,7 +38,7 @@ NOTHING_FITS = "no part of the text fits here"
 
 
 def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """End a fill where a rule below ends it; one of which nothing is left is rejected."""
+    """Cut a fill by each of the rules below; reject it when nothing is left."""
     for apply in (cut_to_max_lines, cut_repetition, cut_at_closing_mark, cut_remark):
         fill = apply(fill, context)
         if not fill.strip():
@@ -254,7 +254,7 @@ _BEGINS_REMARK = re.compile(r"#|//|--|%")
 
 
 def cut_remark(fill: str, context: CleaningContext) -> str:
-    """Cut the remark at the end of a fill of code, of which the rest of the line would be a part.
+    """Cut the remark at the end of a fill if it would swallow the rest of the line.
 
     f(├a  # the sum┤)   →   f(├a┤)
     """
