@@ -51,8 +51,10 @@ MAX_BLANK_LINES = 2
 MAX_HEADER_LINES = 40
 
 _CONTINUES_HEADER = re.compile(
-    r"\s*(?:throws|where|extends|implements|noexcept|const|override|requires|with|->|:)(?!\w)"
+    r"\s*(?:(?:throws|where|extends|implements|noexcept|requires|->|:)(?!\w)|with\s+\w"
+    r"|(?:(?:const|override|final)\b\s*)+(?:[&{]|->|noexcept|$))"
 )
+"""No Kotlin ``override fun``, no JavaScript ``const f``, and no call ``with(x)``: these begin one."""
 _BEFORE_BLOCK_BRACE = re.compile(
     r"(?:\)|=>|->|\b(?:else|try|do|finally|loop|unsafe|static|async|default))\s*$"
     r"|\b(?:class|interface|enum|struct|trait|impl|namespace|mod|fn|func|function|switch|match|for"
@@ -109,14 +111,14 @@ def _header_ending_at(
             return None
         return _header(text, last, offset, language, closer=PAIRS[text[last]])
     pattern = language.header if is_above else language.closed_header or language.header
-    code = text[_statement_start(text, last) : last + 1]
+    code = text[_statement_start(text, last, language) : last + 1]
     if pattern is None or not re.search(pattern, " ".join(code.splitlines())):
         return None
     return _header(text, last, offset, language, closer=None)
 
 
 def _header(text: str, last: int, offset: int, language: Language, *, closer: str | None) -> Header:
-    code = text[_statement_start(text, last) : last + 1]
+    code = text[_statement_start(text, last, language) : last + 1]
     indent = leading_blank(code)
     flush = language.flush_header
     before_cursor = text[line_start(text, offset) : offset]
@@ -162,15 +164,15 @@ def _may_open_inline(text: str, last: int, offset: int, language: Language) -> b
     return _BEFORE_BLOCK_BRACE.search(text[line_start(text, last) : last]) is not None
 
 
-def _statement_start(text: str, last: int) -> int:
+def _statement_start(text: str, last: int, language: Language) -> int:
     """Return the start of the first line of the header that ends at ``last``."""
-    start = line_start(text, last)
+    start, may_continue = line_start(text, last), language.block_style != "indent"
     for _ in range(MAX_HEADER_LINES):
         closed = balance_of(text[start : last + 1]).unmatched  # were opened on a line above
         opener = opener_of(text, start + closed[0]) if closed else None
         if opener is not None:
             start, last = line_start(text, opener), opener
-        elif _CONTINUES_HEADER.match(text[start : last + 1]) and start > 0:
+        elif may_continue and start > 0 and _CONTINUES_HEADER.match(text[start : last + 1]):
             last = last_non_blank(text, start)
             start = line_start(text, max(last, 0))
         else:
