@@ -113,29 +113,18 @@ def kept_start(text: str, end: int, num_tokens: int, earlier: Sequence[Window]) 
     return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unread:
-    """About how many characters of a window follow what was read of an earlier one."""
-
-    prefix_chars: int
-    suffix_chars: int
-
-
-def unread_chars(
-    text: str, start: int, end: int, suffix: str, earlier: Sequence[Window]
-) -> Unread | None:
-    """Return what a window adds to an earlier one, None if it keeps the start of none.
+def _unread_chars(text: str, shown: Window, earlier: Sequence[Window]) -> tuple[int, int] | None:
+    """Return about how many characters a window adds to the prefix and the suffix of an earlier
+    one, None if it keeps the start of none.
 
     A suffix is read again where the prefix before it has become longer or shorter by more than a
     few lines.
     """
     for window in earlier:
-        if start in _starts_again(text, end, [window]):
-            num_new = end - (window.hole + start - window.start)
-            is_suffix_read = suffix == window.suffix and abs(num_new) <= FEW_LINES_CHARS
-            return Unread(
-                prefix_chars=max(0, num_new), suffix_chars=0 if is_suffix_read else len(suffix)
-            )
+        if shown.start in _starts_again(text, shown.hole, [window]):
+            num_new = shown.hole - (window.hole + shown.start - window.start)
+            is_suffix_read = shown.suffix == window.suffix and abs(num_new) <= FEW_LINES_CHARS
+            return max(0, num_new), 0 if is_suffix_read else len(shown.suffix)
     return None
 
 
@@ -244,21 +233,39 @@ class Canvas:
     kind: HoleKind
     language: str
     window: Window  # what it shows of the text
+    is_short: bool  # it shows less than the budget allows
 
 
-def build_canvas(hole: Hole, budget: Budget, earlier: Sequence[Window] = ()) -> Canvas:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstWindow:
+    """The most tokens that are read for a first answer, and the windows that were read for such
+    answers, the newest first."""
+
+    prefix_tokens: int
+    suffix_tokens: int
+    earlier: Sequence[Window] = ()
+
+
+def build_canvas(
+    hole: Hole, budget: Budget, earlier: Sequence[Window] = (), first: FirstWindow | None = None
+) -> Canvas:
     """Return the canvas of one hole.
 
     ``earlier`` are windows of the same text or an older version of it, the newest first: the
     canvas keeps their edges where it can. The rules that end the hole are those of the code that it
-    is in; what is shown around it is the document, also around a fence of Markdown.
+    is in; what is shown around it is the document, also around a fence of Markdown. With ``first``
+    less may be shown.
     """
     code, num_open = hole.code, max_open(hole)
     document = code.outer or code
+    cut = _cut(document, hole.given_start, hole.end, budget, earlier)
+    less = _less(document.text, cut, budget, earlier, first) if first is not None else None
+    if less is not None:
+        cut = _cut(document, hole.given_start, hole.end, *less)
     is_statement = num_open is not None and code.syntax is not None
     line_tokens = STATEMENT_TOKENS if is_statement else LINE_TOKENS
     return Canvas(
-        **shown_around(document, hole.given_start, hole.end, budget, earlier),
+        **_as_shown(document.text, cut),
         given=document.text[hole.given_start : hole.start].removeprefix(BYTE_ORDER_MARK),
         stop=stop_texts(hole),
         max_open=num_open,
@@ -266,6 +273,7 @@ def build_canvas(hole: Hole, budget: Budget, earlier: Sequence[Window] = ()) -> 
         max_tokens=budget.hole_tokens if hole.kind != "line" else line_tokens,
         kind=hole.kind,
         language=code.language.id,
+        is_short=less is not None,
     )
 
 
@@ -281,6 +289,18 @@ def shown_around(
     document: Code, hole: int, end: int, budget: Budget, earlier: Sequence[Window] = ()
 ) -> ShownAround:
     """Return what of a text is shown before ``hole``, and after ``end``, where one ends."""
+    return _as_shown(document.text, _cut(document, hole, end, budget, earlier))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Cut:
+    """What of a text is shown around a hole, and the imports from above that."""
+
+    window: Window
+    imports: str
+
+
+def _cut(document: Code, hole: int, end: int, budget: Budget, earlier: Sequence[Window]) -> _Cut:
     text, syntax = document.text, document.syntax
 
     def start(num_tokens: int) -> int:
@@ -293,11 +313,51 @@ def shown_around(
         first = start(budget.prefix_tokens - ceil(len(taken) / CHARS_PER_TOKEN))
         imports = imports_above(text, first, budget_chars(room), syntax)
     last = suffix_end(text, end, budget.suffix_tokens, syntax, earlier)
+    return _Cut(window=window_of(text, first, hole, text[end:last]), imports=imports)
+
+
+def _as_shown(text: str, cut: _Cut) -> ShownAround:
+    window = cut.window
     return {
-        "prefix": imports + _shown(text[first:hole]),
-        "suffix": _shown(text[end:last]),
-        "window": window_of(text, first, hole, text[end:last]),
+        "prefix": cut.imports + _shown(text[window.start : window.hole]),
+        "suffix": _shown(window.suffix),
+        "window": window,
     }
+
+
+def _less(
+    text: str, cut: _Cut, budget: Budget, earlier: Sequence[Window], first: FirstWindow
+) -> tuple[Budget, Sequence[Window]] | None:
+    """Return the budget of a first answer, and the windows whose edges it keeps: all of the prefix
+    is shown only if it is read.
+
+    None where what would be shown is short, or is nearly read.
+    """
+    window, kept = cut.window, first.earlier
+    least = replace(
+        budget,
+        prefix_tokens=min(budget.prefix_tokens, first.prefix_tokens),
+        suffix_tokens=min(budget.suffix_tokens, first.suffix_tokens),
+    )
+    prefix_chars = budget_chars(least.prefix_tokens)
+    suffix_chars = MOST_KEPT * budget_chars(least.suffix_tokens)
+    num_before = len(cut.imports) + _num_shown(text[window.start : window.hole])
+    if num_before <= prefix_chars and _num_shown(window.suffix) <= suffix_chars:
+        return None
+    unread = _unread_chars(text, window, earlier)
+    if unread is not None:
+        most = budget_chars(least.prefix_tokens + least.suffix_tokens)
+        if unread[1] <= suffix_chars and sum(unread) <= most:
+            return None
+        if unread[0] <= prefix_chars:
+            least = replace(least, prefix_tokens=budget.prefix_tokens)
+            kept = (*earlier, *kept)
+    return least, kept
+
+
+def _num_shown(text: str) -> int:
+    """Return how many characters a text has as it is shown: each line end is one."""
+    return len(text) - text.count("\r\n") - text.startswith(BYTE_ORDER_MARK)
 
 
 def _shown(text: str) -> str:

@@ -9,15 +9,14 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
 from typing import Any, Self
 
 from intarsia.engine.ipc.messages import AheadReport, Step
-from intarsia.infill.canvas import MOST_KEPT, Window, budget_chars, unread_chars
+from intarsia.infill.canvas import FirstWindow, Window
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.ahead_chain import AheadChain
@@ -74,33 +73,6 @@ class Debounce:
             last is not None and last[0] == uri and now - last[1] <= QUICK_SUCCESSION * wait_s
         )
         return wait_s if is_quick else 0.0
-
-
-class LatestRequest:
-    """The running request of each document."""
-
-    def __init__(self) -> None:
-        self._running: dict[str, asyncio.Task[Any]] = {}
-
-    @contextmanager
-    def running(self, uri: str, task: asyncio.Task[Any]) -> Iterator[None]:
-        """Keep the document's request while the block waits for it."""
-        self._running[uri] = task
-        try:
-            yield
-        finally:
-            task.cancel()
-            if self._running.get(uri) is task:
-                del self._running[uri]
-
-    def end(self, uri: str) -> None:
-        """Cancel the document's request, if one runs."""
-        if task := self._running.get(uri):
-            task.cancel()
-
-    def end_all(self) -> None:
-        for task in self._running.values():
-            task.cancel()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -305,7 +277,7 @@ class Suggestions(Feature):
         self.windows = Windows()  # read whole, as the settings allow
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
-        self.latest = LatestRequest()
+        self.requests: dict[str, asyncio.Task[Any]] = {}  # the newest one of each document
         self.unfinished = UnfinishedFills()
         self.ahead = AheadChain(self._count_ahead)
         self.debounce = Debounce()
@@ -315,6 +287,11 @@ class Suggestions(Feature):
     @classmethod
     def for_session(cls, session: Session) -> Self:
         return cls(session)
+
+    def end_request(self, uri: str) -> None:
+        """Cancel the document's request, if one runs."""
+        if task := self.requests.pop(uri, None):
+            task.cancel()
 
     def changed(self, change: DocumentChange) -> None:
         if self.ahead.is_running:
@@ -326,7 +303,7 @@ class Suggestions(Feature):
         self.ahead.end()
 
     def closed(self, uri: str) -> None:
-        self.latest.end(uri)
+        self.end_request(uri)
         self._forget(uri)
 
     def configured(self, uris: Collection[str] | None) -> None:
@@ -338,7 +315,8 @@ class Suggestions(Feature):
             self._forget(uri)
 
     async def close(self) -> None:
-        self.latest.end_all()
+        for uri in list(self.requests):
+            self.end_request(uri)
         self.unfinished.end_all()
         self.ahead.end()
 
@@ -364,60 +342,35 @@ def plan_suggestion(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | 
     """
     plan = plan_ahead(suggestions, snapshot)
     if isinstance(plan, FillPlan):
-        windows = suggestions.first_windows if plan.is_short else suggestions.windows
+        windows = suggestions.first_windows if plan.canvas.is_short else suggestions.windows
         windows.remember(snapshot.document.uri, plan.canvas.window)
     return plan
 
 
 def plan_ahead(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Plan a fill as for a request, for a text that the document may have next; forget it."""
-    whole = plan_whole(suggestions, snapshot)
-    if isinstance(whole, NoSuggestion):
-        return whole
-    return first_plan(suggestions, snapshot, whole) or whole
+    """Plan a fill as for a request, for a text that the document may have next; forget it.
+
+    It reads less where the rest would be read in idle time.
+    """
+    first = None
+    if suggestions.strain.allows_idle_work(snapshot.settings):
+        earlier = suggestions.first_windows.of(snapshot.document.uri)
+        first = FirstWindow(**FIRST_BUDGET, earlier=earlier)
+    return plan_whole(suggestions, snapshot, first)
 
 
-def plan_whole(suggestions: Suggestions, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Plan a fill with all that the settings allow to be read."""
+def plan_whole(
+    suggestions: Suggestions, snapshot: Snapshot, first: FirstWindow | None = None
+) -> FillPlan | NoSuggestion:
+    """Plan a fill with all that the settings allow to be read, or with ``first`` less."""
     plan = plan_at_cursor(
         snapshot.text,
         snapshot.offset,
         snapshot.language,
         snapshot.options,
         suggestions.windows.of(snapshot.document.uri),
+        first,
         is_word_whole=snapshot.selected is not None,
     )
     is_fenced = isinstance(plan, FillPlan) and plan.hole.code.language is not snapshot.language
     return (refusal_of_fence(snapshot) if is_fenced else None) or plan
-
-
-def first_plan(suggestions: Suggestions, snapshot: Snapshot, whole: FillPlan) -> FillPlan | None:
-    """Return a plan for the same hole that reads little: all of the prefix only if it is read.
-
-    None where the whole window is short, is nearly read, or would not be read in idle time.
-    """
-    if not suggestions.strain.allows_idle_work(snapshot.settings):
-        return None
-    canvas, budget = whole.canvas, snapshot.options.budget
-    first = replace(
-        budget,
-        prefix_tokens=min(budget.prefix_tokens, FIRST_BUDGET["prefix_tokens"]),
-        suffix_tokens=min(budget.suffix_tokens, FIRST_BUDGET["suffix_tokens"]),
-    )
-    prefix_chars = budget_chars(first.prefix_tokens)
-    suffix_chars = MOST_KEPT * budget_chars(first.suffix_tokens)
-    if len(canvas.prefix) <= prefix_chars and len(canvas.suffix) <= suffix_chars:
-        return None
-    read = suggestions.windows.of(snapshot.document.uri)
-    earlier = suggestions.first_windows.of(snapshot.document.uri)
-    shown = canvas.window
-    unread = unread_chars(whole.text, shown.start, shown.hole, shown.suffix, read)
-    if unread is not None:
-        num_chars = unread.prefix_chars + unread.suffix_chars
-        most = budget_chars(first.prefix_tokens + first.suffix_tokens)
-        if unread.suffix_chars <= suffix_chars and num_chars <= most:
-            return None
-        if unread.prefix_chars <= prefix_chars:
-            first = replace(first, prefix_tokens=budget.prefix_tokens)
-            earlier = (*read, *earlier)
-    return whole.cut_to(first, earlier)

@@ -290,11 +290,8 @@ class Connection:
         self._status_ids = itertools.count(-1, -1)  # a client's own ids are positive
         self._watch = AnswerWatch(self._ask_status, self._found_stuck)
         self._connection_error: str | None = None  # what the engine said before it closed
+        self.is_open = True
         self._reading = asyncio.create_task(self._read(reader))
-
-    @property
-    def is_open(self) -> bool:
-        return not self._reading.done()
 
     @property
     def is_stuck(self) -> bool:
@@ -354,7 +351,7 @@ class Connection:
         """Fail all open requests; the connection is closed when the engine is given up."""
         self._fail_all(EngineStuck, reason)
         if self.is_stuck:
-            self._reading.cancel()
+            self._end_reading()
             self._writer.transport.abort()
 
     async def stop_engine(self) -> None:
@@ -362,8 +359,12 @@ class Connection:
         self._writer.write(to_frame(Stop()))
         await asyncio.wait([self._reading])
 
-    async def close(self) -> None:
+    def _end_reading(self) -> None:
+        self.is_open = False
         self._reading.cancel()
+
+    async def close(self) -> None:
+        self._end_reading()
         await asyncio.wait([self._reading])
         self._writer.transport.abort()  # a hung engine would never take what is buffered
         with contextlib.suppress(OSError):
@@ -379,6 +380,7 @@ class Connection:
         except OSError:
             pass  # an engine that dies resets the connection: it has ended too
         finally:
+            self.is_open = False
             self._watch.close()
             self._writer.close()
             self._fail_all(ConnectionLost, self._connection_error or reason)

@@ -30,6 +30,7 @@ from intarsia.engine.ipc.messages import (
 from intarsia.infill.canvas import (
     Budget,
     Canvas,
+    FirstWindow,
     Window,
     build_canvas,
     hide_other_holes,
@@ -151,7 +152,6 @@ class FillPlan:
     canvas: Canvas
     cursor: int
     after: str = ""
-    is_short: bool = False  # less is read than the options allow
     asked: ChatTurn | None = None  # how a model that follows instructions is asked for the text
 
     @property
@@ -235,12 +235,6 @@ class FillPlan:
             for rest in rests
         )
 
-    def cut_to(self, budget: Budget, earlier: Sequence[Window]) -> "FillPlan":
-        """Return the same plan with a shorter window, as ``plan_fill`` cuts it."""
-        hole, document = self.hole, self.hole.code.outer or self.hole.code
-        shown = shown_around(document, hole.given_start, hole.end, budget, earlier)
-        return replace(self, canvas=replace(self.canvas, **shown), is_short=True)
-
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
         """Clean the engine's text: what replaces the hole, or why it does not pass."""
         read = self.read_text(filled.text)
@@ -268,15 +262,20 @@ class FillPlan:
         return Suggestion(text=text + self.after, start=self.cursor, end=self.cursor)
 
 
-def plan_fill(hole: Hole, options: FillOptions, earlier: Sequence[Window] = ()) -> FillPlan:
-    """Plan a fill of a hole: cut the text around it to the budget, as ``earlier`` if possible."""
+def plan_fill(hole: Hole, options: FillOptions) -> FillPlan:
+    """Plan a fill of a hole: cut the text around it to the budget."""
+    return _plan(hole, build_canvas(hole, options.budget), hole.start)
+
+
+def _plan(hole: Hole, canvas: Canvas, cursor: int, after: str = "") -> FillPlan:
     document = hole.code.outer or hole.code
     return FillPlan(
         text=document.text,
         hole=hole,
         language=document.language,
-        canvas=build_canvas(hole, options.budget, earlier),
-        cursor=hole.start,
+        canvas=canvas,
+        cursor=cursor,
+        after=after,
     )
 
 
@@ -300,19 +299,21 @@ def plan_at_cursor(
     language: Language,
     options: FillOptions,
     earlier: Sequence[Window] = (),
+    first: FirstWindow | None = None,
     *,
     is_word_whole: bool = False,
 ) -> FillPlan | NoSuggestion:
     """Plan a fill of the hole at the cursor, if there is one: a line or its rest, or a body.
 
     ``earlier`` are windows that were shown of this text or its older versions, the newest first.
+    With ``first`` less may be shown.
     ``is_word_whole``: no letter may follow the word before the cursor.
     """
     opened = open_at_cursor(text, cursor, language, is_word_whole=is_word_whole)
     if isinstance(opened, NoSuggestion):
         return opened
-    plan = plan_fill(opened.hole, options, earlier)
-    return replace(plan, cursor=cursor, after=opened.after)
+    canvas = build_canvas(opened.hole, options.budget, earlier, first)
+    return _plan(opened.hole, canvas, cursor, opened.after)
 
 
 def to_project_context(

@@ -34,7 +34,6 @@ from intarsia.lsp.snapshots import parse_if_long, prose_silence, read_text
 from intarsia.lsp.suggestions import (
     CachedSuggestions,
     Suggestions,
-    first_plan,
     plan_ahead,
     plan_whole,
 )
@@ -153,8 +152,10 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
     may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
     may_gain = may_gain or (known is not None and not plan.is_named(known.text, names))
-    if not may_gain and first_plan(suggestions, asked, plan) is None:
-        return
+    if not may_gain:
+        first = plan_ahead(suggestions, asked)
+        if isinstance(first, NoSuggestion) or not first.canvas.is_short:
+            return
     attempts = await _attempt(session, asked, plan, names=names, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
         return

@@ -157,14 +157,17 @@ class Suggester(Feature):
 
         None where a newer request of the document replaced it.
         """
-        uri, latest = snapshot.document.uri, self._suggestions.latest
-        latest.end(uri)  # it was made for another text or cursor
+        uri = snapshot.document.uri
+        self._suggestions.end_request(uri)  # it was made for another text or cursor
         if options.is_automatic and (silent := self._silent_outcome(snapshot)):
             self.report(uri, silent)
             return silent
         task = asyncio.create_task(self.suggest(snapshot, options))
-        with latest.running(uri, task):
+        self._suggestions.requests[uri] = task
+        try:
             await asyncio.wait({task})
+        finally:
+            task.cancel()
         if task.cancelled():
             return None
         outcome = task.result()
@@ -325,7 +328,7 @@ class Suggester(Feature):
         if not snapshot.is_current(self._documents):
             return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
         lacks_project = attempts.cost is not None and attempts.cost.num_project == 0
-        may_be_revised = plan.is_short or (
+        may_be_revised = plan.canvas.is_short or (
             lacks_project and (has_project or self._contexts.is_on(snapshot.settings))
         )
         return replace(_outcome(attempts), may_be_revised=may_be_revised)

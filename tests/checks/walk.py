@@ -93,7 +93,10 @@ async def walked() -> Walk:
     """Follow the first request of a document, in a server that has answered for another one."""
     walk = Walk()
     with temporary_address() as address:
-        async with page(address, "x = \n", name="first.py", text="width * height") as user:
+        alone = {"preload": False}  # no load's answer comes during the request
+        async with page(
+            address, "x = \n", name="first.py", text="width * height", options=alone
+        ) as user:
             await until(lambda: gc.get_freeze_count() > 0)  # all handlers are loaded
             assert await user.shown(0, 4)
             user.close()

@@ -52,7 +52,7 @@ def planned(session: Session, line: int) -> tuple[FillPlan, bool]:
     snapshot = at(session, line)
     plan = plan_suggestion(session.feature(Suggestions), snapshot)
     assert isinstance(plan, FillPlan)
-    return plan, plan.is_short
+    return plan, plan.canvas.is_short
 
 
 def read_whole(session: Session, line: int) -> None:
