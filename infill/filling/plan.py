@@ -412,7 +412,7 @@ class Attempts(Generic[T]):
 
     read: ReadAnswer[T]
     num_needed: int = 1
-    passed: tuple[T, ...] = ()  # different texts, best first
+    passed: tuple[T, ...] = ()  # texts that differ in more than the width of blanks
     rejection: NoSuggestion | None = None  # why the first answer that did not pass was rejected
     failure: NoSuggestion | None = None  # why the engine gave no further answer
     filled: Filled | None = None  # the last answer that passed, else the first answer
@@ -444,7 +444,7 @@ class Attempts(Generic[T]):
         candidate, text = first_that_passes(answer, self.read)
         if isinstance(text, NoSuggestion):
             self.rejection, self.filled = self.rejection or text, self.filled or candidate
-        elif text.text not in [other.text for other in self.passed]:
+        elif text.text.split() not in [other.text.split() for other in self.passed]:
             self.passed += (text,)
             self.filled = candidate
 

@@ -235,11 +235,20 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     return len(fill[:at].rstrip(" \t")) if context.rest[:1].isspace() else at
 
 
+_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
+
+
 def _stray_mark(fill: str, context: CleaningContext) -> int | None:
-    """Return where a fill closes a template's mark that the text above has closed already."""
+    """Return where a fill closes a template's mark or block that is not open above."""
     for found in re.finditer(r"\s*-?([%?]>|-->)", fill):
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
+            return found.start()
+    for found in _ENDS_BLOCK.finditer(fill):
+        above = context.text[: context.hole.start] + fill[: found.start()]
+        mark, end = (r"\{%[-+]?\s*", "end") if found["mark"] else (r"\{\{~?[#<$^*]*", "/")
+        num_begun = len(re.findall(rf"{mark}{found['name']}\b", above))
+        if num_begun <= len(re.findall(rf"{mark}{end}{found['name']}\b", above)):
             return found.start()
     return None
 
@@ -277,6 +286,8 @@ MAX_OVERLAPS = 16
 
 def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
     """Cut whole lines that follow the hole, then the rest of the hole's own line."""
+    if context.line_before.strip():
+        fill = _cut_at_rest(fill, context.rest)
     kept = "\n".join(_cut_following_lines(fill.split("\n"), context))
     if not context.rest.strip():
         return kept
@@ -288,11 +299,13 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     """Cut at the first line from which the fill repeats the lines after the hole."""
     following = [line.rstrip() for line in context.following]
     after = _lines_after(context, following)
-    if context.hole.is_inserted and _stands_for(lines[0], after[:MAX_LINES_COMPARED]):
+    if context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]):
+        return [""]
+    if context.hole.kind == "line" and _is_named_below(lines[0], after, context):
         return [""]
     if context.hole.kind == "line" and after and _begins_as_next(lines[0], after[0], context):
         return [""]
-    if context.hole.kind == "line" and _is_written_above(lines[0], context):
+    if context.hole.kind == "line" and _is_written_above(lines, context):
         return [""]
     if context.hole.kind == "line" and _is_soon_below(lines[0], after, context):
         return [""]
@@ -314,21 +327,18 @@ MAX_LINES_COMPARED = 3
 _DECLARED = re.compile(
     r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
     r"|sealed|static)\s+)*(?:class|const|def|enum|fn|fun|func|function|interface|let|module|record"
-    r"|struct|trait|var)\s+(\w+)\b"
+    r"|struct|trait|var)\s+(?P<name>\w+)\b"
     r"(?![.:]+\w|\s*[*&]|\s+\w+\s*[;=,)\[])"  # behind a type is the name
 )
-_KEYS = (re.compile(r"[\"']?([\w.$-]+)[\"']?\s*(?::=|[:=](?![:=]|\w+\())"), _DECLARED)
+_KEYS = (
+    re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|\w+\())"),
+    _DECLARED,
+)
 
 
-def _stands_for(line: str, after: Sequence[str]) -> bool:
-    """Whether a new line is one that follows, or gives the next line's key or name a new value."""
-    known = {_without_marks(each) for each in after}
-    for pattern in _KEYS:
-        keys = [pattern.match(each.strip()) for each in (line, *after[:1])]
-        if len(keys) == 2 and keys[0] and keys[1] and keys[0][1] == keys[1][1]:
-            old = after[0].partition("=")[2]  # x = f(x) needs an x before it
-            return re.search(rf"(?<!\w){re.escape(keys[1][1])}(?!\w)", old) is None
-    return is_specific(line) and _without_marks(line) in known
+def _is_one_of(line: str, after: Sequence[str]) -> bool:
+    """Whether a new line is one of those that follow."""
+    return is_specific(line) and _without_marks(line) in map(_without_marks, after)
 
 
 _MIN_CHARS_REPEATED = 16
@@ -354,18 +364,18 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
     heads = [_DECLARED.match(each) for each in (whole, below)]
-    is_same = heads[0] and heads[1] and heads[0][1] == heads[1][1]
+    is_same = heads[0] and heads[1] and heads[0]["name"] == heads[1]["name"]
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
 
 
-def _is_written_above(line: str, context: CleaningContext) -> bool:
-    """Whether a line of its own is the one right above it once more, or an import once more."""
+def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
+    """Whether the line becomes the one right above it once more, or an import once more."""
     lines_above = context.before.split("\n")[:-1]
-    whole = context.line_before + line
+    whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
         return True
     above = _without_marks("".join(lines_above[-1:]))
-    if context.line_before.strip() or _without_marks(line) != above:
+    if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
 
@@ -375,6 +385,19 @@ def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) ->
     whole = (context.line_before + line).rstrip()
     is_statement = whole.endswith(";") and len(whole.strip()) >= _MIN_CHARS_REPEATED
     return is_statement and whole in after[1:MAX_LINES_COMPARED]
+
+
+def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line of its own gives the next line's key or name another value, at its column."""
+    whole, below = context.line_before + line, "".join(after[:1])
+    if context.line_before.strip() or columns(whole) != columns(below):
+        return False
+    for pattern in _KEYS:
+        key, other = (pattern.match(each.strip()) for each in (line, below))
+        if key and other and key["name"] == other["name"]:
+            value = below.partition("=")[2]  # x = f(x) needs an x before it
+            return re.search(rf"(?<!\w){re.escape(key['name'])}(?!\w)", value) is None
+    return False
 
 
 def _without_marks(line: str) -> str:
@@ -429,6 +452,20 @@ def _stands_for_rest(fill: str, rest: str) -> bool:
     elif same == whole:
         return False  # it is cut off
     return len(same) >= _MIN_CHARS_OF_REST and _HAS_WORD_AND_MARK.search(same) is not None
+
+
+def _cut_at_rest(fill: str, rest: str) -> str:
+    """Cut where a fill writes most of the rest of the line, and goes on in its own way.
+
+    map<├string, string> b = 1;┤, string> b = 2;   →   map<├string┤, string> b = 2;
+    """
+    least = max(_MIN_CHARS_OF_REST, len(rest) // 2)
+    for count in range(min(len(rest), len(fill)), least - 1, -1):
+        beginning = rest[:count]
+        at = -1 if _splits_word(rest, count) else fill.find(beginning)
+        if at >= 0 and _HAS_WORD_AND_MARK.search(beginning):
+            return fill[:at]
+    return fill
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:

@@ -1,7 +1,7 @@
 """All holes of a text, or of a selection, filled or rewritten by a scripted engine."""
 
 import pytest
-from scripted_engine import ScriptedEngine, by_prefix
+from scripted_engine import ScriptedEngine, by_prefix, filled_with
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.messages import Fill
@@ -14,7 +14,7 @@ from intarsia.infill.filling.fill_places import (
     rewrite_selection,
 )
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, Selection
-from intarsia.infill.filling.plan import FillContext, FillOptions
+from intarsia.infill.filling.plan import Attempts, FillContext, FillOptions, plan_at_cursor
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.replacement import Replacement, with_replaced
@@ -322,3 +322,12 @@ async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
     engine, filling = await select(lambda request: "", others=("  )\n", ""))
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing", kind="empty")
     assert len(engine.requests) == 1
+
+
+def test_an_alternative_that_is_only_indented_otherwise_is_none():
+    plan = plan_at_cursor("def f(x):\n", len("def f(x):\n"), PYTHON, FillOptions())
+    attempts = Attempts(plan.read, num_needed=3)
+    answers = ["    return x", "     return x", "\treturn  x", "    return x + 1"]
+    for alternative in attempts:
+        attempts.take(filled_with(answers[alternative]))
+    assert [each.text.strip() for each in attempts.passed] == ["return x", "return x + 1"]
