@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from intarsia.engine.ipc.messages import AheadReport, Step
 from intarsia.infill.canvas import FirstWindow, Window
+from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.ahead_chain import AheadChain
@@ -372,5 +373,7 @@ def plan_whole(
         first,
         is_word_whole=snapshot.selected is not None,
     )
-    is_fenced = isinstance(plan, FillPlan) and plan.hole.code.language is not snapshot.language
-    return (refusal_of_fence(snapshot) if is_fenced else None) or plan
+    if isinstance(plan, NoSuggestion):
+        return plan
+    is_fenced = plan.hole.code.language is not snapshot.language
+    return (refusal_of_fence(snapshot) if is_fenced else None) or asking_for_body(plan)

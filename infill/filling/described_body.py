@@ -5,14 +5,24 @@ them. Asked to complete the function, it reads the documentation as a task
 (docs/design-notes/several-answers.md).
 """
 
+import re
 from dataclasses import replace
+from typing import NamedTuple
 
 import tree_sitter
 
 from intarsia.engine.ipc.messages import ChatTurn
 from intarsia.infill.filling.plan import FENCE, FillPlan
-from intarsia.infill.holes.find_holes import named_functions
-from intarsia.infill.syntax.text import columns, line_at, line_start, with_plain_newlines
+from intarsia.infill.holes.find_holes import functions_around, has_name
+from intarsia.infill.holes.hole import Hole
+from intarsia.infill.syntax.text import (
+    columns,
+    last_non_blank,
+    line_at,
+    line_start,
+    with_plain_newlines,
+)
+from intarsia.infill.syntax.tree import Syntax, innermost_text
 
 MAX_HEAD_CHARS = 4_000
 """The longest function head that is asked about: the model reads it twice."""
@@ -21,57 +31,110 @@ _SYSTEM = "You are a helpful assistant."
 _USER = "Complete the body of this function.\n{code}\n{fence}\nWrite only the code."
 
 
+class _Head(NamedTuple):
+    """A function with its documentation, up to its body."""
+
+    start: int
+    end: int  # behind the docstring or the opening brace
+    body_end: int
+    body_columns: int  # 0 where a brace ends the body
+
+
 def asking_for_body(plan: FillPlan) -> FillPlan:
     """Return the plan with a question, where its hole is the whole body of a documented function.
 
-    Only in languages with docstrings: Python is where it was measured.
+    Its documentation is a docstring, or a comment right above it.
     """
-    found = _documented_head(plan) if plan.hole.code.language.has_docstrings else None
-    if found is None:
+    hole = plan.hole
+    head = _documented_head(hole) if hole.kind != "line" or hole.start < hole.end else None
+    if head is None or not _is_whole_body(hole, head):
         return plan
-    known, body_columns = found
+    known = with_plain_newlines(hole.code.text[line_start(hole.code.text, head.start) : head.end])
     start = plan.canvas.prefix.rfind(known)
-    head = plan.canvas.prefix[start:] if start >= 0 else ""
-    if not head or len(head) > MAX_HEAD_CHARS or FENCE in head:
+    code = plan.canvas.prefix[start:] if start >= 0 else ""
+    if not code or len(code) > MAX_HEAD_CHARS or FENCE in code:
         return plan
-    begun = f"{FENCE}{plan.hole.code.language.id}\n{head}"
+    begun = f"{FENCE}{hole.code.language.id}\n{code}"
     asked = _USER.format(code=begun.rstrip(), fence=FENCE)
-    canvas = replace(plan.canvas, min_indent=max(plan.canvas.min_indent, body_columns))
+    canvas = replace(plan.canvas, min_indent=max(plan.canvas.min_indent, head.body_columns))
     return replace(plan, canvas=canvas, asked=ChatTurn(system=_SYSTEM, user=asked, begun=begun))
 
 
-def _documented_head(plan: FillPlan) -> tuple[str, int] | None:
-    """Return a function up to the end of its docstring, and the column of its body.
+def _is_whole_body(hole: Hole, head: _Head) -> bool:
+    """Whether a hole is all of a body, in lines of its own, but for comments above it."""
+    text = hole.code.text
+    between, own = text[head.end : hole.start], text[line_start(text, hole.start) : hole.end]
+    known = between.splitlines()[1:] if head.end <= hole.start else [text]
+    is_rest = all(not line.strip() or _COMMENT.match(line) for line in known)
+    is_nested = not head.body_columns or not own or columns(own + ".") == head.body_columns
+    behind = text[hole.end : max(hole.end, head.body_end)]
+    return "\n" in between and is_rest and is_nested and not behind.strip()
 
-    None unless the hole is the rest of that body, but for comments above it.
-    """
-    hole, code = plan.hole, plan.hole.code
-    syntax, text = code.syntax, code.text
+
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*)")
+_ATTRIBUTES = ("@", "#[", "[")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LEAST_WORDS = 2
+
+
+def _documented_head(hole: Hole) -> _Head | None:
+    """Return the innermost function above the hole, None where nothing tells what it does."""
+    syntax = hole.code.syntax
     if syntax is None:
         return None
-    functions = [
-        (syntax.offset_at(owner.start_byte), body) for owner, body in named_functions(syntax)
-    ]
-    above = [it for it in functions if it[0] < hole.start]
+    near = max(0, last_non_blank(syntax.text, hole.start))
+    above = [it for it in functions_around(syntax, near, hole.end) if _is_named(it[0])]
+    above = [it for it in above if syntax.offset_at(it[0].start_byte) < hole.start]
     if not above:
         return None
-    start, body = max(above, key=lambda it: it[0])
-    docstring = _docstring(body)
-    if docstring is None:
-        return None
-    end = syntax.offset_at(docstring.end_byte)
-    body_columns = columns(line_at(text, syntax.offset_at(docstring.start_byte)))
-    between = text[end : hole.start].splitlines()[1:] if end <= hole.start else [text]
-    is_rest = all(not line.strip() or line.lstrip().startswith("#") for line in between)
-    behind = text[hole.end : max(hole.end, syntax.offset_at(body.end_byte))]
-    own = text[line_start(text, hole.start) : hole.end]
-    is_nested = not own or columns(own + ".") == body_columns
-    if "\n" not in text[end : hole.start] or not is_rest or not is_nested or behind.strip():
-        return None
-    return with_plain_newlines(text[line_start(text, start) : end]), body_columns
+    owner, body = max(above, key=lambda it: it[0].start_byte)
+    find = _with_docstring if syntax.language.has_docstrings else _with_comment
+    return find(syntax, owner, body)
 
 
-def _docstring(body: tree_sitter.Node) -> tree_sitter.Node | None:
+def _is_named(owner: tree_sitter.Node) -> bool:
+    """Whether a function has a name, or a variable or property has it as its value."""
+    parent = owner.parent
+    is_value = parent is not None and owner in map(parent.child_by_field_name, ("value", "right"))
+    return is_value or has_name(owner)
+
+
+def _with_docstring(
+    syntax: Syntax, owner: tree_sitter.Node, body: tree_sitter.Node
+) -> _Head | None:
     first = next((it for it in body.named_children if it.type != "comment"), None)
-    is_string = first is not None and [it.type for it in first.named_children] == ["string"]
-    return first if is_string else None
+    if first is None or [it.type for it in first.named_children] != ["string"]:
+        return None
+    return _Head(
+        start=syntax.offset_at(owner.start_byte),
+        end=syntax.offset_at(first.end_byte),
+        body_end=syntax.offset_at(body.end_byte),
+        body_columns=columns(line_at(syntax.text, syntax.offset_at(first.start_byte))),
+    )
+
+
+def _with_comment(syntax: Syntax, owner: tree_sitter.Node, body: tree_sitter.Node) -> _Head | None:
+    start, end = syntax.offset_at(body.start_byte), syntax.offset_at(body.end_byte)
+    comment = _comment_above(syntax, owner)
+    if comment is None or syntax.text[start] != "{" or syntax.text[end - 1] != "}":
+        return None
+    return _Head(start=comment, end=start + 1, body_end=end - 1, body_columns=0)
+
+
+def _comment_above(syntax: Syntax, owner: tree_sitter.Node) -> int | None:
+    """Return where the comments right above a function start, None where they say nothing."""
+    text, words = syntax.text, 0
+    top = line_start(text, syntax.offset_at(owner.start_byte))
+    while (last := last_non_blank(text, top)) >= 0 and text.count("\n", last, top) == 1:
+        comment = innermost_text(syntax, last)
+        first = line_start(text, last)
+        if comment is not None and comment.type in syntax.language.comments:
+            start = syntax.offset_at(comment.start_byte)
+            first = line_start(text, start)
+            if text[first:start].strip():
+                break  # it is about the code before it
+            words += len(_WORD.findall(text[start:last]))
+        elif not text[first:last].lstrip().startswith(_ATTRIBUTES):
+            break
+        top = first
+    return top if words >= _LEAST_WORDS else None

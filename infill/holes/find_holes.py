@@ -339,12 +339,19 @@ class _Captures:
             self.blocks[byte_range] = block
 
 
-def named_functions(syntax: Syntax) -> Iterator[tuple[tree_sitter.Node, tree_sitter.Node]]:
-    """Yield each function or class that has a name and a body, and its body."""
-    for block in _capture(syntax).blocks.values() if syntax.language.holes else ():
-        fields = map(block.owner.child_by_field_name, ("name", "declarator"))
-        if block.is_function and any(it is not None for it in fields):
+def functions_around(
+    syntax: Syntax, start: int, end: int
+) -> Iterator[tuple[tree_sitter.Node, tree_sitter.Node]]:
+    """Yield each function or class that touches ``text[start:end]`` and has a body, and its body."""
+    within = ByteRange(syntax.byte_at(start), max(syntax.byte_at(end), syntax.byte_at(start) + 1))
+    for block in _capture(syntax, within).blocks.values() if syntax.language.holes else ():
+        if block.is_function:
             yield block.owner, block.node
+
+
+def has_name(function: tree_sitter.Node) -> bool:
+    """Whether a function or class is named where it is written."""
+    return any(map(function.child_by_field_name, ("name", "declarator")))
 
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
@@ -405,8 +412,10 @@ def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
     return body.statements
 
 
-def _capture(syntax: Syntax) -> _Captures:
-    """Return the nodes that the language's query finds. All its captures are optional.
+def _capture(syntax: Syntax, within: ByteRange | None = None) -> _Captures:
+    """Return the nodes that the language's query finds, or those of them that touch ``within``.
+
+    All its captures are optional.
 
     - ``@named``: the body of an ``@owner`` with a name; a hole if it is empty.
     - ``@function``: the body of any other ``@owner``; a hole if it says "not implemented".
@@ -417,7 +426,10 @@ def _capture(syntax: Syntax) -> _Captures:
     captures, language = _Captures(), syntax.language
     root = syntax.tree.root_node
     query = _query(language.grammar, language.holes)
-    for _, nodes in tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED).matches(root):
+    cursor = tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED)
+    if within is not None:
+        cursor.set_byte_range(within.start, within.end)
+    for _, nodes in cursor.matches(root):
         for name, (node, *_) in nodes.items():
             byte_range = ByteRange(node.start_byte, node.end_byte)
             match name:
@@ -467,8 +479,10 @@ def undocumented(text: str, start: int, end: int, language: Language) -> MarkedH
         return NoSuggestion(reason=f"where {language.id} has its documentation is not known here")
     around = [
         (owner, body)
-        for owner, body in named_functions(syntax)
-        if _first_line(syntax, owner) <= start and end <= syntax.offset_at(owner.end_byte)
+        for owner, body in functions_around(syntax, line_start(text, start), line_end(text, end))
+        if has_name(owner)
+        and _first_line(syntax, owner) <= start
+        and end <= syntax.offset_at(owner.end_byte)
     ]
     if not around:
         return NoSuggestion(reason="there is no function here: put the cursor into one")

@@ -28,7 +28,8 @@ def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     language, text = language_for(case.language, case.path), case.filled("")
     cursor = len(case.prefix)
     if not case.is_range:
-        return plan_at_cursor(text, cursor, language, options)
+        plan = plan_at_cursor(text, cursor, language, options)
+        return plan if isinstance(plan, NoSuggestion) else asking_for_body(plan)
     hole = hole_for_range(text, cursor, cursor, language)
     return replace(asking_for_body(plan_fill(hole, options)), cursor=cursor)
 

@@ -5,10 +5,10 @@ from marked_text import read_marked
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.filling.described_body import MAX_HEAD_CHARS
+from intarsia.infill.filling.described_body import MAX_HEAD_CHARS, asking_for_body
 from intarsia.infill.filling.fill_places import fill_all, fill_selection
 from intarsia.infill.filling.outcome import FilledPlace, Selection
-from intarsia.infill.filling.plan import FillContext, FillOptions
+from intarsia.infill.filling.plan import FillContext, FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
 
@@ -87,10 +87,72 @@ async def test_any_other_hole_is_filled(marked: str):
     assert "\n```" not in request.stop
 
 
-async def test_other_languages_are_not_asked():
-    marked = "/** Returns the area. */\nfunction area(w, h) {\n    ║return 0;║\n}\n"
+COMMENTED = "/** Returns the area. */\nfunction area(w, h) {\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "closer"),
+    [
+        ("javascript", COMMENTED, "}"),
+        ("javascript", COMMENTED.replace("*/\n", "*/\nexport default async "), "}"),
+        ("javascript", "// Returns\n// the area\nexport const area = (w, h) => {\n", "};"),
+        ("typescript", "class A {\n  // Returns the area\n  area(): number {\n", "  }\n}"),
+        ("java", "class A {\n    /** Returns it. */\n    @Override\n    int f() {\n", "    }\n}"),
+        ("rust", "/// Returns the area.\n#[inline]\nfn area(w: u8) -> u8 {\n", "}"),
+        ("go", "// Area returns\n// the area.\nfunc Area(w int) int {\n", "}"),
+        ("cpp", "// Returns the area.\nstatic int\narea(int w) {\n", "}"),
+        ("c", "/* Returns the area. */\nint area(int w)\n{\n", "}"),
+        ("csharp", "class A {\n    /// Returns it.\n    int F()\n    {\n", "    }\n}"),
+        ("kotlin", "/** Returns the area. */\nfun area(w: Int): Int {\n", "}"),
+        ("swift", "/// Returns the area.\nfunc area(w: Int) -> Int {\n", "}"),
+        ("php", "<?php\n// Returns the area.\nfunction area($w) {\n", "}"),
+    ],
+)
+async def test_a_comment_above_a_function_documents_it(language: str, head: str, closer: str):
+    marked = f"{head}        ║old();║\n{closer}\n"
+    _, request = await fill(marked, "return 1;", language)
+    assert request.asked is not None
+    block = request.asked.begun + request.given
+    documented = head.removeprefix("class A {\n").removeprefix("<?php\n")
+    assert block.partition("\n")[2] == f"{documented}        "
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "function area(w, h) {\n    ║old();║\n}\n",
+        "// area\nfunction area(w, h) {\n    ║old();║\n}\n",  # says nothing
+        "// of the whole file\n\nfunction area(w, h) {\n    ║old();║\n}\n",
+        "old(); // of the line above\nfunction area(w, h) {\n    ║old();║\n}\n",
+        f"{COMMENTED}    ║old();║\n    return 1;\n}}\n",
+        f"{COMMENTED}    old();\n    ║old();║\n}}\n",
+        f"{COMMENTED.rstrip()} ║old();║ }}\n",
+        f"{COMMENTED}    if (w) {{\n        ║old();║\n    }}\n}}\n",
+        "// Say the area\nxs.forEach(x => {\n    ║old();║\n});\n",
+        "// when it is empty\nif (x) {\n    ║old();║\n}\n",
+    ],
+)
+async def test_a_body_that_nothing_documents_is_filled(marked: str):
     _, request = await fill(marked, "return w * h;", "javascript")
     assert request.asked is None
+
+
+@pytest.mark.parametrize(
+    ("language", "marked", "is_asked"),
+    [
+        ("python", f"{HEAD}    ║{BELOW}", True),
+        ("python", f"{HEAD}║{BELOW}", True),
+        ("python", f"{HEAD}    re║{BELOW}", False),  # the line alone
+        ("python", f"{HEAD}    x = 1\n    ║{BELOW}", False),
+        ("javascript", f"{COMMENTED}  ║\n}}\n", True),
+        ("javascript", f"{COMMENTED.rstrip()}║}}\n", False),
+    ],
+)
+def test_an_empty_body_at_the_cursor_is_asked_for(language: str, marked: str, is_asked: bool):
+    source = read_marked(marked)
+    plan = plan_at_cursor(source.text, source.start, language_for_id(language), FillOptions())
+    assert isinstance(plan, FillPlan)
+    assert (asking_for_body(plan).asked is not None) == is_asked
 
 
 async def test_marked_bodies_are_asked_for_without_their_placeholder():
