@@ -24,6 +24,7 @@ from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.engine.ipc.printable import displayable
 from intarsia.infill.canvas import CHARS_PER_TOKEN
+from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.suggestion import NoSuggestion
@@ -64,6 +65,7 @@ class SeenContext(msgspec.Struct, frozen=True, kw_only=True):
     suffix: str
     prefix: str
     given: str
+    question: str | None  # what a model that follows instructions is asked instead
     project_tokens: int
     window_tokens: int
     seconds: float
@@ -80,7 +82,7 @@ def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     plan = plan_at_cursor(source.text, cursor, language, FillOptions())
     if isinstance(plan, NoSuggestion):
         raise CliError(f"no suggestion at this place: {plan.reason}", ExitCode.NOTHING)
-    return plan
+    return asking_for_body(plan)
 
 
 def seen_context(
@@ -105,6 +107,7 @@ def seen_context(
         suffix=canvas.suffix,
         prefix=canvas.prefix,
         given=canvas.given,
+        question=None if plan.asked is None else plan.asked.user,
         project_tokens=project_tokens,
         window_tokens=window_tokens,
         seconds=(project_tokens + window_tokens) / tokens_per_s,
@@ -184,6 +187,8 @@ _REASON = "dim"
 
 def show_context(console: Console, seen: SeenContext) -> None:
     """Print the parts in the order of reading: other files, suffix, prefix, given text."""
+    if seen.question is not None:
+        _part(console, "instead, a model that follows instructions is asked", seen.question)
     for chunk in seen.chunks:
         label = f"{chunk.kind.replace('_', ' ')}, about {chunk.tokens} tokens"
         _part(console, f"{chunk.path} ({label})", chunk.text, chunk.reason)

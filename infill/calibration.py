@@ -22,6 +22,7 @@ class Evidence:
     total: float  # of all tokens
     weakest: float  # of the least probable token
     end: float  # that the text ends here; 0 for a text that was cut, as it claims no end
+    mean: float = 0.0  # of a token
 
 
 def evidence_of(
@@ -38,7 +39,9 @@ def evidence_of(
             return None
         logs.append(_log(token.confidence))
     end = 0.0 if end_confidence is None else _log(end_confidence)
-    return Evidence(total=sum(logs), weakest=min(logs, default=0.0), end=end)
+    total = sum(logs)
+    mean = total / max(1, len(logs))
+    return Evidence(total=total, weakest=min(logs, default=0.0), end=end, mean=mean)
 
 
 def _log(confidence: float) -> float:
@@ -55,11 +58,12 @@ class Calibration:
 
     bias: float
     total: float
-    weakest: float
-    end: float
+    weakest: float = 0.0
+    end: float = 0.0
+    mean: float = 0.0
 
     def __post_init__(self) -> None:
-        if min(self.total, self.weakest, self.end) < 0:
+        if min(self.total, self.weakest, self.end, self.mean) < 0:
             raise ValueError(f"a weight is negative: {self}")
 
     def probability(self, evidence: Evidence) -> float:
@@ -69,6 +73,7 @@ class Calibration:
             + self.total * evidence.total
             + self.weakest * evidence.weakest
             + self.end * evidence.end
+            + self.mean * evidence.mean
         )
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
 
@@ -111,6 +116,7 @@ def shown_part(
     percent: int,
     may_end_here: MayEndHere,
     line_before: str = "",
+    of_whole: Calibration | None = None,
 ) -> ShownPart:
     """Return how much of a text in tokens is shown: at least this probable to be kept.
 
@@ -118,10 +124,11 @@ def shown_part(
     it is won with each character, so the part with the most to win is shown, (P - p) x characters:
     a likely word goes before a doubtful line. Without a calibration for the model, or the
     confidence of each token, all is shown. A part has the brackets right behind it that close its
-    own, and those of ``line_before`` if it may end there.
+    own, and those of ``line_before`` if it may end there. ``of_whole`` tells of the whole text,
+    None: as of its parts.
     """
     text = "".join(token.text for token in tokens)
-    probability = keep_probability(tokens, end_confidence, calibration)
+    probability = keep_probability(tokens, end_confidence, of_whole or calibration)
     if probability is None or calibration is None or not percent:
         return ShownPart(length=len(text), probability=probability)
     parts = [

@@ -24,6 +24,7 @@ from intarsia.infill.calibration import (
     shown_part,
 )
 from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.fitted_bodies import BODIES
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.postprocess.clean import close_on_own_line
@@ -82,6 +83,11 @@ def calibration_of(filled: Filled, *, in_comment: bool) -> Calibration | None:
 def _calibration(model: str | None, *, in_comment: bool) -> Calibration | None:
     found = CALIBRATIONS.get(model or "")
     return found.in_comments if found is not None and in_comment else found
+
+
+def is_whole_body(plan: FillPlan, end_confidence: float | None) -> bool:
+    """Whether a text is a body that was asked for, ended by the model and left so by cleaning."""
+    return plan.asked is not None and end_confidence is not None
 
 
 def probability_of(filled: Filled, suggestion: Suggestion, *, in_comment: bool) -> float | None:
@@ -215,13 +221,16 @@ class Judged:
 def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) -> Judged:
     """Return how much of a suggestion at the cursor is at least this probable to be kept."""
     tokens, in_comment = tokens_of(filled, suggestion), is_in_comment(plan.hole)
+    end_confidence = end_confidence_of(filled, suggestion)
+    is_body = is_whole_body(plan, end_confidence)
     shown = shown_part(
         tokens,
-        end_confidence_of(filled, suggestion),
+        end_confidence,
         calibration_of(filled, in_comment=in_comment),
         percent,
         end_rule(plan, in_comment=in_comment),
         plan.text[line_start(plan.text, plan.hole.start) : plan.hole.start],
+        BODIES.get(filled.model or "") if is_body else None,
     )
     is_cut_line = plan.after and shown.length < len(suggestion.text)  # it would lack its line end
     return Judged(

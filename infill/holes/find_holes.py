@@ -342,7 +342,7 @@ class _Captures:
 def functions_around(
     syntax: Syntax, start: int, end: int
 ) -> Iterator[tuple[tree_sitter.Node, tree_sitter.Node]]:
-    """Yield each function or class that touches ``text[start:end]`` and has a body, and its body."""
+    """Yield each function or class with a body that touches ``text[start:end]``, and its body."""
     within = ByteRange(syntax.byte_at(start), max(syntax.byte_at(end), syntax.byte_at(start) + 1))
     for block in _capture(syntax, within).blocks.values() if syntax.language.holes else ():
         if block.is_function:

@@ -54,7 +54,7 @@ _CONTINUES_HEADER = re.compile(
     r"\s*(?:(?:throws|where|extends|implements|noexcept|requires|->|:)(?!\w)|with\s+\w"
     r"|(?:(?:const|override|final)\b\s*)+(?:[&{]|->|noexcept|$))"
 )
-"""No Kotlin ``override fun``, no JavaScript ``const f``, and no call ``with(x)``: these begin one."""
+"""Kotlin's ``override fun``, JavaScript's ``const f`` and a call ``with(x)`` begin a statement."""
 _BEFORE_BLOCK_BRACE = re.compile(
     r"(?:\)|=>|->|\b(?:else|try|do|finally|loop|unsafe|static|async|default))\s*$"
     r"|\b(?:class|interface|enum|struct|trait|impl|namespace|mod|fn|func|function|switch|match|for"

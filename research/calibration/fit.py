@@ -17,14 +17,24 @@ _PENALTY = 0.01  # of the squared logarithm of each weight, beside the mean loss
 _MAX_STEPS = 200
 
 
-def fit(evidence: Sequence[Evidence], is_kept: Sequence[bool]) -> Calibration:
-    """Return the likeliest coefficients. Raise ValueError without a kept and an unkept text."""
+_ALL_TEXTS = ("total", "weakest", "end")
+
+
+def fit(
+    evidence: Sequence[Evidence], is_kept: Sequence[bool], fields: Sequence[str] = _ALL_TEXTS
+) -> Calibration:
+    """Return the likeliest coefficients of these fields of the evidence; the others have none.
+
+    Raise ValueError without a kept and an unkept text.
+    """
     if len(set(is_kept)) < 2:
         raise ValueError("texts of both kinds are needed, kept and not kept")
-    rows = torch.tensor([[it.total, it.weakest, it.end] for it in evidence], dtype=torch.float64)
+    known = [[getattr(it, field) for field in fields] for it in evidence]
+    rows = torch.tensor(known, dtype=torch.float64)
     kept = torch.tensor(is_kept, dtype=torch.float64)
     bias = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    logs = torch.full((3,), math.log(0.5), dtype=torch.float64, requires_grad=True)  # of weights
+    start = torch.full((len(fields),), math.log(0.5), dtype=torch.float64)
+    logs = start.requires_grad_()  # of the weights
     optimizer = torch.optim.LBFGS([bias, logs], max_iter=_MAX_STEPS, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
@@ -36,8 +46,8 @@ def fit(evidence: Sequence[Evidence], is_kept: Sequence[bool]) -> Calibration:
         return total
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
-    total, weakest, end = logs.detach().exp().tolist()
-    return Calibration(bias=bias.item(), total=total, weakest=weakest, end=end)
+    weights = dict.fromkeys(_ALL_TEXTS, 0.0) | dict(zip(fields, logs.exp().tolist(), strict=True))
+    return Calibration(bias=bias.item(), **weights)
 
 
 def folds(groups: Sequence[str], seed: int) -> list[int]:

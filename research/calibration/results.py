@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from intarsia.infill.calibration import Calibration
+from intarsia_research.calibration.bodies import FittedBodies
 from intarsia_research.calibration.held_out import HeldOut, LevelFigures
 from intarsia_research.evaluation.intervals import Estimate
 
@@ -26,6 +27,34 @@ CALIBRATIONS: Mapping[str, Calibration] = {{
     ),
 }}
 '''
+
+
+_BODIES = '''"""How probable it is that a body that was asked for is right, by the model's name.
+
+A program writes this: do not edit it. ``python -m intarsia_research.calibration fit-bodies`` fits
+it (research/calibration/bodies.py). {model}: {num_bodies} bodies, of which {num_right} are right.
+"""
+
+from collections.abc import Mapping
+
+from intarsia.infill.calibration import Calibration
+
+BODIES: Mapping[str, Calibration] = {{
+    "{model}": Calibration(bias={bias:.4f}, total={total:.4f}, mean={mean:.4f}),
+}}
+'''
+
+
+def bodies_module(model: str, fitted: FittedBodies) -> str:
+    """Return the source of ``infill/fitted_bodies.py``."""
+    return _BODIES.format(
+        model=model,
+        num_bodies=fitted.num_bodies,
+        num_right=fitted.num_right,
+        bias=fitted.calibration.bias,
+        total=fitted.calibration.total,
+        mean=fitted.calibration.mean,
+    )
 
 
 def fitted_module(model: str, calibration: Calibration, figures: HeldOut) -> str:

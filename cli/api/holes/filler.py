@@ -30,6 +30,7 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
+from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.judged import align
 from intarsia.infill.filling.plan import Attempts, FillOptions, FillPlan, OnStep, plan_at_cursor
 from intarsia.infill.languages import Language
@@ -151,6 +152,7 @@ class HoleFiller:
         plan = plan_at_cursor(text, cursor, request.language, options)
         if isinstance(plan, NoSuggestion):
             return Answer(model=self._model)
+        plan = asking_for_body(plan)
         fill = plan.request(options)
         fill = msgspec.structs.replace(
             fill,

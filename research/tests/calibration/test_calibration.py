@@ -8,19 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sample_cases import case
+from scripted_engine import filled_with
 
+from intarsia.engine.ipc.messages import CanvasToken
 from intarsia.infill.calibration import LEVELS, Calibration, Evidence
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import ConfidentToken
-from intarsia_research.calibration.answers import fill_options, read_answers
-from intarsia_research.calibration.cases import all_cases, sample
+from intarsia_research.calibration.answers import CollectedAnswer, fill_options, read_answers
+from intarsia_research.calibration.bodies import FittedBodies, body_cases, fit_bodies
+from intarsia_research.calibration.cases import HUMANEVAL, all_cases, sample
 from intarsia_research.calibration.examples import Suggested, suggested
 from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds
 from intarsia_research.calibration.held_out import NUM_BINS, HeldOut, calibration_error, measure
-from intarsia_research.calibration.results import fitted_module
+from intarsia_research.calibration.results import bodies_module, fitted_module
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.systems.client import plan_case
+from intarsia_research.sandbox.execute import find_sandbox
 
 
 def suggestion(number: int, confidence: float, *, is_kept: bool) -> Suggested:
@@ -90,6 +94,33 @@ def test_the_written_module_has_the_calibration(figures: HeldOut) -> None:
     (found,) = names["CALIBRATIONS"].values()
     assert list(names["CALIBRATIONS"]) == ["a-model"]
     assert str(found)[:20] == str(calibration)[:20]
+
+
+def test_the_written_module_has_the_calibration_of_bodies() -> None:
+    calibration = Calibration(bias=1.5, total=0.25, mean=8.0)
+    names: dict[str, dict[str, object]] = {}
+    exec(
+        bodies_module("a-model", FittedBodies(calibration=calibration, num_bodies=9, num_right=4)),
+        names,
+    )
+    assert names["BODIES"] == {"a-model": calibration}
+
+
+def test_a_body_is_all_of_a_function_and_its_test_decides() -> None:
+    bodies = body_cases(HUMANEVAL)
+    assert len(bodies) == len({it.group for it in bodies}) > 100
+    answers = []
+    for body in bodies[:4]:
+        plan = plan_case(body, fill_options())
+        assert isinstance(plan, FillPlan) and plan.asked is not None
+        for text, confidence in ((body.truth, 0.99), ("return None", 0.5)):
+            tokens = (CanvasToken(text, confidence, True),)
+            filled = filled_with(text, model="a-model", end_confidence=0.9, tokens=tokens)
+            answers.append(CollectedAnswer(set=body.set, case=body.id, filled=filled))
+    fitted = fit_bodies(answers, bodies, find_sandbox())
+    assert (fitted.num_bodies, fitted.num_right) == (8, 4)
+    assert fitted.calibration.weakest == fitted.calibration.end == 0
+    assert fitted.calibration.mean > 0
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from scripted_engine import filled_with
 
 from intarsia.engine.ipc.messages import CanvasToken, Filled
 from intarsia.infill.calibration import keep_probability
+from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.judged import (
     Judged,
     certain_beginning,
@@ -91,6 +92,26 @@ def test_what_is_improbable_is_cut_where_the_code_is_whole(line, length):
     assert found.probability == improbable
     assert found.shown_length == length
     assert "".join(token.text for token in found.tokens) == text
+
+
+SURE_BODY = (("total", 0.9), *((f" + {number}", 0.9) for number in range(40)))
+DOCUMENTED = 'def f(rates, i):\n    """Add them up."""\n    ‸\n'
+
+
+@pytest.mark.parametrize(
+    ("is_asked", "end_confidence", "is_whole"),
+    [(True, 0.9, True), (True, None, False), (False, 0.9, False)],  # None: it was cut short
+)
+def test_a_body_that_was_asked_for_is_judged_by_how_sure_its_tokens_are(
+    is_asked, end_confidence, is_whole
+):
+    at = plan(DOCUMENTED)
+    at = asking_for_body(at) if is_asked else at
+    assert (at.asked is not None) == is_asked
+    filled = answer(SURE_BODY, end_confidence=end_confidence)
+    found = judge(at, filled, suggestion_of(filled, at), 20)
+    assert (found.shown_length == len(filled.text)) == is_whole
+    assert ((found.probability or 0) >= 0.2) == is_whole
 
 
 def test_at_no_percentage_all_is_shown_and_its_probability_is_known() -> None:
