@@ -28,7 +28,7 @@ from intarsia.infill.fitted_bodies import BODIES
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.postprocess.clean import close_on_own_line
-from intarsia.infill.postprocess.cut import cut_suffix_overlap
+from intarsia.infill.postprocess.cut import cut_suffix_overlap, is_known_line
 from intarsia.infill.postprocess.fit import (
     REMARK,
     CleaningContext,
@@ -131,7 +131,7 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
     if ends_with_header(beginning, context) or not _ends_clause(beginning, goes_on, context):
         return False
     fitted = close_on_own_line(beginning, context), cut_suffix_overlap(beginning, context)
-    if fitted != (beginning, beginning):
+    if fitted != (beginning, beginning) or is_known_line(beginning, context):
         return False
     opened, left_open = balance_of(beginning).unclosed, balance_of(beginning + goes_on).unclosed
     if not set(opened) <= set(left_open) or why_it_does_not_fit(beginning, context) is not None:

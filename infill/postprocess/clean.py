@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import Hole, is_word_character
-from intarsia.infill.postprocess.cut import NOTHING_FITS, cut
+from intarsia.infill.postprocess.cut import NOTHING_FITS, cut, reject_known_line
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
     balance_brackets,
@@ -308,6 +308,7 @@ FILTERS: tuple[Filter, ...] = (
     cut,
     fix_indentation,
     trim_blank,
+    reject_known_line,
     balance_brackets,
     drop_broken_tail,
     close_on_own_line,

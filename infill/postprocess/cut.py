@@ -35,6 +35,7 @@ from intarsia.infill.syntax.text import (
 from intarsia.infill.syntax.tree import comment_at, parse_edited
 
 NOTHING_FITS = "no part of the text fits here"
+_REPEATS = "the text would repeat what follows the cursor"
 
 
 def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -45,7 +46,7 @@ def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
             return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     fill = cut_suffix_overlap(fill, context)
     if not fill.strip():
-        return NoSuggestion(reason="the text would repeat what follows the cursor", kind="empty")
+        return NoSuggestion(reason=_REPEATS, kind="empty")
     return cut_to_scope(fill, context)
 
 
@@ -295,20 +296,33 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
     return "" if is_rest else _cut_rest_of_line(kept, context)
 
 
+def is_known_line(fill: str, context: CleaningContext) -> bool:
+    """Whether the line of a fill is one around it once more, or stands for the next one."""
+    if context.hole.kind != "line":
+        return False
+    lines = fill.split("\n")
+    after = _lines_after(context, [line.rstrip() for line in context.following])
+    return (
+        (context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]))
+        or _is_named_below(lines[0], after, context)
+        or (after != [] and _begins_as_next(lines[0], after[0], context))
+        or _is_written_above(lines, context)
+        or _is_soon_below(lines[0], after, context)
+    )
+
+
+def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject a line that is there already.
+
+    a = f("x")⏎a = f("├x┤")   →   nothing
+    """
+    return NoSuggestion(reason=_REPEATS, kind="empty") if is_known_line(fill, context) else fill
+
+
 def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str]:
     """Cut at the first line from which the fill repeats the lines after the hole."""
     following = [line.rstrip() for line in context.following]
     after = _lines_after(context, following)
-    if context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]):
-        return [""]
-    if context.hole.kind == "line" and _is_named_below(lines[0], after, context):
-        return [""]
-    if context.hole.kind == "line" and after and _begins_as_next(lines[0], after[0], context):
-        return [""]
-    if context.hole.kind == "line" and _is_written_above(lines, context):
-        return [""]
-    if context.hole.kind == "line" and _is_soon_below(lines[0], after, context):
-        return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:

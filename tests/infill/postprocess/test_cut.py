@@ -17,6 +17,7 @@ from intarsia.infill.postprocess.cut import (
     cut_suffix_overlap,
     cut_to_max_lines,
     cut_to_scope,
+    is_known_line,
 )
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
@@ -98,7 +99,9 @@ def test_a_loop_is_cut_after_its_first_round(fill, expected):
 
 
 def check(source, fill, expected, language_id="python"):
-    assert cut_suffix_overlap(fill, drawn_hole(source, language_id).context()) == expected
+    context = drawn_hole(source, language_id).context()
+    kept = cut_suffix_overlap(fill, context)
+    assert ("" if is_known_line(kept, context) else kept) == expected
 
 
 @pytest.mark.parametrize("fill", ["return False", "raise Missing(name)", "return self.default(x)"])
