@@ -341,7 +341,7 @@ MAX_LINES_COMPARED = 3
 _DECLARED = re.compile(
     r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
     r"|sealed|static)\s+)*(?:class|const|def|enum|fn|fun|func|function|interface|let|module|record"
-    r"|struct|trait|var)\s+(?P<name>\w+)\b"
+    r"|struct|trait|va[lr])\s+(?P<name>\w+)\b"
     r"(?![.:]+\w|\s*[*&]|\s+\w+\s*[;=,)\[])"  # behind a type is the name
 )
 _KEYS = (
@@ -369,7 +369,7 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
-    if whole == below and is_specific(whole) and not may_nest:
+    if below in (whole, line.strip()) and is_specific(below) and not may_nest:
         return True
     remarks = [_REMARK_TEXT.fullmatch(each) for each in (whole, below)]
     if remarks[0] and remarks[1]:
@@ -383,12 +383,12 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
 
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
-    """Whether the line becomes the one right above it once more, or an import once more."""
+    """Whether the line becomes the last one above it once more, or an import once more."""
     lines_above = context.before.split("\n")[:-1]
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
         return True
-    above = _without_marks("".join(lines_above[-1:]))
+    above = _without_marks(next(filter(str.strip, reversed(lines_above)), ""))
     if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
@@ -407,7 +407,7 @@ def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -
     if context.line_before.strip() or columns(whole) != columns(below):
         return False
     for pattern in _KEYS:
-        key, other = (pattern.match(each.strip()) for each in (line, below))
+        key, other = (pattern.match(each.strip()) for each in (whole, below))
         if key and other and key["name"] == other["name"]:
             value = below.partition("=")[2]  # x = f(x) needs an x before it
             return re.search(rf"(?<!\w){re.escape(key['name'])}(?!\w)", value) is None
