@@ -40,7 +40,8 @@ def rounded_like(numbers: Array, x: Array) -> Array:
 
 def to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     """Return the bits of the nearest bfloat16 numbers, ties to even."""
-    return high_halves(round_to_bfloat16(np.array(numbers, np.float32)))
+    rounded = round_to_bfloat16(np.array(numbers, np.float32))
+    return (rounded.view(np.uint32) >> 16).astype(np.uint16)
 
 
 def round_to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -49,11 +50,6 @@ def round_to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float3
     bits += 0x7FFF + ((bits >> 16) & 1)
     bits &= 0xFFFF0000
     return numbers
-
-
-def high_halves(rounded: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
-    """Return the bits of rounded numbers as bfloat16."""
-    return (rounded.view(np.uint32) >> 16).astype(np.uint16)
 
 
 CACHE_LINE = 64  # bytes

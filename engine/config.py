@@ -41,7 +41,11 @@ class EngineConfig:
         for name, kind in _CHOICES.items():
             if (value := getattr(self, name)) not in get_args(kind):
                 raise ValueError(f"{name} must be one of {get_args(kind)}, got {value!r}")
-        needs_torch = [f"--{name} {value}" for name, value in self._asked_of_torch()]
+        needs_torch = [  # our own kernels cannot keep to it
+            f"--{name} {value}"
+            for name, value in (("dtype", self.dtype), ("device", self.device))
+            if value not in ("auto", "int8", "cpu")
+        ]
         if needs_torch and find_spec("torch") is None:
             raise ValueError(
                 f"{' and '.join(needs_torch)} needs torch, which is not installed: omit it, or "
@@ -53,14 +57,6 @@ class EngineConfig:
             raise ValueError(f"cache tokens must be 0 or more, got {self.cache_tokens}")
         if self.max_context_tokens < 1:
             raise ValueError(f"max context tokens must be above 0, got {self.max_context_tokens}")
-
-    def _asked_of_torch(self) -> list[tuple[str, str]]:
-        """Return the settings that our own kernels cannot keep to."""
-        asked, kernels_keep = (
-            (("dtype", self.dtype), ("device", self.device)),
-            ("auto", "int8", "cpu"),
-        )
-        return [(name, value) for name, value in asked if value not in kernels_keep]
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:

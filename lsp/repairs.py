@@ -85,7 +85,10 @@ class Repairs(Feature):
     async def wait(self, document: Document, error: ErrorRange, compute: Compute) -> Repair | None:
         """Return the repair of an error, None if there is none or it is not found soon."""
         search = self._search
-        if search is not None and (not search.rest.done() or _is_in_vain(search)):
+        if search is not None and (
+            not search.rest.done()
+            or (search.task.done() and isinstance(_result_of(search.task), NoSuggestion))
+        ):
             self._forget()  # the user does not wait for its rest, and may have mended what failed
         self.look(document, error, compute)
         search = self._search
@@ -134,10 +137,6 @@ def _is_on_lines(place: types.Range, where: types.Range) -> bool:
 
 def _is_same(search: _Search, document: Document, error: ErrorRange) -> bool:
     return search.document is document and search.where == (error.start, error.end)
-
-
-def _is_in_vain(search: _Search) -> bool:
-    return search.task.done() and isinstance(_result_of(search.task), NoSuggestion)
 
 
 def _result_of(task: asyncio.Task[Repair | NoSuggestion]) -> Repair | NoSuggestion:

@@ -220,19 +220,14 @@ async def run_job(job: FillJob) -> list[FilledPlace]:
             )
             async for filling in _fillings(job, holes, context, view):
                 view.hide()
-                _show_filling(job, filling)
+                name, text = job.source.name, job.source.text
+                if job.as_json:
+                    click.echo(to_json(report_filling(name, text, filling)))
+                else:
+                    show_filling(output(), name, text, filling, job.language)
                 view.wait()
                 fillings.append(filling)
     return fillings
-
-
-def _show_filling(job: FillJob, filling: FilledPlace) -> None:
-    name, text = job.source.name, job.source.text
-    if job.as_json:
-        report = report_filling(name, text, filling)
-        click.echo(to_json(report))
-    else:
-        show_filling(output(), name, text, filling, job.language)
 
 
 async def _fillings(

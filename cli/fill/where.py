@@ -83,10 +83,6 @@ def _range(ctx: click.Context, _: click.Parameter, value: str | None) -> Range |
     return None if value is None else _parsed(parse_range, value)
 
 
-def _ranges(ctx: click.Context, _: click.Parameter, values: Sequence[str]) -> list[Range]:
-    return [_parsed(parse_range, value) for value in values]
-
-
 _P = TypeVar("_P", Position, Range)
 
 
@@ -109,7 +105,7 @@ place_options = with_options(
         "ranges",
         metavar="L:C-L:C",
         multiple=True,
-        callback=_ranges,
+        callback=lambda _context, _option, values: [_parsed(parse_range, it) for it in values],
         help="Replace this range; the same position twice: a hole of any length. Repeatable.",
     ),
     click.option(

@@ -63,14 +63,13 @@ def accept_draft(
     tokens: list[int] = []
     for row, likeliest in enumerate(causal.argmax(-1).tolist()):
         is_early_end = likeliest in end_rule.ids and not end_rule.may_follow([*before, *tokens])
-        tokens.append(_likeliest_except(end_rule.ids, causal[row]) if is_early_end else likeliest)
+        if is_early_end:
+            tokens.append(int(excluding(end_rule.ids, causal[row]).argmax()))
+        else:
+            tokens.append(likeliest)
         if row >= len(proposed) or tokens[row] != proposed[row]:
             break
     return tokens
-
-
-def _likeliest_except(ids: frozenset[int], logits: Array) -> int:
-    return int(excluding(ids, logits).argmax())
 
 
 _KEY_TOKENS = 2  # tokens that must agree

@@ -63,16 +63,13 @@ class HoleTokens:
             [token.confidence for token in tokens],
             [token.entropy for token in tokens],
         )
-        return text.all_committed()
+        return replace(text, num_committed=len(text.ids))
 
     def scored(self, start: int = 0, end: int | None = None) -> list[ScoredToken]:
         """Return the tokens from ``start`` up to ``end``, as far as their entropies are known."""
         columns = zip(self.ids, self.confidences, self.entropies, strict=False)
         scored = [ScoredToken(id=i, confidence=c, entropy=e) for i, c, e in columns]
         return scored[start:end]
-
-    def all_committed(self) -> "HoleTokens":
-        return replace(self, num_committed=len(self.ids))
 
     def after_forwards(self, num_forwards: int) -> "HoleTokens":
         """Return the same tokens with more forward passes counted."""

@@ -80,12 +80,6 @@ def uses_in_files(
     return tuple(found)
 
 
-def _default_of(text: str) -> str:
-    """Return the name of what a module of JavaScript exports as its main class."""
-    found = _DEFAULT.search(text)
-    return found[1] if found else ""
-
-
 def _package(text: str, language: Language) -> str:
     if language.reach not in ("folder", "package"):
         return ""
@@ -102,7 +96,9 @@ class _Ways:
         self._word = re.compile(rf"(?<![\w$]){re.escape(home.declared.name)}(?![\w$])")
         self._leads = cache(self._find_lead)
         holders = home.declared.holders
-        is_default = home.declared.kind == "member" and _default_of(before) in holders
+        default = _DEFAULT.search(before)  # what a module of JavaScript exports as its main class
+        is_member = home.declared.kind == "member"
+        is_default = is_member and default is not None and default[1] in holders
         self._exported = holders | ({DEFAULT} if is_default else set())
 
     def uses_in(self, path: str) -> ChangedFile | None:

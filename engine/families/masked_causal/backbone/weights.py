@@ -127,8 +127,9 @@ def _hugging_face_layer(get: _Get, i: int, shape: BackboneShape) -> dict[str, An
         name: _join([_require(get, f"{at}.{one}.weight") for one in matrix.modules], matrix.num_in)
         for name, matrix in matrices.items()
     }
-    biases = [get(f"{at}.{module}.bias") for module in matrices["qkv"].modules]
-    return {**norms, **joined, "qkv_bias": _join_biases(biases)}
+    found = (get(f"{at}.{module}.bias") for module in matrices["qkv"].modules)
+    biases = [bias.reshape(-1) for bias in found if bias is not None]
+    return {**norms, **joined, "qkv_bias": _concat(biases) if biases else None}
 
 
 def _join(parts: list[Array], width: int) -> Array:
@@ -138,11 +139,6 @@ def _join(parts: list[Array], width: int) -> Array:
     for part in parts:
         _check_size("a matrix", part, (part.shape[0] if part.ndim else 0, width))
     return _concat(parts)
-
-
-def _join_biases(parts: list[Array | None]) -> Array | None:
-    biases = [part.reshape(-1) for part in parts if part is not None]
-    return _concat(biases) if biases else None
 
 
 def _concat(parts: list[Array]) -> Array:

@@ -62,7 +62,12 @@ def region_of(
     """Return a place after up to ``num_above`` lines next to it, as far as these may change."""
     last = lines.index(place)
     first = last
-    while first > 0 and last - first < num_above and _touch(lines[first - 1], lines[first]):
+    while first > 0 and last - first < num_above:
+        above = lines[first - 1]
+        if not (
+            above.is_followed_by(lines[first]) and above.may_change and lines[first].may_change
+        ):
+            break
         first -= 1
     return lines[first : last + 1]
 
@@ -82,10 +87,6 @@ def smallest_change(old: Sequence[str], new: Sequence[str], place: int) -> LineC
 def _distance(change: LineChange, place: int) -> int:
     last = change.first + max(change.num_lines, 1) - 1
     return max(change.first - place, place - last, 0)
-
-
-def _touch(first: WindowLine, second: WindowLine) -> bool:
-    return first.is_followed_by(second) and first.may_change and second.may_change
 
 
 _MAX_PROPOSED = 24  # tokens a pass, while the draft is repeated
