@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping
 
-from memory_index import MemoryIndex
+from memory_index import memory_index
 
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkKind, ChunkOptions, Place, RecentEdit
+from intarsia.workspace.index.project_index import ProjectIndex
 
 ROOT = "/work/app"
 HOLE = "▮"
 
 
-def workspace(files: Mapping[str, str]) -> MemoryIndex:
+def workspace(files: Mapping[str, str]) -> ProjectIndex:
     """Return an index of files by their paths relative to the root; marks of holes are removed."""
     texts = {f"{ROOT}/{path}": text.replace(HOLE, "") for path, text in files.items()}
-    return MemoryIndex(texts, [ROOT])
+    return memory_index(texts, [ROOT])
 
 
 def place_in(path: str, text: str, *, edits: tuple[RecentEdit, ...] = ()) -> Place:

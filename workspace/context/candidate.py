@@ -15,7 +15,7 @@ from intarsia.workspace.context.chunk import ChunkOptions, Place, extensions_of,
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.passage import known_lines
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.modules.files import FOLDER_NAMES, files_of
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -30,7 +30,7 @@ MIN_PARTS = 2
 class ImportedFiles:
     """Resolves imports of files of one index. Answers are kept: make a new one for each choice."""
 
-    def __init__(self, index: IndexReader, path: str, language: Language) -> None:
+    def __init__(self, index: ProjectIndex, path: str, language: Language) -> None:
         """``path``: of the file that context is chosen for; ``language``: of the code in it."""
         self._place, self._language = path, language
         self._with_stem = cache(index.files_named)
@@ -65,7 +65,7 @@ PATH_CHARS = 4
 class Surroundings:
     """A hole, the code around it, and the index; what was looked up is remembered."""
 
-    def __init__(self, index: IndexReader, place: Place, options: ChunkOptions) -> None:
+    def __init__(self, index: ProjectIndex, place: Place, options: ChunkOptions) -> None:
         """Read the file with the hole, and nothing else yet."""
         self.index, self.options = index, options
         self.place = place = in_own_language(place)

@@ -26,12 +26,12 @@ from intarsia.workspace.context.similar_passage import (
     tested_definitions,
 )
 from intarsia.workspace.context.stub import Stub
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 
 READING_ORDER: Sequence[ChunkKind] = ("sibling", "similar", "recent_edit", "signatures", "members")
 
 
-def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tuple[Chunk, ...]:
+def choose_chunks(index: ProjectIndex, place: Place, options: ChunkOptions) -> tuple[Chunk, ...]:
     """Return the chunks for a hole in the order in which the model reads them.
 
     With their paths they have at most ``options.budget_tokens`` estimated tokens. None is from the

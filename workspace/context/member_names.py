@@ -23,7 +23,7 @@ from intarsia.workspace.context.receiver import (
     type_of,
     with_bases,
 )
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.symbols.symbols import Definition
 
 MAX_NAMES = 300
@@ -47,7 +47,7 @@ _ANY_NAME = words("__getattr__ __getattribute__")
 _NARROWS = r"isinstance\(\s*{0}\b|\b{0}\s+instanceof\b|\bin\s+{0}\b|\b{0}\)?\s+(?:as|is)\s"
 
 
-def member_names(index: IndexReader, place: Place) -> Sequence[str]:
+def member_names(index: ProjectIndex, place: Place) -> Sequence[str]:
     """Return the names; () where the type is not known whole, or the code narrows it."""
     around = Surroundings(index, place, ChunkOptions())
     receiver, members_of = around.neighbourhood.receiver, place.language.library_members

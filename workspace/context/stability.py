@@ -17,7 +17,7 @@ from intarsia.workspace.context.chunk import Chunk, ChunkOptions, Place, in_own_
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.passage import split_lines
 from intarsia.workspace.context.similar_passage import MAX_EDITS
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers
 
@@ -74,7 +74,7 @@ def is_still_good(previous: ChosenContext, needs: Needs) -> bool:
 
 
 def context_for(
-    index: IndexReader, place: Place, options: ChunkOptions, previous: ChosenContext | None
+    index: ProjectIndex, place: Place, options: ChunkOptions, previous: ChosenContext | None
 ) -> ChosenContext:
     """Return the former chunks if they still serve the hole, else newly chosen ones."""
     needs = needs_of(place)

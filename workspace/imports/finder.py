@@ -32,7 +32,8 @@ from intarsia.workspace.imports.module_names import (
     is_same,
 )
 from intarsia.workspace.imports.script_names import EcmascriptNames, PythonNames
-from intarsia.workspace.index.reader import FoundImport, IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.index.reader import FoundImport
 from intarsia.workspace.modules.files import files_of
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import Import
@@ -247,7 +248,7 @@ _NAMES: Mapping[ImportStyle, type[ModuleNames]] = {
 class ImportFinder:
     """Answers for the names of one file. Make a new one for each version of its text."""
 
-    def __init__(self, index: IndexReader, path: str, text: str, language: Language) -> None:
+    def __init__(self, index: ProjectIndex, path: str, text: str, language: Language) -> None:
         self._index, self._path, self._text, self._language = index, path, text, language
         self._symbols = extract_symbols(text, language)
         assert language.imports is not None, "no file of another language is asked about"

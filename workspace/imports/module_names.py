@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from intarsia.infill.imports.binding import ImportBinding, UnboundName
 from intarsia.infill.languages import ImportRules, Language, language_for_path
-from intarsia.workspace.index.reader import FoundDefinition, IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.index.reader import FoundDefinition
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.namespaces import MODULE
 from intarsia.workspace.modules.resolve import resolve_import
@@ -43,7 +44,7 @@ class Surroundings:
     rules: ImportRules  # of the language
     imports: Sequence[Import]  # that it has
     files: Files
-    index: IndexReader
+    index: ProjectIndex
 
     def resolve(self, imported: Import, path: str | None = None) -> tuple[str, ...]:
         """Return the files that an import means, in the file itself or in another one."""

@@ -28,7 +28,7 @@ from intarsia.infill.next_edit.uses import (
 from intarsia.infill.replacement import ChangedFile
 from intarsia.infill.syntax.tree import parse_afresh
 from intarsia.workspace.imports.module_names import is_same
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.modules.files import files_of, is_module_named
 from intarsia.workspace.modules.resolve import is_meant, resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -57,7 +57,7 @@ class _Home(NamedTuple):
 
 
 def uses_in_files(
-    index: IndexReader, path: str, before: str, at: int, new: str
+    index: ProjectIndex, path: str, before: str, at: int, new: str
 ) -> tuple[ChangedFile, ...]:
     """Return the uses in other files of what is declared at ``at`` of the text before."""
     language = language_for_path(path)
@@ -90,7 +90,7 @@ def _package(text: str, language: Language) -> str:
 class _Ways:
     """How other files come to know one declaration."""
 
-    def __init__(self, index: IndexReader, home: _Home, before: str) -> None:
+    def __init__(self, index: ProjectIndex, home: _Home, before: str) -> None:
         self._index, self._home = index, home
         self._files = files_of(index, home.path)
         self._word = re.compile(rf"(?<![\w$]){re.escape(home.declared.name)}(?![\w$])")

@@ -60,7 +60,7 @@ class IndexCounts(NamedTuple):
 
 
 class ProjectIndex:
-    """Implements ``IndexReader``, and does the work of keeping the indexes up to date in steps."""
+    """Answers questions, and does the work of keeping the indexes up to date in steps."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """``folder``: where the databases are; None: in the user's cache."""

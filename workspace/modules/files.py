@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.index.project_index import ProjectIndex
 
 MAX_FOLDERS = 40
 """Folders above a file that are looked at."""
@@ -81,7 +81,7 @@ def is_module_named(path: str, name: str) -> bool:
     return (posixpath.basename(folder) if stem in FOLDER_NAMES else stem) == name
 
 
-def files_of(index: IndexReader, path: str) -> Files:
+def files_of(index: ProjectIndex, path: str) -> Files:
     """Return the indexed files of the opened folder that a file is in.
 
     Answers are kept: the rules ask about hundreds of paths.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from context_places import HOLE, ROOT, chosen, place_in
-from memory_index import MemoryIndex
+from memory_index import memory_index
 
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import ChunkOptions, RecentEdit, context_budget
@@ -184,7 +184,7 @@ def test_nothing_of_another_opened_folder_is_shown():
     for folder, is_shown in ((ROOT, True), (other, False)):
         texts = {f"{ROOT}/main.py": main, f"{folder}/lib.py": text}
         chunks = choose_chunks(
-            MemoryIndex(texts, [ROOT, other]),
+            memory_index(texts, [ROOT, other]),
             replace(place, recent_edits=[replace(edit, path=f"{folder}/lib.py")]),
             ChunkOptions(budget_tokens=500),
         )

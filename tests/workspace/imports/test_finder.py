@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_index import MemoryIndex
+from memory_index import memory_index
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import shown
@@ -24,7 +24,7 @@ def found(case: dict[str, Any]) -> list[str]:
     texts = {f"/p/{path}": text for path, text in case["files"].items()}
     path = f"/p/{case['path']}"
     language, text = language_for_path(path), case["text"]
-    finder = ImportFinder(MemoryIndex(texts, ["/p"]), path, text, language)
+    finder = ImportFinder(memory_index(texts, ["/p"]), path, text, language)
     needed = [finder.find(it) for it in unbound_names(text, 0, len(text), language)]
     return [shown(it.binding, language) if it.binding else f"- {it.reason}" for it in needed]
 
@@ -97,7 +97,7 @@ def test_nothing_of_a_hostile_file_is_added_or_shown(ending: str) -> None:
     names = unbound_names(text, 0, len(text), language)
     assert [it.name for it in names] == ["evilName"]
     for hostile in hostile_files(ending):
-        index = MemoryIndex({path: text, f"/p/a/h.{ending}": hostile}, ["/p"])
+        index = memory_index({path: text, f"/p/a/h.{ending}": hostile}, ["/p"])
         binding = ImportFinder(index, path, text, language).find(names[0]).binding
         if binding is None:
             continue
