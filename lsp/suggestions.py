@@ -376,4 +376,6 @@ def plan_whole(
     if isinstance(plan, NoSuggestion):
         return plan
     is_fenced = plan.hole.code.language is not snapshot.language
-    return (refusal_of_fence(snapshot) if is_fenced else None) or asking_for_body(plan)
+    if is_fenced and (refusal := refusal_of_fence(snapshot)):
+        return refusal
+    return plan if plan.hole.kind == "line" else asking_for_body(plan)
