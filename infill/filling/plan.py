@@ -386,6 +386,11 @@ class EngineCost:
         return self.nats / self.num_written
 
 
+LEAST_PROBABLE = 0.002
+"""Alternatives whose first token is less probable are left out.
+
+Of 120 such in files of 44 languages none was the file's text, and 15 broke it.
+"""
 EXTRA_ATTEMPTS = 1
 """How many more answers are asked for than needed, where one fails or repeats another."""
 
@@ -441,12 +446,20 @@ class Attempts(Generic[T]):
             self.failure, self.is_complete, self.is_over = answer, False, True
             return
         self.cost = (self.cost or EngineCost()).and_then(answer)
+        if self.passed and _begins_improbably(answer):
+            self.is_over = True  # the next alternative would be less probable still
+            return
         candidate, text = first_that_passes(answer, self.read)
         if isinstance(text, NoSuggestion):
             self.rejection, self.filled = self.rejection or text, self.filled or candidate
         elif text.text.split() not in [other.text.split() for other in self.passed]:
             self.passed += (text,)
             self.filled = candidate
+
+
+def _begins_improbably(answer: Filled) -> bool:
+    first = answer.tokens[0].confidence if answer.tokens else None
+    return first is not None and first < LEAST_PROBABLE
 
 
 def first_that_passes(answer: Filled, read: ReadAnswer[T]) -> tuple[Filled, T | NoSuggestion]:

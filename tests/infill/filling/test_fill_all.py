@@ -4,7 +4,7 @@ import pytest
 from scripted_engine import ScriptedEngine, by_prefix, filled_with
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.ipc.messages import CanvasToken, Fill
 from intarsia.infill.filling.fill_places import (
     MAX_DRAFT_CHARS,
     FillProgress,
@@ -331,3 +331,14 @@ def test_an_alternative_that_is_only_indented_otherwise_is_none():
     for alternative in attempts:
         attempts.take(filled_with(answers[alternative]))
     assert [each.text.strip() for each in attempts.passed] == ["return x", "return x + 1"]
+
+
+@pytest.mark.parametrize(("confidence", "num_texts"), [(0.001, 2), (0.01, 3), (None, 3)])
+def test_an_alternative_that_begins_improbably_is_the_last_one_asked_for(confidence, num_texts):
+    plan = plan_at_cursor("x = \n", len("x = "), PYTHON, FillOptions())
+    attempts = Attempts(plan.read, num_needed=3)
+    for alternative, certain in zip(attempts, (0.001, 0.9, confidence), strict=False):
+        tokens = (CanvasToken(str(alternative), certain, True),)
+        attempts.take(filled_with(str(alternative), tokens=tokens))
+    assert [each.text for each in attempts.passed] == ["0", "1", "2"][:num_texts]
+    assert attempts.is_complete
