@@ -49,10 +49,12 @@ def asking_for_body(plan: FillPlan) -> FillPlan:
     head = _documented_head(hole) if hole.kind != "line" or hole.start < hole.end else None
     if head is None or not _is_whole_body(hole, head):
         return plan
-    known = with_plain_newlines(hole.code.text[line_start(hole.code.text, head.start) : head.end])
-    start = plan.canvas.prefix.rfind(known)
-    code = plan.canvas.prefix[start:] if start >= 0 else ""
-    if not code or len(code) > MAX_HEAD_CHARS or FENCE in code:
+    text, first = hole.code.text, line_start(hole.code.text, head.start)
+    start = plan.canvas.prefix.rfind(with_plain_newlines(text[first : head.end]))
+    code = plan.canvas.prefix[start:]
+    if start < 0:  # a short window has not all of it
+        code = with_plain_newlines(text[first : hole.given_start])
+    if len(code) > MAX_HEAD_CHARS or FENCE in code:
         return plan
     begun = f"{FENCE}{hole.code.language.id}\n{code}"
     asked = _USER.format(code=begun.rstrip(), fence=FENCE)

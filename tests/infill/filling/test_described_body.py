@@ -5,6 +5,7 @@ from marked_text import read_marked
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
+from intarsia.infill.canvas import FirstWindow
 from intarsia.infill.filling.described_body import MAX_HEAD_CHARS, asking_for_body
 from intarsia.infill.filling.fill_places import fill_all, fill_selection
 from intarsia.infill.filling.outcome import FilledPlace, Selection
@@ -153,6 +154,19 @@ def test_an_empty_body_at_the_cursor_is_asked_for(language: str, marked: str, is
     plan = plan_at_cursor(source.text, source.start, language_for_id(language), FillOptions())
     assert isinstance(plan, FillPlan)
     assert (asking_for_body(plan).asked is not None) == is_asked
+
+
+def test_the_question_holds_more_than_a_short_window() -> None:
+    head = HEAD.replace("area.", "area." + "\n    Of a plane." * 90)
+    source = read_marked("x = 1\n" * 900 + head + "    ║" + BELOW)
+    first = FirstWindow(prefix_tokens=100, suffix_tokens=20)
+    python = language_for_id("python")
+    plan = plan_at_cursor(source.text, source.start, python, FillOptions(), first=first)
+    assert isinstance(plan, FillPlan) and plan.canvas.is_short
+    assert head not in plan.canvas.prefix
+    asked = asking_for_body(plan).asked
+    assert asked is not None
+    assert asked.begun + plan.canvas.given == f"```python\n{head}    "
 
 
 async def test_marked_bodies_are_asked_for_without_their_placeholder():
