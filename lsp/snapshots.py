@@ -128,14 +128,14 @@ def ineligibility(
 def fence_ineligibility(
     disabled_languages: Iterable[str], text: str, start: int, end: int, language: Language
 ) -> NoSuggestion | None:
-    """Return why a range of the text gets none: it is in a fence of a disabled language."""
-    if not language.has_fences or not disabled_languages:
+    """Return why a range of the text gets none: it is in code of a disabled language."""
+    if not language.embeds or not disabled_languages:
         return None
     code = code_at(text, start, end, language).language
     disabled = {language_for_id(name).id for name in disabled_languages}
     if code.id == language.id or code.id not in disabled - {PLAIN_TEXT.id}:
         return None
-    reason = f"{code.id} is in disabledLanguages, also in Markdown"
+    reason = f"{code.id} is in disabledLanguages, also in {language.id}"
     return NoSuggestion(reason=reason, kind="language")
 
 

@@ -21,7 +21,7 @@ import tree_sitter
 from intarsia.infill.holes.hole import MarkedHole
 from intarsia.infill.languages import NOT_IMPLEMENTED, Language, language_for_path
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences
+from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_embedded
 from intarsia.infill.syntax.text import (
     columns,
     leading_blank,
@@ -198,16 +198,16 @@ def holes_within(holes: Sequence[MarkedHole], start: int, end: int) -> tuple[Mar
 
 
 def _placeholders(text: str, language: Language) -> Iterator[MarkedHole]:
-    if language.has_fences:
-        yield from _placeholders_in_fences(text)
+    if language.embeds:
+        yield from _placeholders_in_fences(text, language)
     elif syntax := parse(text, language):
         yield from placeholder_holes(syntax)
 
 
-def _placeholders_in_fences(text: str) -> Iterator[MarkedHole]:
+def _placeholders_in_fences(text: str, language: Language) -> Iterator[MarkedHole]:
     if len(text) > MAX_CHARS:
         return
-    for fence in find_fences(text)[:MAX_FENCES]:
+    for fence in find_embedded(text, language)[:MAX_FENCES]:
         if fence.is_quoted:  # a body of several lines would need its marks
             continue
         if syntax := parse_afresh(text[fence.start : fence.end], fence.language):

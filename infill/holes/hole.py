@@ -111,7 +111,7 @@ def _header_ending_at(
             return None
         return _header(text, last, offset, language, closer=PAIRS[text[last]])
     pattern = language.header if is_above else language.closed_header or language.header
-    code = text[_statement_start(text, last, language) : last + 1]
+    code = text[_statement_start(text, last, language) : last + 1].removeprefix(BYTE_ORDER_MARK)
     if pattern is None or not re.search(pattern, " ".join(code.splitlines())):
         return None
     return _header(text, last, offset, language, closer=None)

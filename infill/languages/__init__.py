@@ -25,6 +25,9 @@ ImportStyle = Literal["from", "braces", "quoted", "dotted", "use"]
 """The form of an import: ``from m import n``, ``import { n } from "m"``, ``import "m"``,
 ``import m.n;``, ``use m::n;``. ``infill/imports`` and ``workspace/imports`` write it."""
 
+Embeds = Literal["", "fences", "scripts"]
+"""Where code in other languages is: in fences of Markdown, or in ``<script>`` and ``<style>``."""
+
 Reach = Literal["imports", "folder", "package", "near"]
 """Which files' names a file knows: of imports alone, of its folder too, of its package's folders
 too, or of some folders that cannot be told, the nearest first."""
@@ -179,7 +182,7 @@ class Language(Struct, frozen=True, kw_only=True):
     often_empty: tuple[str, ...] = ()  # functions without a body on purpose
     documentation: tuple[str, str] | None = None  # around a comment above; {name}: of the function
     has_docstrings: bool = False  # a string that is a statement documents what it is in
-    has_fences: bool = False  # of code in other languages
+    embeds: Embeds = ""
     are_strings_prose: bool = True  # in data and markup they are the content
     has_characters: bool = False  # a single quote begins no string, and may have no partner
     has_bare_variables: bool = False  # in strings, without a bracket

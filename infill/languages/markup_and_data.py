@@ -31,7 +31,10 @@ HTML = braces(
     takes_any_text=True,
     are_strings_prose=False,
     stub=PLAIN_STUB,
+    embeds="scripts",
 )
+VUE = replace(HTML, id="vue", extensions=(".vue",), lexer="html")
+SVELTE = replace(HTML, id="svelte", extensions=(".svelte",), lexer="html")
 CSS = braces(
     "css", are_pairs_blocks=True, are_strings_prose=False, modules="sourced", stub=PLAIN_STUB
 )
@@ -87,5 +90,5 @@ MARKDOWN = replace(
     grammar="tree_sitter_markdown",
     ends=("```",),
     takes_any_text=True,
-    has_fences=True,
+    embeds="fences",
 )

@@ -1,9 +1,9 @@
-"""Finds the code at a place of a text: in a Markdown document, the fenced block around the place.
+"""Finds the code at a place of a text: in Markdown the fenced block around it, in HTML the script.
 
-Code in a fence is written and checked by the rules of its own language. For that, everything else
-is replaced by blanks: the code keeps its lines, columns and offsets. Only the rules look at it.
-The model is still shown the document as it is, because a README's text tells what its code means,
-and its earlier blocks often define what a later one uses.
+Such code is written and checked by the rules of its own language. For that, everything else is
+replaced by blanks: the code keeps its lines, columns and offsets. Only the rules look at it. The
+model is still shown the document as it is, because a README's text tells what its code means, and
+its earlier blocks often define what a later one uses.
 
 Fences are found as CommonMark describes them (https://spec.commonmark.org/0.31.2/#fenced-code-blocks)
 with two exceptions, for documents that are being written. Any indentation may lead to a fence. And
@@ -22,7 +22,7 @@ from intarsia.infill.syntax.text import line_end, line_start, next_line_start
 from intarsia.infill.syntax.tree import Syntax, parse
 
 MAX_NESTED = 4
-"""Markdown in a fence of Markdown, and so on; deeper code follows the rules of Markdown."""
+"""Markdown in a fence of Markdown, and so on; deeper code follows the rules of what it is in."""
 MAX_CHARS = 1_000_000
 """A longer document is not searched: its code would not be parsed."""
 
@@ -53,7 +53,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fence:
-    """A fenced block: its code is ``text[start:end]``, without the lines of the fence."""
+    """A fenced block, or a script: its code is ``text[start:end]``, without fence or tags."""
 
     start: int
     end: int
@@ -74,15 +74,15 @@ class Fence:
 
 
 def code_at(text: str, start: int, end: int, language: Language) -> Code:
-    """Return the code around ``text[start:end]``: a part of a Markdown document, or the whole text.
+    """Return the code around ``text[start:end]``: a fence, a script, or the whole text.
 
-    Code in a language without a row, or without a name, follows the rules of Markdown.
+    Code in a language without a row, or without a name, follows the rules of the document.
     """
     document = code = Code(text=text, language=language)
     for _ in range(MAX_NESTED):
-        if not code.language.has_fences or len(text) > MAX_CHARS:
+        if not code.language.embeds or len(text) > MAX_CHARS:
             break
-        inner = _code_in_fence(code.text, start, end)
+        inner = _code_in_fence(code.text, start, end, code.language)
         if inner is None:
             break
         code = replace(inner, outer=document)
@@ -97,7 +97,8 @@ def code_of_language(text: str, offset: int, language: Language) -> Code:
     here = code_at(text, offset, offset, language)
     if here.language.id == language.id:
         return here
-    same = [fence for fence in find_fences(text) if fence.language.id == here.language.id]
+    fences = find_embedded(text, language)
+    same = [fence for fence in fences if fence.language.id == here.language.id]
     if not any(fence.holds(offset, offset) for fence in same):  # in a fence of Markdown
         return here
     code = _only(text, [(fence.start, fence.end) for fence in same])
@@ -106,6 +107,56 @@ def code_of_language(text: str, offset: int, language: Language) -> Code:
             bare = _without_marks(code[fence.start : fence.end])
             code = code[: fence.start] + bare + code[fence.end :]
     return replace(here, text=code)
+
+
+def find_embedded(text: str, language: Language) -> tuple[Fence, ...]:
+    """Return the blocks of code in a text that is a document of this language, in order."""
+    match language.embeds:
+        case "fences":
+            return find_fences(text)
+        case "scripts":
+            return find_scripts(text)
+        case _:
+            return ()
+
+
+_TAG = re.compile(
+    r"""<!--.*?(?:-->|\Z)|<(?P<tag>script|style)\b(?P<attributes>(?:"[^"]*"|'[^']*'|[^"'<>])*)>""",
+    re.IGNORECASE | re.DOTALL,
+)
+_KIND = re.compile(r"""\b(?:lang|type)\s*=\s*["']?(?:(?:text|application)/)?([\w+-]+)""")
+_LANGUAGE_OF_TAG = {"script": "javascript", "style": "css", "module": "javascript"}
+
+
+@lru_cache(maxsize=8)
+def find_scripts(text: str) -> tuple[Fence, ...]:
+    """Return the contents of ``<script>`` and ``<style>`` elements, in order, with their languages.
+
+    An open one ends with the text.
+    """
+    return tuple(_find_scripts(text))
+
+
+def _find_scripts(text: str) -> Iterator[Fence]:
+    end = 0
+    for tag in _TAG.finditer(text):
+        if tag.start() < end or tag["tag"] is None or tag["attributes"].endswith("/"):
+            continue
+        name, kind = tag["tag"].lower(), _KIND.search(tag["attributes"])
+        closing = re.compile(f"</{name}\\b", re.IGNORECASE).search(text, tag.end())
+        start, end = tag.end(), len(text) if closing is None else closing.start()
+        if not text[start : line_end(text, start)].strip():
+            start = min(end, next_line_start(text, start))
+        own_line = line_start(text, end)
+        info = name if kind is None else kind[1].lower()
+        yield Fence(
+            start=start,
+            end=end if text[own_line:end].strip() else max(start, own_line),
+            info=_LANGUAGE_OF_TAG.get(info, info),
+            is_quoted=False,
+            is_followed=closing is not None,
+            closing_line=f"</{name}>",
+        )
 
 
 @lru_cache(maxsize=8)  # the rules ask about one text several times in a row
@@ -189,8 +240,9 @@ def _fence(
     )
 
 
-def _code_in_fence(text: str, start: int, end: int) -> Code | None:
-    fence = next((fence for fence in find_fences(text) if fence.holds(start, end)), None)
+def _code_in_fence(text: str, start: int, end: int, language: Language) -> Code | None:
+    fences = find_embedded(text, language)
+    fence = next((fence for fence in fences if fence.holds(start, end)), None)
     if fence is None or fence.language is PLAIN_TEXT:
         return None
     shown = _only(text, [(fence.start, fence.end)])

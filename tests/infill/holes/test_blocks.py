@@ -31,6 +31,7 @@ def check(language_id, source, columns):
         ("async def f():║", 0),
         ("def f(x):\r\n    ║\r\n", 0),
         ("try:\n    ║\n", 0),
+        ("\ufeffdef f(x):\n    ║\n", 0),
         ("    if x:\n        y()\n    with x as f:\n        ║\n", 4),
         ("x = (\ndef f():\n    ║\n", 0),
     ],

@@ -1,4 +1,4 @@
-"""Code in the fences of Markdown: which language a place has, and what of the text is its code."""
+"""Code in fences and scripts: which language a place has, and what of the text is its code."""
 
 import time
 from itertools import pairwise
@@ -13,6 +13,7 @@ from intarsia.infill.syntax.embedded_code import (
     code_at,
     code_of_language,
     find_fences,
+    find_scripts,
     language_of_info,
 )
 
@@ -65,6 +66,57 @@ def test_the_code_at_a_place(marked, language, code):
         lines = found.text.replace("\r\n", "\n").replace("\r", "\n")
         assert lines.strip() == code
         assert found.text[max(0, offset - 1) : offset] in (text[max(0, offset - 1) : offset], " ")
+
+
+@pytest.mark.parametrize(
+    ("document", "marked", "language", "code"),
+    [
+        ("html", "<p>\n<script>\n  f(║);\n</script>\n<p>", "javascript", "f();"),
+        ("html", "<script>f(║);</script>", "javascript", "f();"),
+        ("html", "<script src='a>b' async>\n║\n</script>", "javascript", ""),
+        ("html", "<SCRIPT TYPE=module>\nf(║)\n</SCRIPT>", "javascript", "f()"),
+        ("html", "<script>\r\nf(║)\r\n</script>\r\n", "javascript", "f()"),
+        ("html", "<script>\nf(║)", "javascript", "f()"),  # not closed yet
+        ("html", "<style>\na { ║ }\n</style>", "css", "a {  }"),
+        ("html", "<script type='application/ld+json'>\n{║}\n</script>", "html", None),
+        ("html", '<script type="application/json">\n{║}\n</script>', "json", "{}"),
+        ("html", "<script type='text/template'>\n<p>║\n</script>", "html", None),
+        ("html", "<script>\nf()\n</scr║ipt>", "html", None),
+        ("html", "<scr║ipt>\nf()\n</script>", "html", None),
+        ("html", "<script>f()</script>\n<p>║", "html", None),
+        ("html", "<!-- <script> -->\n<p>║</p>", "html", None),
+        ("html", "<scripts>\n║</scripts>", "html", None),
+        ("vue", '<template>\n║</template>\n<script setup lang="ts">\nx\n</script>', "vue", None),
+        ("vue", '<template/>\n<script setup lang="ts">\nx║\n</script>', "typescript", "x"),
+        (
+            "vue",
+            "<script lang=tsx>\nx║\n</script>\n<style scoped>\n</style>",
+            "typescriptreact",
+            "x",
+        ),
+        ("svelte", "<script>\nx║\n</script>\n{#if x}", "javascript", "x"),
+        ("markdown", "```html\n<script>\nx║\n</script>\n```\n", "javascript", "x"),
+    ],
+)
+def test_the_script_at_a_place(document, marked, language, code):
+    offset, text = marked.index("║"), marked.replace("║", "")
+    found = code_at(text, offset, offset, language_for_id(document))
+    assert found.language.id == language
+    assert found.text.split() == (text if code is None else code).split()
+    assert [len(line) for line in found.text.splitlines()] == [len(it) for it in text.splitlines()]
+    assert found.closing_line == (None if code is None else found.closing_line)
+
+
+@given(texts, st.integers(min_value=0))
+@settings(max_examples=200)
+def test_any_text_has_scripts_in_order(text: str, place: int) -> None:
+    text = text.replace("(", "<script>").replace(")", "</script>").replace("[", "<!--")
+    scripts = find_scripts(text)
+    for before, after in pairwise(scripts):
+        assert before.end <= after.start
+    assert all(0 <= it.start <= it.end <= len(text) for it in scripts)
+    offset = place % (len(text) + 1)
+    assert len(code_at(text, offset, offset, language_for_id("html")).text) == len(text)
 
 
 @pytest.mark.parametrize(

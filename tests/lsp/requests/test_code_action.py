@@ -90,7 +90,7 @@ async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(runtime, d
 async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(runtime):
     async with page(runtime, f"```python\n{TEXT}```\n", **markdown("python")) as user:
         assert (await resolved(user, lines(2, 3))).edit is None
-        assert "disabledLanguages, also in Markdown" in user.log
+        assert "disabledLanguages, also in markdown" in user.log
 
 
 @pytest.mark.parametrize("tags", [None, [types.CodeActionTag.LlmGenerated]])

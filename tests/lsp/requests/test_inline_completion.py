@@ -131,7 +131,7 @@ async def test_code_in_a_fence_of_a_disabled_language_gets_none(runtime: Address
     options = {"disabledLanguages": ["python"]}
     async with page(runtime, text, text="1", options=options, **markdown) as user:
         assert await user.shown(1, 6) == []
-        assert "python is in disabledLanguages, also in Markdown" in user.log
+        assert "python is in disabledLanguages, also in markdown" in user.log
         for place in ((5, 4), (8, 6)):
             assert await user.shown(*place)
 
