@@ -7,7 +7,7 @@ blanks, and the text of a changed line from both of its ends.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby, repeat, takewhile
@@ -37,7 +37,7 @@ from intarsia.infill.postprocess.fit import (
     is_no_worse,
     why_it_does_not_fit,
 )
-from intarsia.infill.suggestion import ConfidentToken, Suggestion, without_end
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, without_end
 from intarsia.infill.syntax.text import (
     PAIRS,
     balance_of,
@@ -207,6 +207,23 @@ _WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-'
 
 def _is_first_word(beginning: str, goes_on: str) -> bool:
     return bool(_WORD.fullmatch(beginning)) and not _SAME_WORD.match(goes_on)
+
+
+def whole_part(plan: FillPlan, filled: Filled, suggestion: Suggestion) -> Suggestion | NoSuggestion:
+    """Return the suggestion, or of one that the deadline cut short what can stand alone of it."""
+    if filled.finish_reason != "deadline":
+        return suggestion
+    in_comment, rest = is_in_comment(plan.hole), _UNKNOWN.text
+    may_end_here = end_rule(plan, in_comment=in_comment)
+    tokens = tokens_of(filled, suggestion)
+    for number in range(len(tokens), 0, -1):
+        beginning = "".join(token.text for token in tokens[:number]).rstrip()
+        if beginning and may_end_here(beginning, suggestion.text[len(beginning) :] + rest):
+            return replace(suggestion, text=beginning)
+    return NoSuggestion(reason=_CUT_SHORT, kind="late")
+
+
+_CUT_SHORT = "the deadline passed before a part of the text was whole"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,10 +17,10 @@ import msgspec
 
 from intarsia.engine.ipc.messages import CanvasToken, Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.filling.judged import align, certain_beginning, judge, may_hide
+from intarsia.infill.filling.judged import align, certain_beginning, judge, may_hide, whole_part
 from intarsia.infill.filling.plan import Attempts, FillPlan
 from intarsia.infill.holes.hole import is_word_character, refusal_of_hole
-from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_start
+from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, without_start
 from intarsia.infill.syntax.text import newline_of
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
@@ -43,6 +43,8 @@ def read_ghost_text(plan: FillPlan, percent: int, filled: Filled) -> GhostText |
     What is shown must be probable by this percentage.
     """
     suggestion = plan.read_at_cursor(filled)
+    if isinstance(suggestion, Suggestion):
+        suggestion = whole_part(plan, filled, suggestion)
     if isinstance(suggestion, NoSuggestion):
         return suggestion
     judged = judge(plan, filled, suggestion, percent)

@@ -16,6 +16,7 @@ from intarsia.infill.filling.judged import (
     end_confidence_of,
     judge,
     may_hide,
+    whole_part,
 )
 from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
@@ -112,6 +113,29 @@ def test_a_body_that_was_asked_for_is_judged_by_how_sure_its_tokens_are(
     found = judge(at, filled, suggestion_of(filled, at), 20)
     assert (found.shown_length == len(filled.text)) == is_whole
     assert ((found.probability or 0) >= 0.2) == is_whole
+
+
+@pytest.mark.parametrize(
+    ("parts", "finish", "whole"),
+    [
+        (("total", " =", " f(", "i", ",", " 2"), "deadline", "total"),
+        (("total", " =", " f(i)", "\n    ", "if", " total"), "deadline", "total = f(i)"),
+        (("total", " =", " f(i", ")"), "deadline", "total = f(i)"),
+        (("total", " =", " f(", "i", ",", " 2"), "end_of_hole", None),
+        (("f(", "i", ",", " 2"), "deadline", None),
+    ],
+)
+def test_a_text_that_the_deadline_cut_short_ends_where_it_is_whole(parts, finish, whole):
+    at = plan()
+    tokens = canvas(*((part, 0.9) for part in parts), num_settled=2)
+    text = "".join(parts)
+    suggestion = Suggestion(text=text, start=at.cursor, end=at.cursor)
+    found = whole_part(at, filled_with(text, tokens=tokens, finish_reason=finish), suggestion)
+    if finish == "deadline" and whole is None:
+        assert isinstance(found, NoSuggestion) and found.kind == "late"
+    else:
+        assert isinstance(found, Suggestion)
+        assert found.text == (whole or text)
 
 
 def test_at_no_percentage_all_is_shown_and_its_probability_is_known() -> None:
