@@ -183,6 +183,7 @@ class Language(Struct, frozen=True, kw_only=True):
     documentation: tuple[str, str] | None = None  # around a comment above; {name}: of the function
     has_docstrings: bool = False  # a string that is a statement documents what it is in
     embeds: Embeds = ""
+    tags: tuple[str, ...] = ()  # of HTML whose code is in this language, if they do not say which
     are_strings_prose: bool = True  # in data and markup they are the content
     has_characters: bool = False  # a single quote begins no string, and may have no partner
     has_bare_variables: bool = False  # in strings, without a bracket
@@ -225,6 +226,11 @@ def all_languages() -> tuple[Language, ...]:
 def language_for_id(language_id: str) -> Language:
     """Return the language of an LSP language id or of an alias, else plain text."""
     return _by_id().get(language_id.lower(), PLAIN_TEXT)
+
+
+def language_of_tag(name: str) -> Language:
+    """Return the language of the code in an HTML tag, or of a script's type; else plain text."""
+    return next((one for one in all_languages() if name in one.tags), language_for_id(name))
 
 
 def language_for_path(path: str) -> Language:

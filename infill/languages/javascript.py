@@ -96,6 +96,7 @@ _IMPORTS = ImportRules(
 )
 JAVASCRIPT = braces(
     "javascript",
+    tags=("script", "module"),
     flush_header=r"\bswitch\b",
     aliases=("js", "node"),
     extensions=(".js", ".mjs", ".cjs"),

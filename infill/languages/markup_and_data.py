@@ -36,7 +36,12 @@ HTML = braces(
 VUE = replace(HTML, id="vue", extensions=(".vue",), lexer="html")
 SVELTE = replace(HTML, id="svelte", extensions=(".svelte",), lexer="html")
 CSS = braces(
-    "css", are_pairs_blocks=True, are_strings_prose=False, modules="sourced", stub=PLAIN_STUB
+    "css",
+    tags=("style",),
+    are_pairs_blocks=True,
+    are_strings_prose=False,
+    modules="sourced",
+    stub=PLAIN_STUB,
 )
 JSON = braces(
     "json",

@@ -17,7 +17,13 @@ from functools import cached_property, lru_cache
 
 from msgspec import structs
 
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
+from intarsia.infill.languages import (
+    PLAIN_TEXT,
+    Language,
+    language_for_id,
+    language_for_path,
+    language_of_tag,
+)
 from intarsia.infill.syntax.text import line_end, line_start, next_line_start
 from intarsia.infill.syntax.tree import Syntax, parse
 
@@ -125,7 +131,6 @@ _TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _KIND = re.compile(r"""\b(?:lang|type)\s*=\s*["']?(?:(?:text|application)/)?([\w+-]+)""")
-_LANGUAGE_OF_TAG = {"script": "javascript", "style": "css", "module": "javascript"}
 
 
 @lru_cache(maxsize=8)
@@ -152,7 +157,7 @@ def _find_scripts(text: str) -> Iterator[Fence]:
         yield Fence(
             start=start,
             end=end if text[own_line:end].strip() else max(start, own_line),
-            info=_LANGUAGE_OF_TAG.get(info, info),
+            info=language_of_tag(info).id,
             is_quoted=False,
             is_followed=closing is not None,
             closing_line=f"</{name}>",
