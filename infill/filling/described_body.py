@@ -40,13 +40,15 @@ class _Head(NamedTuple):
     body_columns: int  # 0 where a brace ends the body
 
 
-def asking_for_body(plan: FillPlan) -> FillPlan:
+def asking_for_body(plan: FillPlan, *, by_comments: bool) -> FillPlan:
     """Return the plan with a question, where its hole is the whole body of a documented function.
 
-    Its documentation is a docstring, or a comment right above it.
+    Its documentation is a docstring, or with ``by_comments`` also a comment right above it.
     """
     hole = plan.hole
-    head = _documented_head(hole) if hole.kind != "line" or hole.start < hole.end else None
+    may_be_body = hole.kind != "line" or hole.start < hole.end
+    may_be_body &= by_comments or hole.code.language.has_docstrings
+    head = _documented_head(hole) if may_be_body else None
     if head is None or not _is_whole_body(hole, head):
         return plan
     text, first = hole.code.text, line_start(hole.code.text, head.start)

@@ -454,7 +454,12 @@ def _cost(kept: str, context: CleaningContext) -> tuple[int, int]:
 
 
 _MIN_CHARS_OF_REST = 8
-_HAS_WORD_AND_MARK = re.compile(r"\w\w.*[^\w\s]|[^\w\s].*\w\w")
+_MAX_CHARS_OF_REST = 200
+_TWO_LETTERS, _SIGN = re.compile(r"\w\w"), re.compile(r"[^\w\s]")
+
+
+def _has_word_and_mark(text: str) -> bool:
+    return _TWO_LETTERS.search(text) is not None and _SIGN.search(text) is not None
 
 
 def _stands_for_rest(fill: str, rest: str) -> bool:
@@ -465,7 +470,7 @@ def _stands_for_rest(fill: str, rest: str) -> bool:
         same = min(written, whole, key=len)
     elif same == whole:
         return False  # it is cut off
-    return len(same) >= _MIN_CHARS_OF_REST and _HAS_WORD_AND_MARK.search(same) is not None
+    return len(same) >= _MIN_CHARS_OF_REST and _has_word_and_mark(same)
 
 
 def _cut_at_rest(fill: str, rest: str) -> str:
@@ -473,11 +478,12 @@ def _cut_at_rest(fill: str, rest: str) -> str:
 
     map<├string, string> b = 1;┤, string> b = 2;   →   map<├string┤, string> b = 2;
     """
+    rest = rest[:_MAX_CHARS_OF_REST]
     least = max(_MIN_CHARS_OF_REST, len(rest) // 2)
     for count in range(min(len(rest), len(fill)), least - 1, -1):
         beginning = rest[:count]
         at = -1 if _splits_word(rest, count) else fill.find(beginning)
-        if at >= 0 and _HAS_WORD_AND_MARK.search(beginning):
+        if at >= 0 and _has_word_and_mark(beginning):
             return fill[:at]
     return fill
 

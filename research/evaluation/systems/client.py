@@ -29,9 +29,9 @@ def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     cursor = len(case.prefix)
     if not case.is_range:
         plan = plan_at_cursor(text, cursor, language, options)
-        return plan if isinstance(plan, NoSuggestion) else asking_for_body(plan)
+        return plan if isinstance(plan, NoSuggestion) else asking_for_body(plan, by_comments=True)
     hole = hole_for_range(text, cursor, cursor, language)
-    return replace(asking_for_body(plan_fill(hole, options)), cursor=cursor)
+    return replace(asking_for_body(plan_fill(hole, options), by_comments=False), cursor=cursor)
 
 
 def patient(options: FillOptions) -> FillOptions:

@@ -4,7 +4,7 @@ import pytest
 from marked_text import read_marked
 from scripted_engine import ScriptedEngine
 
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.ipc.messages import ChatTurn, Fill
 from intarsia.infill.canvas import FirstWindow
 from intarsia.infill.filling.described_body import MAX_HEAD_CHARS, asking_for_body
 from intarsia.infill.filling.fill_places import fill_all, fill_selection
@@ -110,12 +110,19 @@ COMMENTED = "/** Returns the area. */\nfunction area(w, h) {\n"
     ],
 )
 async def test_a_comment_above_a_function_documents_it(language: str, head: str, closer: str):
-    marked = f"{head}        ║old();║\n{closer}\n"
-    _, request = await fill(marked, "return 1;", language)
-    assert request.asked is not None
-    block = request.asked.begun + request.given
+    asked = question_at_cursor(f"{head}        ║\n{closer}\n", language)
+    assert asked is not None
     documented = head.removeprefix("class A {\n").removeprefix("<?php\n")
-    assert block.partition("\n")[2] == f"{documented}        "
+    assert asked.begun.partition("\n")[2].rstrip(" ") == documented
+    _, request = await fill(f"{head}        ║old();║\n{closer}\n", "return 1;", language)
+    assert request.asked is None, "only at the cursor"
+
+
+def question_at_cursor(marked: str, language: str) -> ChatTurn | None:
+    source = read_marked(marked)
+    plan = plan_at_cursor(source.text, source.start, language_for_id(language), FillOptions())
+    assert isinstance(plan, FillPlan)
+    return asking_for_body(plan, by_comments=True).asked
 
 
 @pytest.mark.parametrize(
@@ -133,9 +140,8 @@ async def test_a_comment_above_a_function_documents_it(language: str, head: str,
         "// when it is empty\nif (x) {\n    ║old();║\n}\n",
     ],
 )
-async def test_a_body_that_nothing_documents_is_filled(marked: str):
-    _, request = await fill(marked, "return w * h;", "javascript")
-    assert request.asked is None
+def test_a_body_that_nothing_documents_is_filled(marked: str):
+    assert question_at_cursor(marked.replace("║old();║", "║"), "javascript") is None
 
 
 @pytest.mark.parametrize(
@@ -150,10 +156,7 @@ async def test_a_body_that_nothing_documents_is_filled(marked: str):
     ],
 )
 def test_an_empty_body_at_the_cursor_is_asked_for(language: str, marked: str, is_asked: bool):
-    source = read_marked(marked)
-    plan = plan_at_cursor(source.text, source.start, language_for_id(language), FillOptions())
-    assert isinstance(plan, FillPlan)
-    assert (asking_for_body(plan).asked is not None) == is_asked
+    assert (question_at_cursor(marked, language) is not None) == is_asked
 
 
 def test_the_question_holds_more_than_a_short_window() -> None:
@@ -164,7 +167,7 @@ def test_the_question_holds_more_than_a_short_window() -> None:
     plan = plan_at_cursor(source.text, source.start, python, FillOptions(), first=first)
     assert isinstance(plan, FillPlan) and plan.canvas.is_short
     assert head not in plan.canvas.prefix
-    asked = asking_for_body(plan).asked
+    asked = asking_for_body(plan, by_comments=True).asked
     assert asked is not None
     assert asked.begun + plan.canvas.given == f"```python\n{head}    "
 
