@@ -1,7 +1,7 @@
 """How probable it is that a body that was asked for is right, by the model's name.
 
 A program writes this: do not edit it. ``python -m intarsia_research.calibration fit-bodies`` fits
-it (research/calibration/bodies.py). qwen2.5-coder-0.5b: 151 bodies, of which 73 are right.
+it (research/calibration/bodies.py). qwen2.5-coder-0.5b: 73 of 151 bodies are right.
 """
 
 from collections.abc import Mapping

@@ -32,7 +32,7 @@ CALIBRATIONS: Mapping[str, Calibration] = {{
 _BODIES = '''"""How probable it is that a body that was asked for is right, by the model's name.
 
 A program writes this: do not edit it. ``python -m intarsia_research.calibration fit-bodies`` fits
-it (research/calibration/bodies.py). {model}: {num_bodies} bodies, of which {num_right} are right.
+it (research/calibration/bodies.py). {model}: {num_right} of {num_bodies} bodies are right.
 """
 
 from collections.abc import Mapping
