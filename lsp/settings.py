@@ -194,8 +194,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int,
         _Candidates,
         Meta(
-            description="How many suggestions to offer when they are requested by a command. An "
-            "automatic request gets one."
+            description="How many suggestions to offer, at most, when they are requested by a "
+            "command. Improbable ones are left out. An automatic request gets one."
         ),
     ] = 3
     edit_candidates: Annotated[
@@ -220,7 +220,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_FOLDER,
         Meta(
             description="Identifiers of languages that get no suggestions, for example "
-            "`markdown`. They also apply to code in the fences of a Markdown file."
+            "`markdown`. They also apply to code in those languages inside Markdown, HTML, "
+            "Vue and Svelte files."
         ),
     ] = ()
     languages: Annotated[
