@@ -6,20 +6,19 @@ the text are clamped into it, as LSP demands. Knows nothing of documents.
 A client may send an emoji in two changes, or change one half of it. Between the two, half a
 character is in the text. It has no form in UTF-8, so nobody else gets it.
 
-An editor sends "replace all" as thousands of changes. The text is kept in chunks meanwhile: a
-change rebuilds the chunks that it touches, and counts its way through the others.
+An editor sends "replace all" as thousands of changes. The text is a list of lines meanwhile, so
+that a change costs no more than the lines that it touches.
 """
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import Literal, NamedTuple, TypeAlias
 
 from lsprotocol import types
 
 from intarsia.engine.ipc.plain_json import as_meant
-from intarsia.infill.syntax.text import line_end, splits_line_end
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -88,9 +87,6 @@ def halves(character: str) -> tuple[str, str]:
     return chr(0xD800 + (offset >> 10)), chr(0xDC00 + (offset & 0x3FF))
 
 
-CHUNK_CHARS = 4_096
-
-
 def changed_text(
     text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: PositionEncoding
 ) -> str:
@@ -98,139 +94,62 @@ def changed_text(
 
     In UTF-16 a position may be within a character: then a change takes or leaves half of it.
     """
-    chunks = _ChunkedText(text, encoding)
+    lines = _lines(text)
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            chunks = _ChunkedText(joined(change.text), encoding)
+            lines = _lines(joined(change.text))
         else:
-            chunks.replace(change.range, change.text)
-    return str(chunks)
+            _replace(lines, change.range, change.text, encoding)
+    return "".join(lines)
 
 
-class _Chunk:
-    """Part of a text, never empty. None begins between CR and LF, or between halves of a pair."""
-
-    __slots__ = ("_num_units", "num_line_ends", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.num_line_ends = _num_line_ends(text, len(text))
-        self._num_units: int | None = None
-
-    def num_units(self, encoding: PositionEncoding) -> int:
-        """Count the units of the whole chunk, once."""
-        if self._num_units is None:
-            self._num_units = num_units(self.text, encoding)
-        return self._num_units
-
-    def line_start(self, number: int) -> int:
-        """Return where the line after this number of line ends starts, by bisection."""
-        offsets = range(len(self.text) + 1)
-        start = bisect_left(offsets, number, key=lambda end: _num_line_ends(self.text, end))
-        return start + splits_line_end(self.text, start)
-
-    def line_end(self, offset: int) -> int:
-        return line_end(self.text, offset) if self.num_line_ends else len(self.text)
+def _lines(text: str) -> list[str]:
+    """Return the lines with their line ends; the last one has none, and may be empty."""
+    lines = list(StringIO(text, newline=""))  # which ends lines where LSP does
+    return lines if lines and lines[-1][-1] not in "\r\n" else [*lines, ""]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Place:
-    """An offset into a chunk; the end of a text is in the chunk after the last one."""
-
-    index: int
-    offset: int
-    is_half: bool = False  # within the character at the offset
-
-
-class _ChunkedText:
-    """A text that is cheap to change, at positions of one encoding."""
-
-    def __init__(self, text: str, encoding: PositionEncoding) -> None:
-        self._chunks = list(_chunks_of(text))
-        self._encoding = encoding
-
-    def __str__(self) -> str:
-        return "".join(chunk.text for chunk in self._chunks)
-
-    def replace(self, where: types.Range, new: str) -> None:
-        """Replace a range; one that ends before it starts is empty, at its start."""
-        line = self._line(where.start.line)
-        start = self._in_line(line, where.start.character)
-        if where.end.line != where.start.line:
-            line = self._line(where.end.line)
-        end = max(start, self._in_line(line, where.end.character))
-        first, last = start.index, end.index
-        middle = self._before(start) + new + self._after(end)
-        is_rest = middle[:1] in ("", "\n") or "\udc00" <= middle[:1] <= "\udfff"
-        if first > 0 and (first == len(self._chunks) or is_rest):
-            first -= 1  # do not leave a CR at its end alone, nor a small chunk after it
-            middle = self._chunks[first].text + middle
-        is_begun = middle[-1:] == "\r" or "\ud800" <= middle[-1:] <= "\udbff"
-        if is_begun and last + 1 < len(self._chunks):
-            last += 1
-            middle += self._chunks[last].text
-        self._chunks[first : last + 1] = _chunks_of(joined(middle))
-
-    def _before(self, place: _Place) -> str:
-        if place.is_half:
-            text = self._chunks[place.index].text
-            return text[: place.offset] + halves(text[place.offset])[0]
-        return self._chunks[place.index].text[: place.offset] if place.offset else ""
-
-    def _after(self, place: _Place) -> str:
-        if place.index == len(self._chunks):
-            return ""
-        rest = self._chunks[place.index].text[place.offset :]
-        return halves(rest[0])[1] + rest[1:] if place.is_half else rest
-
-    def _line(self, number: int) -> _Place:
-        """Return where a line starts, at most the end of the text."""
-        for index, chunk in enumerate(self._chunks):
-            if number <= chunk.num_line_ends:
-                return _Place(index, chunk.line_start(number))
-            number -= chunk.num_line_ends
-        return _Place(len(self._chunks), 0)
-
-    def _in_line(self, start: _Place, units: int) -> _Place:
-        """Return the place ``units`` after the start of a line, at most the line's end."""
-        offset = start.offset
-        for index in range(start.index, len(self._chunks)):
-            chunk = self._chunks[index]
-            if offset == 0 and chunk.num_line_ends == 0:
-                length = chunk.num_units(self._encoding)
-                if units >= length:
-                    units -= length
-                    continue
-            end = chunk.line_end(offset)
-            line = chunk.text[offset:end]
-            length = num_units(line, self._encoding)
-            if units < length or end < len(chunk.text):
-                column = column_at(line, units, self._encoding)
-                is_half = (
-                    self._encoding == "utf-16"
-                    and column < len(line)
-                    and num_units(line[:column], "utf-16") < units
-                )
-                return _Place(index, offset + column, is_half)
-            units, offset = units - length, 0
-        return _Place(len(self._chunks), 0)
+def _replace(lines: list[str], where: types.Range, new: str, encoding: PositionEncoding) -> None:
+    """Replace a range; one that ends before it starts is empty, at its start."""
+    start = _place_at(lines, where.start, encoding)
+    end = max(start, _place_at(lines, where.end, encoding))
+    first, last = start.line, end.line
+    middle = joined(_before(lines, start) + new + _after(lines, end))
+    if middle.startswith("\n") and first > 0 and lines[first - 1].endswith("\r"):
+        first -= 1  # the two are one line end now
+        middle = lines[first] + middle
+    is_inside = last + 1 < len(lines)
+    lines[first : last + 1] = _lines(middle)[:-1] if is_inside else _lines(middle)
 
 
-def _num_line_ends(text: str, end: int) -> int:
-    """Count the line ends in ``text[:end]``."""
-    num_lf = text.count("\n", 0, end)
-    num_cr = text.count("\r", 0, end)
-    return num_lf + num_cr - (text.count("\r\n", 0, end) if num_cr else 0)
+class _Place(NamedTuple):
+    """A place in a list of lines."""
+
+    line: int
+    column: int
+    is_half: bool = False  # within the character at the column
 
 
-def _chunks_of(text: str) -> Iterator[_Chunk]:
-    """Yield the text in chunks; the last one may have up to twice the usual length."""
-    start = 0
-    while start < len(text):
-        end = start + CHUNK_CHARS
-        if len(text) - end < CHUNK_CHARS:
-            end = len(text)
-        elif text[end - 1 : end + 1] == "\r\n":
-            end += 1
-        yield _Chunk(text[start:end])
-        start = end
+def _place_at(lines: list[str], position: types.Position, encoding: PositionEncoding) -> _Place:
+    """Return the place of a position, at most the end of its line or of the text."""
+    if position.line >= len(lines):
+        return _Place(len(lines) - 1, len(lines[-1]))
+    line = lines[position.line].rstrip("\r\n")
+    column = column_at(line, position.character, encoding)
+    is_half = (
+        encoding == "utf-16"
+        and column < len(line)
+        and num_units(line[:column], encoding) < position.character
+    )
+    return _Place(position.line, column, is_half)
+
+
+def _before(lines: list[str], place: _Place) -> str:
+    line = lines[place.line]
+    half = halves(line[place.column])[0] if place.is_half else ""
+    return line[: place.column] + half
+
+
+def _after(lines: list[str], place: _Place) -> str:
+    rest = lines[place.line][place.column :]
+    return halves(rest[0])[1] + rest[1:] if place.is_half else rest
