@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding, NeededImport, UnboundName
@@ -24,6 +24,20 @@ from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings, as_posix
 from intarsia.workspace.process.client import IndexClient
+from intarsia.workspace.process.messages import (
+    Answer,
+    ChooseChunks,
+    Chosen,
+    FindImports,
+    FindMembers,
+    FindUses,
+    GetStatistics,
+    ImportsFound,
+    MembersFound,
+    Question,
+    Statistics,
+    UsesFound,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +56,7 @@ MAX_FINDING = 16
 """Answers about imports that are kept or waited for."""
 
 _Question: TypeAlias = tuple[str, int, tuple[UnboundName, ...]]
-_ImportsOrNone: TypeAlias = tuple[NeededImport, ...] | None
+_Answer = TypeVar("_Answer", bound=Answer)
 
 
 class IndexConnection(Feature):
@@ -53,7 +67,7 @@ class IndexConnection(Feature):
         self._client: IndexClient | None = None
         self._roots: tuple[RootSettings, ...] = ()
         self._has_file_events = False
-        self._finding: dict[_Question, asyncio.Task[_ImportsOrNone]] = {}
+        self._finding: dict[_Question, asyncio.Task[ImportsFound | None]] = {}
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
         self._open_again: Callable[[], None] = lambda: None
 
@@ -137,26 +151,22 @@ class IndexConnection(Feature):
 
     async def choose(self, place: Place, budget_tokens: int) -> Sequence[Chunk] | None:
         """Return the chunks for a hole, None where there is no answer."""
-        if self._client is None:
-            return None
-        return await self._client.choose(
-            place, timeout_s=CHOICE_TIMEOUT_S, budget_tokens=budget_tokens
-        )
+        question = ChooseChunks.at(place, budget_tokens)
+        chosen = await self._ask(question, Chosen, CHOICE_TIMEOUT_S)
+        return None if chosen is None else chosen.chunks
 
     async def find_imports(
         self, path: str, text: str, language_id: str, names: Sequence[UnboundName]
     ) -> Sequence[NeededImport] | None:
-        """Return the imports that names of a file need, None where there is no answer in time.
+        """Return the imports that names of a file need.
 
-        An answer that comes later is there for the next request with the same text.
+        None where there is no answer in time, or files that are not indexed yet may tell more. An
+        answer that comes later is there for the next request with the same text.
         """
-        if self._client is None:
-            return None
         key = (path, hash(text), tuple(names))
         if key not in self._finding:
-            work = self._client.find_imports(
-                path, text, language_id, names, timeout_s=CHOICE_TIMEOUT_S
-            )
+            question = FindImports(path=path, text=text, language_id=language_id, names=key[2])
+            work = self._ask(question, ImportsFound, CHOICE_TIMEOUT_S)
             self._finding[key] = asyncio.create_task(work)
             while len(self._finding) > MAX_FINDING:
                 self._finding.pop(next(iter(self._finding))).cancel()
@@ -164,33 +174,37 @@ class IndexConnection(Feature):
         await asyncio.wait([task], timeout=IMPORTS_TIMEOUT_S)
         if not task.done():
             return None
-        found = None if task.cancelled() else task.result()
-        if found is None:
-            self._finding.pop(key, None)  # the index may know more by now
-        return found
+        answer = None if task.cancelled() else task.result()
+        if answer and (answer.is_complete or all(it.binding for it in answer.found)):
+            return answer.found
+        self._finding.pop(key, None)  # the index may know more by now
+        return None
 
     async def find_members(
         self, path: str, text: str, language_id: str, offset: int
     ) -> Sequence[str]:
         """Return the names of all members of the receiver's type; () if not known in time."""
-        if self._client is None:
-            return ()
-        return await self._client.find_members(
-            path, text, language_id, offset, timeout_s=MEMBERS_TIMEOUT_S
-        )
+        question = FindMembers(path=path, text=text, language_id=language_id, offset=offset)
+        found = await self._ask(question, MembersFound, MEMBERS_TIMEOUT_S)
+        return found.names if found else ()
 
     async def find_uses(self, path: str, text: str, at: int, new: str) -> Sequence[ChangedFile]:
         """Return where other files use a renamed declaration, nothing where there is no answer."""
-        if self._client is None:
-            return ()
-        return await self._client.find_uses(path, text, at, new, timeout_s=USES_TIMEOUT_S)
+        question = FindUses(path=path, text=text, at=at, new=new)
+        found = await self._ask(question, UsesFound, USES_TIMEOUT_S)
+        return found.files if found else ()
 
     async def is_complete(self) -> bool:
         """Whether all files are indexed; False where there is no answer."""
-        if self._client is None:
-            return False
-        found = await self._client.statistics(timeout_s=CHOICE_TIMEOUT_S)
+        found = await self._ask(GetStatistics(), Statistics, CHOICE_TIMEOUT_S)
         return found is not None and found.state in ("ready", "failed")
+
+    async def _ask(
+        self, question: Question, kind: type[_Answer], timeout_s: float
+    ) -> _Answer | None:
+        if self._client is None:
+            return None
+        return await self._client.ask(question, kind, timeout_s=timeout_s)
 
     async def close(self) -> None:
         for task in self._finding.values():

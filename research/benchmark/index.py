@@ -20,7 +20,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.workspace.context.chunk import Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.process.client import IndexClient
-from intarsia.workspace.process.messages import Statistics
+from intarsia.workspace.process.messages import ChooseChunks, Chosen, GetStatistics, Statistics
 from intarsia_research.benchmark.figures import Bench, Figure, middle_of
 from intarsia_research.benchmark.fresh_engine import folder_variable
 from intarsia_research.errors import BenchmarkFault
@@ -115,7 +115,7 @@ async def _index(client: IndexClient, root: Path, opened: Path) -> _Indexed:
     while True:
         await asyncio.sleep(_POLL_S if not near_s else 10 * _POLL_S)
         seconds = time.perf_counter() - started
-        statistics = await client.statistics(timeout_s=_ANSWER_S)
+        statistics = await client.ask(GetStatistics(), Statistics, timeout_s=_ANSWER_S)
         peak = max(peak, _memory())
         if statistics is not None:
             # The nearest files are read first, so they are known when as many are.
@@ -182,11 +182,11 @@ async def _change_figures(client: IndexClient, root: Path) -> list[Figure]:
     for number in range(_NUM_CHANGES):
         path = root / f"changed_{number}.py"
         path.write_text(f"class Changed{number}:\n    def run(self) -> int:\n        return 1\n")
-        before = await client.statistics(timeout_s=_ANSWER_S)
+        before = await client.ask(GetStatistics(), Statistics, timeout_s=_ANSWER_S)
         started = time.perf_counter()
         client.files_changed([str(path)])
         while True:
-            after = await client.statistics(timeout_s=_ANSWER_S)
+            after = await client.ask(GetStatistics(), Statistics, timeout_s=_ANSWER_S)
             if before and after and after.num_files > before.num_files:
                 break
             if time.perf_counter() - started > _ANSWER_S:
@@ -218,7 +218,8 @@ async def _choice_figure(client: IndexClient, files: Sequence[Path]) -> Figure:
             window_end=middle + 500,
         )
         started = time.perf_counter()
-        if await client.choose(place, timeout_s=_ANSWER_S) is not None:
+        question = ChooseChunks.at(place)
+        if await client.ask(question, Chosen, timeout_s=_ANSWER_S) is not None:
             times.append(1000 * (time.perf_counter() - started))
     return Figure(
         name="index_choice_p95_ms",

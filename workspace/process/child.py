@@ -181,7 +181,6 @@ class IndexChild:
         self._send(number, answer)
 
     def _choose(self, event: ChooseChunks) -> Chosen:
-        started = time.perf_counter()
         place = Place(
             path=as_posix(event.path),
             text=event.text,
@@ -201,9 +200,7 @@ class IndexChild:
         if chosen is not former and self._has_changed(chosen):  # rules are read again by now
             chosen = context_for(self._index, place, options, None)
         self._remember(chosen)
-        ms = 1000 * (time.perf_counter() - started)
-        chunks = tuple(it for it in chosen.chunks if not it.has_changed())
-        return Chosen(chunks=chunks, ms=ms)
+        return Chosen(chunks=tuple(it for it in chosen.chunks if not it.has_changed()))
 
     def _find_imports(self, event: FindImports) -> ImportsFound:
         language = language_for(event.language_id, event.path)

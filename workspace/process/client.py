@@ -1,7 +1,7 @@
 """The client of the process that keeps the project's index: for the language server.
 
-``await client.choose(...)``; all else is sent without waiting. A process that dies, hangs or writes
-garbage is started again after a pause, and after a few times no more: then ``choose`` returns None.
+``await client.ask(...)``; all else is sent without waiting. A process that dies, hangs or writes
+garbage is started again after a pause, and after a few times no more: then nothing is answered.
 Imports neither a parser nor a database.
 """
 
@@ -14,36 +14,26 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import msgspec
 
-from intarsia.infill.imports.binding import NeededImport, UnboundName
-from intarsia.infill.replacement import ChangedFile
-from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
 from intarsia.workspace.process.messages import (
-    ChooseChunks,
-    Chosen,
+    Answer,
     Failed,
     FilesChanged,
-    FindImports,
-    FindMembers,
-    FindUses,
     FromIndex,
-    GetStatistics,
-    ImportsFound,
-    MembersFound,
     OpenRoots,
     OpenText,
-    Statistics,
+    Question,
     ToIndex,
-    UsesFound,
     decode_from_index,
 )
+
+_Answer = TypeVar("_Answer", bound=Answer)
 
 COMMAND = (sys.executable, "-P", "-m", "intarsia.workspace")
 
@@ -113,7 +103,7 @@ class IndexClient:
 
     def files_changed(self, paths: Sequence[str]) -> None:
         if paths:
-            self._send(FilesChanged(paths=tuple(map(_clean, paths))))
+            self._send(FilesChanged(paths=tuple(paths)))
 
     def open_text(self, path: str, text: str | None) -> None:
         """Send an open file's text; None when it is closed."""
@@ -121,90 +111,12 @@ class IndexClient:
             self._texts.pop(path, None)
         else:
             self._texts[path] = text
-        self._send(OpenText(path=_clean(path), text=None if text is None else _clean(text)))
+        self._send(OpenText(path=path, text=text))
 
-    async def choose(
-        self, place: Place, *, timeout_s: float, budget_tokens: int = 500
-    ) -> tuple[Chunk, ...] | None:
-        """Return the chunks for a hole; None where there is no answer in time."""
-        question = ChooseChunks(
-            path=_clean(place.path),
-            text=_clean(place.text),
-            language_id=place.language.id,
-            offset=place.offset,
-            window_start=place.window_start,
-            window_end=place.window_end,
-            recent_edits=tuple(
-                replace(it, path=_clean(it.path), text=_clean(it.text)) for it in place.recent_edits
-            ),
-            budget_tokens=budget_tokens,
-        )
-        answer = await self._ask(question, timeout_s)
-        return answer.chunks if isinstance(answer, Chosen) else None
-
-    async def find_imports(
-        self,
-        path: str,
-        text: str,
-        language_id: str,
-        names: Sequence[UnboundName],
-        *,
-        timeout_s: float,
-    ) -> tuple[NeededImport, ...] | None:
-        """Return the imports that a file's unknown names need.
-
-        None without an answer in time, or where files that are not indexed yet may tell more.
-        """
-        question = FindImports(
-            path=_clean(path), text=_clean(text), language_id=language_id, names=tuple(names)
-        )
-        answer = await self._ask(question, timeout_s)
-        if not isinstance(answer, ImportsFound):
-            return None
-        is_known = answer.is_complete or all(it.binding for it in answer.found)
-        return answer.found if is_known else None
-
-    async def find_members(
-        self, path: str, text: str, language_id: str, offset: int, *, timeout_s: float
-    ) -> tuple[str, ...]:
-        """Return the names of all members of the receiver's type at an offset.
-
-        () without an answer in time, or where some may be unknown.
-        """
-        question = FindMembers(
-            path=_clean(path), text=_clean(text), language_id=language_id, offset=offset
-        )
-        answer = await self._ask(question, timeout_s)
-        return answer.names if isinstance(answer, MembersFound) else ()
-
-    async def find_uses(
-        self, path: str, text: str, at: int, new: str, *, timeout_s: float
-    ) -> tuple[ChangedFile, ...]:
-        """Return where other files use a renamed declaration; nothing without an answer in time."""
-        question = FindUses(path=_clean(path), text=_clean(text), at=at, new=new)
-        answer = await self._ask(question, timeout_s)
-        return answer.files if isinstance(answer, UsesFound) else ()
-
-    async def statistics(self, *, timeout_s: float) -> Statistics | None:
-        """Return how much is indexed; None where there is no answer in time."""
-        answer = await self._ask(GetStatistics(), timeout_s)
-        return answer if isinstance(answer, Statistics) else None
-
-    async def close(self) -> None:
-        """End the process, and return when it has ended."""
-        if self._keeper is not None:
-            self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
-            self._keeper = None
-
-    # asking
-
-    async def _ask(
-        self,
-        question: ChooseChunks | FindImports | FindMembers | FindUses | GetStatistics,
-        timeout_s: float,
-    ) -> FromIndex | None:
+    async def ask(
+        self, question: Question, kind: type[_Answer], *, timeout_s: float
+    ) -> _Answer | None:
+        """Return the answer, which is of this kind; None where there is none in time."""
         now = time.monotonic()
         if any(now - asked_at > self._hang_s for asked_at, _ in self._asked.values()):
             self._kill()
@@ -219,7 +131,15 @@ class IndexClient:
             return None
         if isinstance(answer, Failed):
             self._log(f"the index has no answer: {answer.message}")
-        return answer
+        return answer if isinstance(answer, kind) else None
+
+    async def close(self) -> None:
+        """End the process, and return when it has ended."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
 
     def _send(self, message: ToIndex, number: int = 0) -> bool:
         """Send without waiting; return whether it was sent."""
@@ -285,7 +205,7 @@ class IndexClient:
         if self._roots is not None:
             self._send(self._roots)
         for path, text in self._texts.items():
-            self._send(OpenText(path=_clean(path), text=_clean(text)))
+            self._send(OpenText(path=path, text=text))
 
     async def _read_answers(self, process: asyncio.subprocess.Process) -> str:
         """Return why there are no more answers, "" if the process ended."""
@@ -316,8 +236,3 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-def _clean(text: str) -> str:
-    """Replace lone surrogates, which cannot be sent; lengths stay."""
-    return text.encode("utf-8", "replace").decode()

@@ -6,7 +6,7 @@ import msgspec
 
 from intarsia.infill.imports.binding import NeededImport, UnboundName
 from intarsia.infill.replacement import ChangedFile
-from intarsia.workspace.context.chunk import Chunk, RecentEdit
+from intarsia.workspace.context.chunk import Chunk, Place, RecentEdit
 from intarsia.workspace.files.paths import RootSettings
 
 
@@ -41,6 +41,19 @@ class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks
     window_end: int
     recent_edits: tuple[RecentEdit, ...] = ()
     budget_tokens: int = 500
+
+    @classmethod
+    def at(cls, place: Place, budget_tokens: int = 500) -> "ChooseChunks":
+        return cls(
+            path=place.path,
+            text=place.text,
+            language_id=place.language.id,
+            offset=place.offset,
+            window_start=place.window_start,
+            window_end=place.window_end,
+            recent_edits=tuple(place.recent_edits),
+            budget_tokens=budget_tokens,
+        )
 
 
 class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports"):
@@ -78,7 +91,6 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True, tag="chosen"):
     """The answer to ``ChooseChunks``."""
 
     chunks: tuple[Chunk, ...]
-    ms: float  # that the choice took
 
 
 class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found"):
@@ -120,17 +132,10 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     message: str
 
 
-ToIndex: TypeAlias = (
-    OpenRoots
-    | FilesChanged
-    | OpenText
-    | ChooseChunks
-    | FindImports
-    | FindMembers
-    | FindUses
-    | GetStatistics
-)
-FromIndex: TypeAlias = Chosen | ImportsFound | MembersFound | UsesFound | Statistics | Failed
+Question: TypeAlias = ChooseChunks | FindImports | FindMembers | FindUses | GetStatistics
+Answer: TypeAlias = Chosen | ImportsFound | MembersFound | UsesFound | Statistics
+ToIndex: TypeAlias = OpenRoots | FilesChanged | OpenText | Question
+FromIndex: TypeAlias = Answer | Failed
 
 decode_to_index = msgspec.msgpack.Decoder(tuple[int, ToIndex]).decode
 decode_from_index = msgspec.msgpack.Decoder(tuple[int, FromIndex]).decode

@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,11 +12,11 @@ import psutil
 import pytest
 
 from intarsia.infill.languages import language_for_id
-from intarsia.workspace.context.chunk import Place
+from intarsia.workspace.context.chunk import Chunk, Place
 from intarsia.workspace.files.paths import RootSettings
 from intarsia.workspace.index.indexer import open_index
 from intarsia.workspace.process.client import COMMAND, IndexClient
-from intarsia.workspace.process.messages import Statistics
+from intarsia.workspace.process.messages import ChooseChunks, Chosen, GetStatistics, Statistics
 
 ENGINE = """
 class Motor:
@@ -52,9 +52,18 @@ async def running(*roots, log=print, **options) -> AsyncIterator[IndexClient]:
         await client.close()
 
 
+async def statistics_of(client: IndexClient) -> Statistics | None:
+    return await client.ask(GetStatistics(), Statistics, timeout_s=30)
+
+
+async def chosen(client: IndexClient, place: Place, timeout_s: float) -> Sequence[Chunk] | None:
+    answer = await client.ask(ChooseChunks.at(place), Chosen, timeout_s=timeout_s)
+    return answer and answer.chunks
+
+
 async def until(client: IndexClient, holds: Callable[[Statistics], bool]) -> Statistics:
     async with asyncio.timeout(60):
-        while not (found := await client.statistics(timeout_s=20)) or not holds(found):  # noqa: ASYNC110
+        while not (found := await statistics_of(client)) or not holds(found):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return found
 
@@ -78,7 +87,7 @@ async def test_it_chooses_code_of_another_file(root: Path):
     async with running(root) as client:
         known = await until(client, is_ready)
         assert (known.num_files, known.num_left_out, known.fault) == (2, 0, "")
-        chunks = await client.choose(place_in(root / "car.py", CAR), timeout_s=20)
+        chunks = await chosen(client, place_in(root / "car.py", CAR), timeout_s=20)
         assert chunks
         assert any("start_engine" in chunk.text for chunk in chunks)
         assert {chunk.path for chunk in chunks} == {"motor.py"}
@@ -126,15 +135,15 @@ async def test_what_was_chosen_is_not_shown_once_its_file_has_changed(root: Path
     async with running(root) as client:
         await until(client, is_ready)
         place = place_in(root / "car.py", text)
-        chunks = await client.choose(place, timeout_s=20)
+        chunks = await chosen(client, place, timeout_s=20)
         assert chunks
         assert [it.path for it in chunks] == [name]
         assert not chunks[0].has_changed()
         CHANGES[change](root)
         assert chunks[0].has_changed()  # by which the server knows, too
-        assert await client.choose(place, timeout_s=20) == ()
+        assert await chosen(client, place, timeout_s=20) == ()
         await until(client, is_ready)
-        again = await client.choose(place, timeout_s=20)
+        again = await chosen(client, place, timeout_s=20)
         assert again is not None
         shown = "\n".join(it.text for it in again)
         assert ("go(" in shown) if change == "written" else (again == ())
@@ -146,7 +155,7 @@ async def test_the_text_of_an_open_file_is_used_and_not_kept(root: Path):
         path = str(root / "open.py")
         client.open_text(path, "def one(): pass\ndef two(): pass\n")
         before = await until(client, lambda it: it.num_files == 3)
-        client.open_text(path, "def one(): pass\n\udcff")
+        client.open_text(path, "def one(): pass\n")
         after = await until(client, lambda it: it.num_definitions == before.num_definitions - 1)
         assert after.num_files == 3
         client.open_text(path, None)
@@ -166,7 +175,7 @@ async def test_three_processes_read_and_write_one_index(root: Path):
         num_typed = known.num_definitions + 2
         for client in (one, other):
             await until(client, lambda it: it.num_definitions == num_typed)
-            chunks = await client.choose(place_in(root / "car.py", CAR), timeout_s=20)
+            chunks = await chosen(client, place_in(root / "car.py", CAR), timeout_s=20)
             assert chunks
             assert any("start_engine" in chunk.text for chunk in chunks)
         (root / "third.py").write_text("def third(): pass\n")
@@ -197,7 +206,7 @@ async def test_nothing_is_started_without_a_folder_and_nothing_fails():
     client.open_roots([])
     await asyncio.sleep(0.1)
     assert not client.is_running
-    assert await client.choose(place_in(Path("/car.py"), CAR), timeout_s=1) is None
+    assert await chosen(client, place_in(Path("/car.py"), CAR), timeout_s=1) is None
     await client.close()
 
 
@@ -234,7 +243,7 @@ async def test_a_process_that_fails_is_given_up_with_one_reason(root, command, d
     async with running(root, log=said.append, command=command, delays_s=delays_s) as client:
         await engine_watch.until(lambda: bool(client.fault), 60)
         assert len(said) == 1 and reason in said[0]
-        assert await client.choose(place_in(root / "car.py", CAR), timeout_s=1) is None
+        assert await chosen(client, place_in(root / "car.py", CAR), timeout_s=1) is None
         client.open_roots([RootSettings(path=str(root))])
         assert not client.is_running
 
@@ -245,8 +254,8 @@ async def test_a_process_that_hangs_is_noticed_and_ended(root: Path):
     async with running(root, log=said.append, command=command, delays_s=(), hang_s=0.2) as client:
         await engine_watch.until(lambda: client.is_running, 60)
         place = place_in(root / "car.py", CAR)
-        assert await client.choose(place, timeout_s=0.3) is None
-        assert await client.choose(place, timeout_s=5) is None
+        assert await chosen(client, place, timeout_s=0.3) is None
+        assert await chosen(client, place, timeout_s=5) is None
         await engine_watch.until(lambda: bool(client.fault), 60)
         assert len(said) == 1
 
@@ -263,9 +272,9 @@ async def test_an_answer_does_not_wait_for_the_index(root: Path):
         (root / f"m{number}.py").write_text(f"def f_{number}(argument): return {number}\n" * 30)
     async with running(root) as client:
         await until(client, lambda it: it.num_queued > 100)
-        chunks = await client.choose(place_in(root / "car.py", CAR), timeout_s=30)
+        chunks = await chosen(client, place_in(root / "car.py", CAR), timeout_s=30)
         assert chunks is not None
-        statistics = await client.statistics(timeout_s=30)
+        statistics = await statistics_of(client)
         assert statistics.state != "ready"
 
 
