@@ -42,7 +42,7 @@ def test_nothing_is_installed_without_its_hash() -> None:
         "deploy/container/Containerfile",
     ):
         named = re.findall(r"requirements[\w.-]*lock", (ROOT / name).read_text())
-        assert set(named) == {"requirements.hashed.lock"}, "uv checks the hashes of constraints"
+        assert set(named) == {"requirements.hashed.lock"}, "pip checks its hashes"
     installs = [line for line in (ROOT / "Makefile").read_text().splitlines() if ".lock" in line]
     assert [line for line in installs if "install" in line and "--require-hashes" in line]
     assert not [line for line in installs if "install" in line and "--require-hashes" not in line]

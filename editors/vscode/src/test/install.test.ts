@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Finished, Run } from "../run";
-import { type Installation, install } from "../setup/install";
+import { type Installation, install, withSourcesOfUv } from "../setup/install";
 import {
   environmentFolder,
   fromPrivateEnvironment,
@@ -30,7 +30,7 @@ function machine(changes: (words: string) => Finished | null = () => null): {
     if (other !== null) {
       return other;
     }
-    if (words.includes(" venv --no-project ")) {
+    if (words.includes(" venv ")) {
       await mkdir(args.at(-1) ?? "", { recursive: true });
     }
     if (words.includes("sys.executable")) {
@@ -62,12 +62,13 @@ test("an environment is whole once everything is in it", async () => {
   const installation = await order({ run });
   await install(installation);
   assert.notEqual(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
-  const fetched = ran.filter((words) => words.includes("pip install --python"));
-  assert.equal(fetched.length, 1);
+  const [tested, server, ...more] = ran.filter((words) => words.includes(" -m pip install "));
   assert.match(
-    fetched[0] ?? "",
-    /--constraints \/bundle\/requirements\.hashed\.lock \/bundle\/intarsia\.whl$/,
+    tested ?? "",
+    / --no-deps --require-hashes --requirement \/bundle\/requirements\.hashed\.lock$/,
   );
+  assert.match(server ?? "", / \/bundle\/intarsia\.whl$/);
+  assert.deepEqual(more, []);
 });
 
 test("programs are looked up in the PATH that was given, away from opened folders", async () => {
@@ -79,26 +80,26 @@ test("programs are looked up in the PATH that was given, away from opened folder
   };
   const installation = await order({ run, env: { PATH: "/trusted" } });
   await install(installation);
-  const pip = places.find(({ words }) => words.endsWith("pip config list"));
-  assert.match(pip?.words ?? "", /^\S+ -P -m pip/);
-  assert.equal(pip?.cwd, installation.storage);
+  const python = places.find(({ words }) => words.includes(" -m venv "));
+  assert.match(python?.words ?? "", /^\S+ -P -m venv/);
+  assert.equal(python?.cwd, installation.storage);
   const unsure = places.filter(({ words }) => !words.startsWith(installation.storage));
   assert.deepEqual([...new Set(unsure.map(({ PATH }) => PATH))], ["/trusted"]);
 });
 
 test("what the tested versions cannot give comes from the supported ranges", async () => {
-  const { run, ran } = machine((words) => (words.includes("--constraints") ? FAILED : null));
+  const { run, ran } = machine((words) => (words.includes("--require-hashes") ? FAILED : null));
   await install(await order({ run }));
-  assert.ok(ran.some((words) => /pip install --python \S+ \/bundle\/intarsia\.whl$/.test(words)));
+  assert.ok(ran.some((words) => words.endsWith(" /bundle/intarsia.whl")));
 });
 
 test("another hash than the tested one ends the set-up", async () => {
-  const stderr = "error: Failed to download `rich==15`\n  cause: Hash mismatch for `rich==15`\n";
+  const stderr = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n";
   const { run, ran } = machine((words) =>
-    words.endsWith("intarsia.whl") ? { ...FAILED, stderr } : null,
+    words.includes("--require-hashes") ? { ...FAILED, stderr } : null,
   );
-  await assert.rejects(install(await order({ run })), /Hash mismatch for `rich/);
-  assert.equal(ran.filter((words) => words.endsWith("intarsia.whl")).length, 1);
+  await assert.rejects(install(await order({ run })), /DO NOT MATCH THE HASHES/);
+  assert.ok(!ran.some((words) => words.endsWith("intarsia.whl")));
 });
 
 test("a failed set-up leaves nothing that counts as an environment, and says why", async () => {
@@ -158,6 +159,28 @@ test("two set-ups do not run at once; one that died does not stand in the way", 
   await writeFile(join(lock, "process"), "999999999");
   await install(installation);
   assert.ok(!existsSync(lock));
+});
+
+test("uv makes the environment where Python cannot, or where there is none", async () => {
+  for (const broken of ["sys.executable", "-m venv"]) {
+    const { run, ran } = machine((words) => (words.includes(broken) ? FAILED : null));
+    const path = await temporaryFolder();
+    await writeFile(join(path, "uv"), "", { mode: 0o755 });
+    await install(await order({ run, path }));
+    assert.ok(ran.some((words) => /uv venv .* --seed --python >=3\.11 /.test(words)));
+  }
+});
+
+test("the sources of packages that the user has named for uv are pip's too", () => {
+  const own = { UV_DEFAULT_INDEX: "https://a.example", UV_INDEX: "b=https://b.example https://c" };
+  assert.deepEqual(withSourcesOfUv({ ...own, UV_FIND_LINKS: "/one,/two" }), {
+    ...own,
+    UV_FIND_LINKS: "/one,/two",
+    PIP_INDEX_URL: "https://a.example",
+    PIP_EXTRA_INDEX_URL: "https://b.example https://c",
+    PIP_FIND_LINKS: "/one /two",
+  });
+  assert.equal(withSourcesOfUv({ ...own, PIP_INDEX_URL: "/mine" }).PIP_INDEX_URL, "/mine");
 });
 
 test("without Python and without uv it says what to install", async () => {
