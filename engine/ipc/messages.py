@@ -382,6 +382,7 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     num_prefilled: int  # context tokens computed for this fill
     num_reused: int  # context tokens that were in the KV cache already
     num_project: int = 0  # context tokens of other files that the answer was written with
+    was_asked: bool = False  # by ``asked``: the text around the hole told nothing
     # Probability that the hole ends after ``tokens``; None: it did not end there, or not known.
     end_confidence: float | None = None
     others: tuple[Candidate, ...] = ()  # best first

@@ -3,7 +3,8 @@
 Each function returns what became of a place. A place that gets no fill keeps its text. In file
 order, each fill sees those before it. ``fill_all`` then fills every hole but the last again, now
 seeing all the others. That text is taken only if it passes the filters, the model is at least as
-sure of it, and it copies no other fill: a small model is surest of what it copies.
+sure of it, and it copies no other fill: a small model is surest of what it copies. A body that was
+asked for is not filled again: the question shows none of the others.
 """
 
 import re
@@ -240,8 +241,16 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
     plan = plan_placeholder(opened.hole, context.options, others)
-    outcome = await run_in(context, asking_for_body(plan, by_comments=False), opened)
+    plan, known = asking_for_body(plan, by_comments=False), state.best[index]
+    if known is not None and plan.asked is not None and _was_asked(known):
+        return known  # the question would be the same
+    outcome = await run_in(context, plan, opened)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
+
+
+def _was_asked(filled_place: FilledPlace) -> bool:
+    outcome = filled_place.outcome
+    return isinstance(outcome, FillResult) and outcome.filled.was_asked
 
 
 def _moved(other: Place, moves: Moves, opened: OpenHole) -> tuple[int, int]:

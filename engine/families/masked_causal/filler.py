@@ -102,6 +102,7 @@ class MaskedCausalFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
+            was_asked=task.is_turn and request.chat is None,
             end_confidence=best.end_confidence,
             caution=self._following.caution if request.chat else "",
         )

@@ -1,10 +1,12 @@
 """Which holes a model is asked for by a question: whole bodies of documented functions."""
 
+import re
+
 import pytest
 from marked_text import read_marked
-from scripted_engine import ScriptedEngine
+from scripted_engine import ScriptedEngine, filled_with
 
-from intarsia.engine.ipc.messages import ChatTurn, Fill
+from intarsia.engine.ipc.messages import ChatTurn, Fill, Filled
 from intarsia.infill.canvas import FirstWindow
 from intarsia.infill.filling.described_body import MAX_HEAD_CHARS, asking_for_body
 from intarsia.infill.filling.fill_places import fill_all, fill_selection
@@ -71,8 +73,8 @@ async def test_a_body_as_a_whole_is_asked_for(marked: str):
     "marked",
     [
         "def area(width, height):\n    ║return 0║\n",  # nothing says what it does
-        f"{HEAD}    x = 1\n    ║return x║\n",
         f"{HEAD}    ║x = 1║\n    return x\n",
+        f"{HEAD}    x = 1\n    ║return x║\n",
         f"{HEAD}    return ║0║\n",
         f"{HEAD}    if width:\n        ║return 0║\n",
         f"{HEAD}\n\n║x = 1║\n",  # the module goes on
@@ -112,7 +114,7 @@ COMMENTED = "/** Returns the area. */\nfunction area(w, h) {\n"
 async def test_a_comment_above_a_function_documents_it(language: str, head: str, closer: str):
     asked = question_at_cursor(f"{head}        ║\n{closer}\n", language)
     assert asked is not None
-    documented = head.removeprefix("class A {\n").removeprefix("<?php\n")
+    documented = re.sub(r"\A(?:class A(?: \{)?|<\?php)\n", "", head)
     assert asked.begun.partition("\n")[2].rstrip(" ") == documented
     _, request = await fill(f"{head}        ║old();║\n{closer}\n", "return 1;", language)
     assert request.asked is None, "only at the cursor"
@@ -174,12 +176,26 @@ def test_the_question_holds_more_than_a_short_window() -> None:
 
 async def test_marked_bodies_are_asked_for_without_their_placeholder():
     text = f"{HEAD}    pass  # TODO\n\n\n{HEAD.replace('area', 'edge')}    ...\n"
-    engine = ScriptedEngine(lambda request: "return width")
-    python = language_for_id("python")
-    context = FillContext(ask=engine.fill, language=python, options=FillOptions())
-    await fill_all(context, text, find_holes(text, python), num_sweeps=1)
-    turns = [request.asked for request in engine.requests]
-    assert len(turns) == 2
+    turns = await questions_of_all(text, was_asked=True)
+    assert len(turns) == 2, "no other fill changes the question: it is not repeated"
     for turn, name in zip(turns, ("area", "edge"), strict=True):
         assert turn is not None
         assert turn.begun.rstrip() == f"```python\n{HEAD.replace('area', name)}".rstrip()
+
+
+async def test_a_model_that_is_not_asked_fills_again_seeing_all_the_others():
+    text = f"{HEAD}    ...\n\n\n{HEAD.replace('area', 'edge')}    ...\n"
+    assert len(await questions_of_all(text, was_asked=False)) == 3
+
+
+async def questions_of_all(text: str, *, was_asked: bool) -> list[ChatTurn | None]:
+    turns: list[ChatTurn | None] = []
+
+    async def fill(request: Fill, on_step: object = None) -> Filled:
+        turns.append(request.asked)
+        return filled_with("return width", was_asked=was_asked)
+
+    python = language_for_id("python")
+    context = FillContext(ask=fill, language=python, options=FillOptions())
+    await fill_all(context, text, find_holes(text, python))
+    return turns

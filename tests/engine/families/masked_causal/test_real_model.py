@@ -213,6 +213,7 @@ def test_a_hole_is_asked_for_if_the_question_fits(filler: Filler, num_candidates
     too_long = msgspec.structs.replace(turn, user="word " * 20_000)
     again = run_fill(filler, msgspec.structs.replace(ASKED, asked=too_long))
     assert again.text == plain.text
+    assert (filled.was_asked, plain.was_asked, again.was_asked) == (True, False, False)
 
 
 def test_an_instruction_is_followed_and_the_old_code_drafts_the_new(filler: Filler) -> None:
