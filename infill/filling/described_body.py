@@ -13,7 +13,12 @@ import tree_sitter
 
 from intarsia.engine.ipc.messages import ChatTurn
 from intarsia.infill.filling.plan import FENCE, FillPlan
-from intarsia.infill.holes.find_holes import functions_around, has_name
+from intarsia.infill.holes.find_holes import (
+    functions_around,
+    has_name,
+    notes_above,
+    read_body,
+)
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.syntax.text import (
     columns,
@@ -22,7 +27,7 @@ from intarsia.infill.syntax.text import (
     line_start,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.tree import Syntax, innermost_text
+from intarsia.infill.syntax.tree import Syntax
 
 MAX_HEAD_CHARS = 4_000
 """The longest function head that is asked about: the model reads it twice."""
@@ -35,9 +40,9 @@ class _Head(NamedTuple):
     """A function with its documentation, up to its body."""
 
     start: int
-    end: int  # behind the docstring or the opening brace
+    end: int  # behind the docstring or what opens the body
     body_end: int
-    body_columns: int  # 0 where a brace ends the body
+    body_columns: int  # 0 where a bracket or word ends the body
 
 
 def asking_for_body(plan: FillPlan, *, by_comments: bool) -> FillPlan:
@@ -75,8 +80,7 @@ def _is_whole_body(hole: Hole, head: _Head) -> bool:
     return "\n" in between and is_rest and is_nested and not behind.strip()
 
 
-_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*)")
-_ATTRIBUTES = ("@", "#[", "[")
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_WORDS = 2
 
@@ -118,27 +122,12 @@ def _with_docstring(
 
 
 def _with_comment(syntax: Syntax, owner: tree_sitter.Node, body: tree_sitter.Node) -> _Head | None:
-    start, end = syntax.offset_at(body.start_byte), syntax.offset_at(body.end_byte)
-    comment = _comment_above(syntax, owner)
-    if comment is None or syntax.text[start] != "{" or syntax.text[end - 1] != "}":
+    found, (start, comments) = read_body(syntax, body, owner), notes_above(syntax, owner)
+    if found is None or sum(len(_WORD.findall(it)) for it in comments) < _LEAST_WORDS:
         return None
-    return _Head(start=comment, end=start + 1, body_end=end - 1, body_columns=0)
-
-
-def _comment_above(syntax: Syntax, owner: tree_sitter.Node) -> int | None:
-    """Return where the comments right above a function start, None where they say nothing."""
-    text, words = syntax.text, 0
-    top = line_start(text, syntax.offset_at(owner.start_byte))
-    while (last := last_non_blank(text, top)) >= 0 and text.count("\n", last, top) == 1:
-        comment = innermost_text(syntax, last)
-        first = line_start(text, last)
-        if comment is not None and comment.type in syntax.language.comments:
-            start = syntax.offset_at(comment.start_byte)
-            first = line_start(text, start)
-            if text[first:start].strip():
-                break  # it is about the code before it
-            words += len(_WORD.findall(text[start:last]))
-        elif not text[first:last].lstrip().startswith(_ATTRIBUTES):
-            break
-        top = first
-    return top if words >= _LEAST_WORDS else None
+    return _Head(
+        start=start,
+        end=syntax.offset_at(found.inside.start),
+        body_end=syntax.offset_at(found.inside.end),
+        body_columns=0,
+    )

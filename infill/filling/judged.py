@@ -57,7 +57,7 @@ def tokens_of(filled: Filled, suggestion: Suggestion) -> tuple[ConfidentToken, .
 
 def end_confidence_of(filled: Filled, suggestion: Suggestion) -> float | None:
     """Return how probable it is that the text ends there; None where cleaning has moved its end."""
-    is_same = with_plain_newlines(suggestion.text).rstrip() == filled.text.rstrip()
+    is_same = suggestion.text.split() == filled.text.split()  # but for blanks
     return filled.end_confidence if is_same else None
 
 

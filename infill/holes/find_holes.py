@@ -24,6 +24,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_embedded
 from intarsia.infill.syntax.text import (
     columns,
+    last_non_blank,
     leading_blank,
     line_at,
     line_end,
@@ -31,7 +32,7 @@ from intarsia.infill.syntax.text import (
     newline_of,
     next_line_start,
 )
-from intarsia.infill.syntax.tree import Syntax, load_grammar, parse, parse_afresh
+from intarsia.infill.syntax.tree import Syntax, innermost_text, load_grammar, parse, parse_afresh
 
 MAX_COMMENT_LINES = 40
 MAX_INDENT_BYTES = 1_000
@@ -469,8 +470,6 @@ def _query(grammar: str, query: str) -> tree_sitter.Query:
 _OWN_LINE = ("@", "#[", "[", "template")
 """How lines between a comment and its function begin: decorators, attributes."""
 
-_COMMENT = ("//", "/*", "*", "#", "--")
-
 
 def undocumented(text: str, start: int, end: int, language: Language) -> MarkedHole | NoSuggestion:
     """Return the place in the innermost function with a name that holds ``text[start:end]``."""
@@ -505,14 +504,8 @@ def _inside(syntax: Syntax, body: tree_sitter.Node) -> MarkedHole | NoSuggestion
 
 
 def _above(syntax: Syntax, owner: tree_sitter.Node) -> MarkedHole | NoSuggestion:
-    text, start = syntax.text, _first_line(syntax, owner)
-    above = ""
-    while start > 0:
-        above = line_at(text, start - 1).strip()
-        if not above.startswith(_OWN_LINE):
-            break
-        start = line_start(text, start - 1)
-    if (start > 0 and above.startswith(_COMMENT)) or above.endswith("*/"):
+    text, (start, comments) = syntax.text, notes_above(syntax, owner)
+    if comments:
         return NoSuggestion(reason="there is a comment above this function already")
     name = owner.child_by_field_name("name")
     known = "" if name is None or name.text is None else name.text.decode("utf-8", "replace")
@@ -520,3 +513,21 @@ def _above(syntax: Syntax, owner: tree_sitter.Node) -> MarkedHole | NoSuggestion
     blank = leading_blank(line_at(text, start))
     before = blank + begin.format(name=known)
     return MarkedHole(start=start, end=start, before=before, after=close + newline_of(text))
+
+
+def notes_above(syntax: Syntax, owner: tree_sitter.Node) -> tuple[int, list[str]]:
+    """Return where the comments and attributes right above a function start, its own line where
+    there are none, and the comments."""
+    text, start, comments = syntax.text, _first_line(syntax, owner), list[str]()
+    while (last := last_non_blank(text, start)) >= 0 and text.count("\n", last, start) == 1:
+        node, first = innermost_text(syntax, last), line_start(text, last)
+        if node is not None and node.type in syntax.language.comments:
+            begin = syntax.offset_at(node.start_byte)
+            first = line_start(text, begin)
+            if text[first:begin].strip():
+                break  # it is about the code before it
+            comments.append(text[begin : last + 1])
+        elif not text[first:last].lstrip().startswith(_OWN_LINE):
+            break
+        start = first
+    return start, comments

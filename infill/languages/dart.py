@@ -6,7 +6,8 @@ DART = braces(
     "dart",
     flush_header=r"\bswitch\b",
     holes="""
-        (function_body (block) @named) @owner
+        ((function_signature) @owner . (function_body (block) @named))
+        ((method_signature (_) @owner) . (function_body (block) @named))
         (block) @block
     """,
     modules="pubspec",

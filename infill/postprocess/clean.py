@@ -197,7 +197,26 @@ def fix_indentation(fill: str, context: CleaningContext) -> str:
     first, *later = fill.split("\n")
     if context.language.block_style == "none":
         return "\n".join([_at_cursor(first, context), *later]) if context.line_before else fill
-    return "\n".join([_at_cursor(first, context), *_in_unit(later, context)])
+    fitted = _at_cursor(first, context)
+    later = _in_step(later, len(first) - len(fitted), context)
+    return "\n".join([fitted, *_in_unit(later, context)])
+
+
+def _in_step(lines: list[str], num_dropped: int, context: CleaningContext) -> list[str]:
+    """Return the lines of a body by the file's unit, where its first line had a wider one."""
+    header, column = context.hole.header, columns(context.line_before)
+    wider = column + num_dropped
+    if header is None or not num_dropped or context.line_before.strip():
+        return lines
+    unit, wider_unit = column - header.columns, wider - header.columns
+    if unit <= 0 or any(line.strip() and columns(line) < wider for line in lines):
+        return lines
+
+    def moved(line: str) -> str:
+        depth, rest = divmod(columns(line) - header.columns, wider_unit)
+        return " " * (header.columns + depth * unit + rest) + line.lstrip()
+
+    return [moved(line) if line.strip() and "\t" not in line else line for line in lines]
 
 
 def _at_cursor(first: str, context: CleaningContext) -> str:

@@ -109,6 +109,12 @@ COMMENTED = "/** Returns the area. */\nfunction area(w, h) {\n"
         ("kotlin", "/** Returns the area. */\nfun area(w: Int): Int {\n", "}"),
         ("swift", "/// Returns the area.\nfunc area(w: Int) -> Int {\n", "}"),
         ("php", "<?php\n// Returns the area.\nfunction area($w) {\n", "}"),
+        ("dart", "/// Returns the area.\n@pure\nint area(\n  int w,\n) {\n", "}"),
+        ("dart", "class A {\n  /// Returns it.\n  static int f() {\n", "  }\n}"),
+        ("ruby", "# Returns the area.\ndef area(w)\n", "end"),
+        ("ruby", "class A\n  # Returns it.\n  def self.f\n", "  end\nend"),
+        ("lua", "-- Returns the area.\nlocal function area(w)\n", "end"),
+        ("lua", "--[[ Returns\nit. ]]\nM.area = function(w)\n", "end"),
     ],
 )
 async def test_a_comment_above_a_function_documents_it(language: str, head: str, closer: str):

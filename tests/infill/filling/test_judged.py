@@ -234,6 +234,10 @@ def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
     filled, at = answer((("x = 1", 0.9), ("\n\nprint(x)", 0.9))), plan()
     assert end_confidence_of(filled, suggestion_of(filled, at)) is None
     assert end_confidence_of(answer(), suggestion_of(answer(), at)) == 0.9
+    filled = answer((("  x()", 0.9), ("\n    y()", 0.9)))
+    at = plan("local function f()\n  ‸\nend\n", "lua")
+    assert suggestion_of(filled, at).text == "x()\n  y()"
+    assert end_confidence_of(filled, suggestion_of(filled, at)) == 0.9, "it is only indented anew"
 
 
 @pytest.mark.parametrize(

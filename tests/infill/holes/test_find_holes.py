@@ -318,6 +318,9 @@ def place(drawing: str, language: str) -> str:
         ),
         ("typescript", "export function a(b: B) {\n  return ‸b;\n}\n", "/** ◌ */\nexport function"),
         ("c", "\n\nint add(int a) {\n  return ‸a;\n}\n", "\n\n/** ◌ */\nint add"),
+        ("c", "#define N 1\nint a() {\n  return ‸N;\n}\n", "#define N 1\n/** ◌ */\nint a"),
+        ("c", "int n; /* why */\nint a() {\n  return ‸n;\n}\n", "why */\n/** ◌ */\nint a"),
+        ("cpp", "template <class T>\nT a(T b) {\n  return ‸b;\n}\n", "/** ◌ */\ntemplate"),
         (
             "csharp",
             "class A {\n  int B() {\n    return ‸1;\n  }\n}\n",
@@ -338,6 +341,11 @@ def test_it_is_where_the_language_has_it(language: str, drawing: str, expected: 
         ("python", "‸", "no function here"),
         ("rust", "/// Known.\nfn a() -> u8 {\n    ‸1\n}\n", "comment above"),
         ("java", "class A {\n  /** Known. */\n  int a() { return ‸1; }\n}\n", "comment above"),
+        (
+            "java",
+            "class A {\n  // Known.\n  @Override\n  int a() { return ‸1; }\n}\n",
+            "comment above",
+        ),
         ("markdown", "# f‸\n", "not known here"),
         ("plaintext", "f‸\n", "not known here"),
     ],

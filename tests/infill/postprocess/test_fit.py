@@ -173,6 +173,13 @@ def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, ex
             "int f() {\n\t\treturn 1;\n\t}",
             "int f() {\n    return 1;\n  }",
         ),
+        (
+            "lua",
+            "local function f(x)\n  ║\nend\n",
+            "  if x then\n        y(1,\n          2)\n    end",
+            "if x then\n    y(1,\n      2)\n  end",
+        ),
+        ("lua", "local function f(x)\n  ║\nend\n", "  x()\n  y()", "x()\n  y()"),
         ("plaintext", "    a\n    ║\n", "    b\n\tc", "b\n\tc"),
         ("plaintext", "message A {\n  ║\n}\n", "  string b = 1;", "string b = 1;"),
         ("plaintext", 'a {\n  b "c" {\n  ║\n', "  d = 1", "  d = 1"),
