@@ -114,13 +114,16 @@ class NextEdits(Feature):
         self.configured(None)
 
     def offers_of(self, uri: str) -> Sequence[OpenOffer]:
-        """Return the open offers of a document, best first; none while a rename changes it."""
-        watched = self._of.get(uri)
+        """Return the open offers of a document, best first.
+
+        None while a rename changes it, and right after undo and redo.
+        """
+        watched = self._shown(uri)
         return () if watched is None or self._held.is_held(uri) else watched.open.offers
 
     def next_in(self, uri: str) -> types.Location | None:
         """Return where the last edit of a document goes on in another one."""
-        watched = self._of.get(uri)
+        watched = self._shown(uri)
         other = None if watched is None or not watched.next_uri else watched.next_uri
         document = None if other is None else self._documents.current(other)
         offers = () if document is None else self.offers_of(document.uri)
@@ -130,7 +133,7 @@ class NextEdits(Feature):
 
     def rename_in(self, document: Document) -> Rename | None:
         """Return the rename that the last edit began, None unless it has left something to do."""
-        watched = self._of.get(document.uri)
+        watched = self._shown(document.uri)
         if watched is None or not watched.is_told:
             return None
         rename = _rename_of(watched, document)
@@ -148,7 +151,7 @@ class NextEdits(Feature):
 
     def elsewhere_in(self, uri: str) -> Elsewhere | None:
         """Return how much a rename in a document has left in other files, None for nothing."""
-        watched = self._of.get(uri)
+        watched = self._shown(uri)
         return None if watched is None else watched.elsewhere
 
     async def uses_elsewhere(self, document: Document) -> Sequence[ChangedFile]:
@@ -193,6 +196,7 @@ class NextEdits(Feature):
         if watched.open.goes_on(before.text, after.text):
             self._end_next(watched)
         accepted = watched.open.change(before.text, after.text)
+        watched.is_restored = not accepted and watched.settled.is_restored(after.text)
         if watched.elsewhere is not None:
             rename = _rename_of(watched, after)
             if rename is None or rename.new_name != watched.elsewhere.new_name:
@@ -207,7 +211,7 @@ class NextEdits(Feature):
         watched.shown = None
         if not is_suggestion and any(it.count("\n") > MAX_PASTED_LINES for it in inserted):
             watched.settled.reset(after.text)
-        watched.may_settle = not watched.settled.is_restored(after.text)
+        watched.may_settle = not watched.is_restored
         if watched.may_settle and after.text != watched.settled.text:
             pause_s = LONG_PAUSE_S if is_suggestion else PAUSE_S
             watched.quiet_until = time.monotonic() + pause_s
@@ -311,7 +315,8 @@ class NextEdits(Feature):
         for uri, watched in self._of.items():
             document = self._documents.current(uri)
             if watched.next_uri == other_uri and document is not None:
-                watched.next_uri = other_uri if self.offers_of(other_uri) else None
+                other = self._of.get(other_uri)
+                watched.next_uri = other_uri if other and other.open.offers else None
                 self._offers_changed(document)
 
     def _end_next(self, watched: Watched) -> None:
@@ -324,6 +329,11 @@ class NextEdits(Feature):
 
     def _count(self, **counts: int) -> None:
         self._session.status.count_next_edits(NextEditCounts(**counts))
+
+    def _shown(self, uri: str) -> Watched | None:
+        """Return what is known of a document, None where nothing of it is to be shown now."""
+        watched = self._of.get(uri)
+        return None if watched is None or watched.is_restored else watched
 
     def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:
@@ -366,6 +376,7 @@ class NextEdits(Feature):
         watched.open.change(before.text, after.text)
         watched.settled.finish(after.text)
         watched.shown, watched.may_settle, watched.cursor_line = None, False, None
+        watched.is_restored = False
 
     async def _settle(self, watched: Watched, uri: str) -> None:
         """Wait until the text is at rest, then look at what its edit has left."""

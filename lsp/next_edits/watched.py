@@ -17,7 +17,7 @@ from intarsia.lsp.documents import Document
 from intarsia.lsp.engine_connection import EngineConnection
 from intarsia.lsp.next_edits.open_offers import OpenOffers
 
-_MAX_REMEMBERED = 100
+_MAX_REMEMBERED = 1_000
 """Texts of the last changes, by which undo and redo are recognized."""
 
 
@@ -169,7 +169,8 @@ class Watched:
     quiet_until: float = 0.0  # time.monotonic()
     shown: str | None = None  # the text that a suggestion would insert now
     is_read: bool = False
-    may_settle: bool = True  # False after undo and after a paste
+    may_settle: bool = True
+    is_restored: bool = False  # by undo or redo: until the next change nothing is offered
     cursor_line: int | None = None  # since the last change
 
     @property

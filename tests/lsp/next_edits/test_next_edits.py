@@ -184,6 +184,19 @@ async def test_a_long_paste_and_undo_are_not_looked_at(window: Window) -> None:
     assert len(window.engine.asked) == 2
 
 
+async def test_nothing_is_offered_right_after_undo_and_again_after_the_next_change(offering):
+    offered = offering.offered()
+    offering.write(EDITED + "x = 1\n")
+    assert offering.offered() == offered
+    offering.write(EDITED)  # undo
+    assert offering.offered() == []
+    assert offering.looks.rename_in(offering.document) is None
+    offering.write(EDITED + "x = 1\n")  # redo
+    assert offering.offered() == []
+    offering.write(EDITED + "x = 12\n")
+    assert offering.offered() == offered
+
+
 async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(offering: Window) -> None:
     offering.write(EDITED.replace("old(2)", "new(2)"))
     assert offering.count.accepted == 1

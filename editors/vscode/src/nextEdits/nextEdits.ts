@@ -62,9 +62,8 @@ export class NextEdits implements Disposable {
       window.onDidChangeActiveTextEditor(update),
       window.onDidChangeVisibleTextEditors(update),
       workspace.onDidCloseTextDocument((document) => this.offers.forget(document)),
-      workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length > 0) {
-          this.offers.changed(document, reason !== undefined); // undo and redo are the only reasons
           // Other documents, such as a log in VS Code's panel, change while the user reads this one.
           if (document === window.activeTextEditor?.document) {
             this.shown.end();

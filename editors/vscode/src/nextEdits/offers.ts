@@ -1,7 +1,6 @@
 // The next edits that hold for the text in an editor now: changes that an edit of the user has left
 // to do. What the user does with one is told to the server.
 
-import { isDeepStrictEqual } from "node:util";
 import { Range, type TextDocument, type TextEditor, type Uri } from "vscode";
 import type { LanguageClient, Location, Range as LspRange } from "vscode-languageclient/node";
 import {
@@ -15,7 +14,6 @@ import type { Renaming } from "./renaming";
 
 export class Offers {
   private readonly of = new Map<string, NextEdits>(); // by URI as the server has it
-  private readonly silent = new Set<string>();
 
   /** @param isHidden whether something else has precedence: ghost text, or a pause */
   constructor(
@@ -33,18 +31,9 @@ export class Offers {
     }
   }
 
-  /** Take a change of a document. After undo and redo nothing is offered until the next change. */
-  changed(document: TextDocument, isUndoOrRedo: boolean): void {
-    this.silent.delete(this.nameOf(document));
-    if (isUndoOrRedo) {
-      this.silent.add(this.nameOf(document));
-    }
-  }
-
   /** Forget a document that was closed. */
   forget(document: TextDocument): void {
     this.of.delete(this.nameOf(document));
-    this.silent.delete(this.nameOf(document));
   }
 
   /** Return what may be drawn and accepted in an editor now, in the order of lines. */
@@ -69,19 +58,10 @@ export class Offers {
       : offers.find((edit) => edit.id === id);
   }
 
-  /** Return the same change among those offered now: it may have another id there. */
-  findSame(editor: TextEditor, { range, newText }: NextEdit): NextEdit | undefined {
-    return this.current(editor).find(
-      (edit) => edit.newText === newText && isDeepStrictEqual(edit.range, range),
-    );
-  }
-
   /** Whether the text has changed, and the server is about to move the offers that are drawn. */
   isBeingMoved({ document }: TextEditor): boolean {
-    const uri = this.nameOf(document);
-    const offered = this.of.get(uri);
-    const isOlder = offered !== undefined && offered.version < document.version;
-    return isOlder && !this.silent.has(uri) && !this.isHidden();
+    const offered = this.of.get(this.nameOf(document));
+    return offered !== undefined && offered.version < document.version && !this.isHidden();
   }
 
   /** Return the rename that a language server, or ours, can do everywhere. */
@@ -120,9 +100,8 @@ export class Offers {
 
   /** Return what is offered for this very version of a document. */
   private offeredIn(document: TextDocument): NextEdits | undefined {
-    const uri = this.nameOf(document);
-    const offered = this.of.get(uri);
-    return offered?.version === document.version && !this.silent.has(uri) ? offered : undefined;
+    const offered = this.of.get(this.nameOf(document));
+    return offered?.version === document.version ? offered : undefined;
   }
 }
 

@@ -76,7 +76,7 @@ export class ShownOffers implements Disposable {
     if (shown === null || !isIn(editor, shown) || editor !== window.activeTextEditor) {
       return undefined;
     }
-    const edit = this.offers.findSame(editor, shown.edit);
+    const edit = this.offers.find(editor, shown.edit.id);
     const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(editor.document, edit);
     const { line } = editor.selection.active;
     if (edit !== undefined && !shown.isArriving && (line < first || line > last)) {

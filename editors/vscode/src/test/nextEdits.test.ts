@@ -54,18 +54,6 @@ test("an empty list takes the offers away", () => {
   assert.equal(offers.isBeingMoved(at(4)), false);
 });
 
-test("nothing is offered right after undo, and again after the next change", () => {
-  const offers = noOffers();
-  offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)] });
-  offers.changed(at(3).document, true);
-  offers.receive({ uri: URI, version: 4, edits: [offer("a", 2)] });
-  assert.deepEqual(offers.current(at(4)), []);
-  assert.equal(offers.isBeingMoved(at(5)), false);
-  offers.changed(at(3).document, false);
-  offers.receive({ uri: URI, version: 5, edits: [offer("a", 2)] });
-  assert.equal(offers.current(at(5)).length, 1);
-});
-
 test("an offer that is done is gone before the server says so", () => {
   const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2), offer("b", 9)] });
@@ -87,9 +75,6 @@ test("a rename holds for its version, and with its offers where none is left els
     offers.receive({ uri: URI, version: 3, ...offered });
     assert.equal(offers.renameIn(at(3)), offered.rename);
     assert.equal(offers.renameIn(at(4)), undefined);
-    offers.changed(at(3).document, true);
-    assert.equal(offers.renameIn(at(3)), undefined);
-    offers.changed(at(3).document, false);
     offers.done(at(3), offer("a", 2), "accepted");
     assert.equal(offers.renameIn(at(3)) === undefined, offered.edits.length > 0);
     offers.receive({ uri: URI, version: 4, edits: [] });
@@ -106,9 +91,6 @@ test("where the edit goes on elsewhere is told once nothing is left here", () =>
   offers.receive({ uri: other, version: 1, edits: [offer("a", 41)] });
   assert.equal(offers.elsewhere(at(3)), next);
   assert.equal(offers.elsewhere(at(4)), undefined);
-  offers.changed(at(3).document, true);
-  assert.equal(offers.elsewhere(at(3)), undefined, "right after undo");
-  offers.changed(at(3).document, false);
   offers.receive({ uri: URI, version: 3, edits: [offer("b", 2)], next });
   assert.equal(offers.elsewhere(at(3)), undefined, "there is one here");
   offers.done(at(3), offer("b", 2), "dismissed");
@@ -172,14 +154,6 @@ test("the next one is below the cursor, and the first one after the last", () =>
   assert.equal(offers.find(at(3, 3))?.id, "b");
   assert.equal(offers.find(at(3, 10))?.id, "a");
   assert.equal(offers.find(at(3, 10), "b")?.id, "b");
-});
-
-test("the same change is found again under another id", () => {
-  const offers = noOffers();
-  offers.receive({ uri: URI, version: 3, edits: [offer("c", 9), offer("d", 2)] });
-  assert.equal(offers.findSame(at(3), offer("a", 2))?.id, "d");
-  assert.equal(offers.findSame(at(3), offer("a", 2, "y\n")), undefined);
-  assert.equal(offers.findSame(at(3), offer("a", 3)), undefined);
 });
 
 test("a line end at the end of a text begins no line", () => {

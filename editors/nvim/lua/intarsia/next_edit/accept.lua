@@ -78,8 +78,6 @@ local function apply(buffer, edits)
     replace_lines(buffer, edit)
   end
   break_undo()
-  state.last_change = vim.fn.changenr()
-  state.newest_change = math.max(state.last_change, state.newest_change)
   return true
 end
 

@@ -118,7 +118,6 @@ function M.draw(buffer)
   local state, edits = offers.states[buffer], offers.current(buffer)
   local is_moving = state.version
     and #state.edits > 0
-    and not state.is_silent
     and state.version < (vim.lsp.util.buf_versions[buffer] or 0)
   if is_moving and not state.shown then
     return -- Neovim moves the marks, until the server has

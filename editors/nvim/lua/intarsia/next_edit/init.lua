@@ -98,7 +98,6 @@ end
 ---@param buffer integer
 local function on_change(buffer)
   local state = offers.states[buffer]
-  offers.changed(state)
   if state.shown and state.version ~= vim.lsp.util.buf_versions[buffer] then
     shown.end_shown(buffer)
     drawing.clear(buffer)
@@ -129,7 +128,7 @@ function M.attach(buffer)
   if offers.states[buffer] then
     return
   end
-  offers.add(buffer)
+  offers.states[buffer] = { edits = {} }
   local group = vim.api.nvim_create_augroup("intarsia.next_edit." .. buffer, {})
   local function on(events, act)
     vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = act })

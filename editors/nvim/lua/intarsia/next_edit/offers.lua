@@ -24,22 +24,12 @@ local M = {}
 ---@field rename? intarsia.Rename
 ---@field next? lsp.Location where the edit goes on in another document
 ---@field shown? intarsia.NextEdit
----@field newest_change integer the number of the newest change
----@field last_change integer the number of the change that the text has reached
----@field is_silent boolean nothing is offered: the last change was undo or redo
 ---@field going_on? { place: string, until_ms: number } an offer was accepted there
 ---@field unmap? fun() removes the keys that apply while an offer is shown
 ---@field has_rename_key? boolean
 
 ---@type table<integer, intarsia.NextEditState?> of the buffers that the server is attached to
 M.states = {}
-
----Begin to keep offers of a buffer.
----@param buffer integer
-function M.add(buffer)
-  local newest = vim.api.nvim_buf_call(buffer, vim.fn.changenr)
-  M.states[buffer] = { edits = {}, last_change = newest, newest_change = newest, is_silent = false }
-end
 
 ---Take what the server offers.
 ---@param state intarsia.NextEditState
@@ -52,24 +42,12 @@ function M.receive(state, offered)
   end)
 end
 
----Take a change of the text. After undo and redo nothing is offered until the next change.
----@param state intarsia.NextEditState
-function M.changed(state)
-  local change = vim.fn.changenr()
-  local is_undo = change < state.last_change
-  local is_redo = change > state.last_change and change <= state.newest_change
-  state.is_silent = is_undo or is_redo
-  state.last_change = change
-  state.newest_change = math.max(change, state.newest_change)
-end
-
 ---Whether what is offered holds for the text as it is.
 ---@param buffer integer
 ---@return boolean
 local function holds(buffer)
   local state = M.states[buffer]
   return state ~= nil
-    and not state.is_silent
     and state.version == vim.lsp.util.buf_versions[buffer]
     and vim.bo[buffer].modifiable
     and require("intarsia.switch").is_on()
@@ -112,15 +90,14 @@ function M.rows(buffer, edit)
   return math.min(first, most), math.min(math.max(first, last), most)
 end
 
----Return the same change among newer offers: it may have another id there.
+---Return the offer on show as it is among newer ones.
 ---@param edits intarsia.NextEdit[]
 ---@param shown? intarsia.NextEdit
 ---@return intarsia.NextEdit?
 function M.same_among(edits, shown)
-  return shown
-    and vim.iter(edits):find(function(edit)
-      return edit.newText == shown.newText and vim.deep_equal(edit.range, shown.range)
-    end)
+  return shown and vim.iter(edits):find(function(edit)
+    return edit.id == shown.id
+  end)
 end
 
 ---Return the rename that another language server, or ours, can do everywhere.
