@@ -136,7 +136,7 @@ export interface RenameResult {
 export interface NextEditDone {
   uri: string;
   id: string;
-  how: "accepted" | "dismissed";
+  how: "dismissed";
 }
 
 export interface EditArguments {

@@ -51,10 +51,7 @@ export class Accepting {
       }
     });
     if (isDone) {
-      for (const edit of edits) {
-        this.offers.done(editor, edit, "accepted");
-      }
-      this.typing.end();
+      this.typing.end(); // the server knows by the change what was accepted
     }
     return isDone;
   }

@@ -136,7 +136,7 @@ export class NextEdits implements Disposable {
       return nothing();
     }
     this.shown.end();
-    this.offers.done(editor, edit, "dismissed");
+    this.offers.dismiss(editor, edit);
     this.update();
   }
 

@@ -45,8 +45,7 @@ export class Offers {
   /** Return the place in another document where the edit goes on, if this one has none left. */
   elsewhere(editor: TextEditor): Location | undefined {
     const next = this.isHidden() ? undefined : this.offeredIn(editor.document)?.next;
-    const isThere = next !== undefined && (this.of.get(next.uri)?.edits.length ?? 0) > 0;
-    return isThere && this.current(editor).length === 0 ? next : undefined;
+    return this.current(editor).length === 0 ? next : undefined;
   }
 
   /** Return an offer by its id; without one, the first at the cursor's line or below, else the first. */
@@ -77,14 +76,14 @@ export class Offers {
     await (rename && this.renaming.probe(document, rename));
   }
 
-  /** Tell the server what the user has done with an offer, and forget the offer. */
-  done({ document }: TextEditor, { id }: NextEdit, how: NextEditDone["how"]): void {
+  /** Tell the server that the user dismisses an offer, and forget the offer. */
+  dismiss({ document }: TextEditor, { id }: NextEdit): void {
     const uri = this.nameOf(document);
     const offered = this.of.get(uri);
     if (offered !== undefined) {
       this.receive({ ...offered, edits: offered.edits.filter((edit) => edit.id !== id) });
     }
-    const message: NextEditDone = { uri, id, how };
+    const message: NextEditDone = { uri, id, how: "dismissed" };
     void this.client().sendNotification(NEXT_EDIT_DONE, message);
   }
 

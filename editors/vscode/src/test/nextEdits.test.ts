@@ -54,12 +54,12 @@ test("an empty list takes the offers away", () => {
   assert.equal(offers.isBeingMoved(at(4)), false);
 });
 
-test("an offer that is done is gone before the server says so", () => {
+test("an offer that is dismissed is gone before the server says so", () => {
   const offers = noOffers();
   offers.receive({ uri: URI, version: 3, edits: [offer("a", 2), offer("b", 9)] });
-  offers.done(at(3), offer("a", 2), "accepted");
+  offers.dismiss(at(3), offer("a", 2));
   assert.deepEqual(idsIn(offers, at(3)), ["b"]);
-  offers.done(at(3), offer("b", 2), "accepted");
+  offers.dismiss(at(3), offer("b", 2));
   assert.deepEqual(offers.current(at(3)), []);
 });
 
@@ -75,7 +75,7 @@ test("a rename holds for its version, and with its offers where none is left els
     offers.receive({ uri: URI, version: 3, ...offered });
     assert.equal(offers.renameIn(at(3)), offered.rename);
     assert.equal(offers.renameIn(at(4)), undefined);
-    offers.done(at(3), offer("a", 2), "accepted");
+    offers.dismiss(at(3), offer("a", 2));
     assert.equal(offers.renameIn(at(3)) === undefined, offered.edits.length > 0);
     offers.receive({ uri: URI, version: 4, edits: [] });
     assert.equal(offers.renameIn(at(4)), undefined);
@@ -84,19 +84,14 @@ test("a rename holds for its version, and with its offers where none is left els
 
 test("where the edit goes on elsewhere is told once nothing is left here", () => {
   const offers = noOffers();
-  const other = "file:///b.py";
-  const next = { uri: other, range: offer("a", 41).range };
+  const next = { uri: "file:///b.py", range: offer("a", 41).range };
   offers.receive({ uri: URI, version: 3, edits: [], next });
-  assert.equal(offers.elsewhere(at(3)), undefined, "the other document has no offer");
-  offers.receive({ uri: other, version: 1, edits: [offer("a", 41)] });
   assert.equal(offers.elsewhere(at(3)), next);
   assert.equal(offers.elsewhere(at(4)), undefined);
   offers.receive({ uri: URI, version: 3, edits: [offer("b", 2)], next });
   assert.equal(offers.elsewhere(at(3)), undefined, "there is one here");
-  offers.done(at(3), offer("b", 2), "dismissed");
+  offers.dismiss(at(3), offer("b", 2));
   assert.equal(offers.elsewhere(at(3)), next);
-  offers.forget(at(1, 0, other).document);
-  assert.equal(offers.elsewhere(at(3)), undefined, "the other document is closed");
 });
 
 test("a name is followed through changes, until it is changed itself", () => {

@@ -91,13 +91,7 @@ function M.accept_chosen(edits)
   end
   shown.end_shown(buffer)
   drawing.clear(buffer)
-  if not apply(buffer, edits) then
-    return false
-  end
-  for _, edit in ipairs(edits) do
-    offers.done(buffer, edit, "accepted")
-  end
-  return true
+  return apply(buffer, edits) -- the server knows by the change what was accepted
 end
 
 ---Apply an offer, put the cursor at its end, and show the next one.

@@ -108,17 +108,16 @@ function M.rename_in(buffer)
   return rename and (rename.elsewhere or #renaming.clients(buffer) > 0) and rename or nil
 end
 
----Tell the server what the user has done with an offer, and forget the offer.
+---Tell the server that the user dismisses an offer, and forget the offer.
 ---@param buffer integer
 ---@param edit intarsia.NextEdit
----@param how "accepted"|"dismissed"
-function M.done(buffer, edit, how)
+function M.dismiss(buffer, edit)
   local state, client = M.states[buffer], require("intarsia.server").client(buffer)
   state.edits = vim.tbl_filter(function(other)
     return other.id ~= edit.id
   end, state.edits)
   if client then
-    local message = { uri = vim.uri_from_bufnr(buffer), id = edit.id, how = how }
+    local message = { uri = vim.uri_from_bufnr(buffer), id = edit.id, how = "dismissed" }
     client:notify("intarsia/nextEditDone", message)
   end
 end

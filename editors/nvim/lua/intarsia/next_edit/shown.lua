@@ -79,7 +79,7 @@ function M.dismiss()
     return false
   end
   M.end_shown(buffer)
-  offers.done(buffer, shown, "dismissed")
+  offers.dismiss(buffer, shown)
   drawing.draw(buffer)
   return true
 end
