@@ -62,24 +62,6 @@ local function check_server()
   end
 end
 
----Report whether next edits can be offered.
-local function check_next_edits()
-  vim.health.start("intarsia: next edits")
-  local client = require("intarsia.server").client()
-  if not client then
-    vim.health.info("the server is not running")
-    return
-  end
-  local agreed = vim.tbl_get(client.server_capabilities, "experimental", "intarsia", "nextEdits")
-  if agreed then
-    vim.health.ok("the server offers them, unless its setting `nextEdit` is off")
-  else
-    vim.health.warn("this server offers none", "Install server and plugin in the same version")
-  end
-  local settings = require("intarsia.options").settings()
-  vim.health.info(("setting nextEdit: %s"):format(settings.nextEdit or "sure (default)"))
-end
-
 ---Report what a key does in a buffer that the server is attached to.
 ---@param name string
 ---@param key string
@@ -148,7 +130,6 @@ end
 function M.check()
   check_neovim()
   check_server()
-  check_next_edits()
   check_keys()
   check_machine()
 end
