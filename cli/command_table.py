@@ -23,7 +23,7 @@ from intarsia.cli.errors import MEANINGS, CliError, ExitCode, as_fault
 from intarsia.engine.ipc.printable import displayable
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
-"""Also of the commands in a table."""
+"""For the commands in a table, too."""
 
 debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."

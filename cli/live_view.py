@@ -41,7 +41,7 @@ class _View(ABC):
 
 
 class WaitingView(_View):
-    """That something is filled, how the model loads, or the canvas if ``watch``."""
+    """Shows that a fill runs, how the model loads, or the canvas if ``watch``."""
 
     def __init__(self, console: Console, *, watch: bool) -> None:
         self._bar = LoadBar(console)
@@ -110,7 +110,7 @@ class LoadBar(_View):
 _MASK = "░"
 _MAX_COLUMNS = 100
 _MIN_CONFIDENCE_SHOWN = 0.25
-"""Below it a guess is drawn as a mask."""
+"""A less confident guess is drawn as a mask."""
 
 _COLOURS = ((0.9, "green"), (0.6, "yellow"), (0.3, "dark_orange"), (0.0, "red"))
 """Least confidence of each colour."""

@@ -16,7 +16,7 @@ from intarsia.workspace.index.indexer import OwnIndex, open_index
 from intarsia.workspace.index.project_index import ProjectIndex
 
 MAX_INDEX_S = 10.0
-"""The part of a folder that was read until then has to do; the next command goes on from there."""
+"""What was read by then has to do; the next command reads on from there."""
 
 
 class FileProject:

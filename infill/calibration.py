@@ -12,7 +12,7 @@ from intarsia.infill.suggestion import ConfidentToken, NoSuggestion
 from intarsia.infill.syntax.text import PAIRS, balance_of
 
 _LEAST = 1e-6
-"""No token counts as less probable: one surprise decides, and how great it is says no more."""
+"""No token counts as less probable: how great a single surprise is tells nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +92,7 @@ _STEEPER, _RARER = 2.0, 2.0
 """How the log-odds of code become those of comments (docs/design-notes/show-threshold.md)."""
 
 MayEndHere: TypeAlias = Callable[[str, str], bool]
-"""Whether a beginning of the text may be shown, which goes on with the second string."""
+"""Returns whether a beginning may be shown that the second string would continue."""
 
 LEAST_CHARS = 3
 """A shorter beginning is not worth reading. Blanks do not count."""

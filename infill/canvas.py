@@ -48,7 +48,7 @@ MOST_KEPT = 1.5
 """An earlier edge is kept while the text up to it has this share of the budget."""
 
 FEW_LINES_CHARS = 400
-"""About how far a hole may move without the text after it being read again."""
+"""About how far a hole may move before the text after it is read again."""
 
 _HEAD_CHARS = 200  # by which the start of a window is recognized
 _CHARS_BEFORE_HEAD = 2  # a line end
@@ -201,7 +201,7 @@ def _may_cut(text: str, offset: int) -> bool:
 
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96
-"""For a line that may continue on the next ones until its brackets are closed."""
+"""For a line that may go on over the next ones until its brackets are closed."""
 
 IMPORT_TOKENS, IMPORT_SHARE = 150, 0.3
 """The most of a prefix, and of its budget, that imports from above it may take."""
@@ -294,7 +294,7 @@ def shown_around(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Cut:
-    """What of a text is shown around a hole, and the imports from above that."""
+    """The part of a text that is shown around a hole, and the imports from above it."""
 
     window: Window
     imports: str

@@ -45,7 +45,7 @@ class TextChange:
 
     @property
     def growth(self) -> int:
-        """By how many characters the text is longer."""
+        """How many characters longer the text is."""
         return len(self.inserted) - len(self.removed)
 
     @property
@@ -124,7 +124,7 @@ def _is_pasted(text: str) -> bool:
 
 
 MAX_REMEMBERED = 100
-"""Texts of the last changes."""
+"""How many texts of the last changes are kept."""
 
 _PAIRS = frozenset({"()", "[]", "{}", "<>", '""', "''", "``"})
 

@@ -386,7 +386,7 @@ class Documents:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """A request's view, resolved once: whoever answers goes by this value alone.
+    """What one request sees, resolved once: every step works from this value alone.
 
     ``text`` is the document's with ``selected`` inserted, a word that is selected in the client's
     own menu and counts as typed (LSP: ``selectedCompletionInfo``); ``offset`` is the cursor in it,

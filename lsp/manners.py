@@ -39,7 +39,7 @@ from intarsia.lsp.statistics import LanguageCounts, Recorder
 
 POWER_READ_EVERY_S, LOAD_READ_EVERY_S = 30.0, 10.0
 BUSY_PER_CORE = 3.0
-"""Programs that want a core, for each core. The engine alone wants one for each."""
+"""Programs that want a core, per core. The engine alone wants one for each."""
 
 T = TypeVar("T")
 

@@ -151,7 +151,7 @@ class ClientOutput:
 
 
 VERSION = "0.1.0"
-"""The package's own. ``importlib.metadata`` takes a twentieth of the server's start to tell it."""
+"""The package's version. ``importlib.metadata`` would take a twentieth of the server's start."""
 
 logger = logging.getLogger("pygls.server")
 

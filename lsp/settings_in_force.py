@@ -201,7 +201,7 @@ def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) ->
 
 
 LONGEST_WAIT_S = 2.0
-"""Settings come within milliseconds, or from a client that does not answer."""
+"""Settings come within milliseconds, unless the client does not answer."""
 
 
 class SettingsRequests:

@@ -32,7 +32,7 @@ OTHER = "other"
 
 
 class LanguageCounts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Of one language. ``kept``: of ``ended``, those accepted half a minute ago or earlier."""
+    """The counts of one language. ``kept`` are those of ``ended`` that outlived half a minute."""
 
     shown: int = 0
     accepted: int = 0

@@ -271,7 +271,7 @@ class UnfinishedFills:
 
 
 class Suggestions(Feature):
-    """Of all documents. Suggestions are forgotten where the settings change."""
+    """The suggestions of all documents. They are forgotten where the settings change."""
 
     def __init__(self, session: Session) -> None:
         self.strain = session.feature(Strain)

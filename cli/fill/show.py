@@ -21,7 +21,7 @@ from intarsia.infill.suggestion import NoSuggestion
 
 _NUM_CONTEXT_LINES = 3
 _MAX_COLUMNS = 100
-"""Shown of a long line on either side of the hole."""
+"""Characters of a long line that are shown on either side of the hole."""
 _MAX_OLD_LINES = 20
 _MAX_CONTEXT_CHARS = 20_000
 """Characters around the hole that are read, however large the file."""

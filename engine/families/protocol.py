@@ -71,13 +71,13 @@ _MIN_TOKENS = 64  # a shorter prefill says more about the cost of a pass than ab
 _NUM_REMEMBERED = 9  # prefills: one that ran beside a compiler does not count for long
 
 IF_CACHED_MS = 60.0
-"""A fill may spend this long on reading code of other files that was not read in idle time."""
+"""A fill may spend this long reading code of other files that was not read in idle time."""
 
 _UNKNOWN_TOKENS_PER_S = 500.0
 
 
 NumMissing: TypeAlias = Callable[[Sequence[int]], int]
-"""How many tokens of a context would have to be read."""
+"""Returns how many tokens of a context would have to be read."""
 
 
 class ReadingSpeed:

@@ -20,7 +20,7 @@ These are more rounds than the cleaning of a text takes for a repetition. It kee
 _LOOP_CHARS = range(4, 80)  # of one round
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAX_DIGITS = 64
-"""Of a number at the end; the cleaning of a text takes fewer for one that does not end."""
+"""Digits of a number at the end; the cleaning of a text takes fewer for one that does not end."""
 
 
 def cut_at(end: int | None, pieces: Sequence[str]) -> list[str]:

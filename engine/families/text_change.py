@@ -1,4 +1,4 @@
-"""Where two rows of ids part and meet again: what has to be scored of a text to compare them."""
+"""Finds where two rows of ids part and meet again: what lies between is scored to compare them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from intarsia.engine.families.protocol import common_prefix_length
 MAX_TEXTS = 256
 
 _NUM_AFTER = 24
-"""Ids that are scored after both meet again, about two lines: a text may only begin well."""
+"""Ids that are scored after both meet again, about two lines: a good beginning is not enough."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from intarsia.engine.ipc.messages import Fill, FindNextEdits
 
 MAX_CHARS_PER_TOKEN = 16
-"""Of code, a token has 3 or 4: more text than that is longer than the context."""
+"""Characters a token; code has 3 or 4. More text than that is longer than the context."""
 
 MAX_GIVEN_CHARS = 1_000
 """Longer given text is read as part of the prefix, which the context bounds."""

@@ -1,4 +1,4 @@
-"""Where clients find the user's one engine: a folder of the user's own, and the files in it.
+"""The place where clients find the user's one engine: a folder of the user's own, and its files.
 
 ``INTARSIA_RUNTIME_DIR`` names another folder, for the log too; ``INTARSIA_LOG_DIR`` names one for
 the log only. ``INTARSIA_TRANSPORT`` (``unix`` or ``tcp``) sets how to connect. Knows no messages.

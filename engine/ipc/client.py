@@ -97,10 +97,10 @@ MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""
 
 GREETING_S = 5.0
-"""An engine that does not say hello in this time is given twice the time, and then ended."""
+"""An engine that does not greet in this time is given twice as long, and then ended."""
 
 MAX_BUSY_S = 60.0
-"""A silent engine that uses the processor may be starved of it; after this time it is ended."""
+"""A silent engine that uses the processor may only be slow; after this time it is ended."""
 
 _log = logging.getLogger(__name__)
 

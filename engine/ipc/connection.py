@@ -97,18 +97,18 @@ ASK_EVERY_S = 15.0
 """How long an answer without a deadline takes before the engine is asked, and asked again."""
 
 STATUS_S = 5.0
-"""An engine that does not tell its status within this time hangs: it tells it at any time.
+"""An engine that does not report its status within this time hangs: it always can.
 
 The second time in a row it is given twice as long, as the machine may only be very busy."""
 
 MAX_QUIET_S = 10.0
-"""A model that makes no step in this time answers no overdue request any more."""
+"""Overdue requests are given up if the model makes no step in this time."""
 
 HANGS_AFTER_S = 30.0
 """After this time without a step it hangs: no step of a large model takes so long."""
 
 MAX_QUIET_LOAD_S = 30 * 60.0
-"""The same for a load, which tells no progress while it reads a large file from a slow disk."""
+"""The same for a load, which reports no progress while it reads a large file from a slow disk."""
 
 CONFIRM_S = 2.0
 """A quiet model is asked about twice, this far apart: a process that was paused has just woken."""

@@ -210,7 +210,7 @@ def _early_end(process: DetachedProcess, exit_code: int) -> EngineUnavailable:
 
 
 STOP_PATIENCE_S = 10.0
-"""How long to wait for the engine to end before a harder way is tried."""
+"""How long to wait for the engine to end before it is ended by force."""
 
 STUCK_PATIENCE_S = 5.0
 """The same for an engine that hangs: it ends in this time where only its model does."""

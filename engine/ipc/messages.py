@@ -12,7 +12,7 @@ PROTOCOL_VERSION = 18
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_NAMES = 500
-"""Of one fill: more names tell too little to be worth the time of looking them up."""
+"""Names in one fill: looking up more is not worth the time."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""

@@ -61,7 +61,7 @@ def first_run(folder: Path) -> Iterator[None]:
 
 
 def has_crashed(folder: Path) -> bool:
-    """Tell whether a process died in ``first_run`` since this was asked last."""
+    """Return whether a process has died in ``first_run`` since this was last asked."""
     marks = list(folder.glob(f"{_MARK_PREFIX}*{_MARK_SUFFIX}"))
     return any([_take_mark(mark) for mark in marks])
 
@@ -87,7 +87,7 @@ Result = TypeVar("Result")
 
 KERNELS = ("quantize_columns", "unpack_blocks", "run_output", "run_layers")
 _AT_ONCE = (KERNELS[:3], KERNELS[3:])
-"""Each row is compiled one after the other, the rows together. A conversion needs the first one."""
+"""The kernels of a row are compiled in turn, the rows at once. A conversion needs the first row."""
 
 _SUFFIX = ".kernel"
 _CHOICES = ("NAME", "FEATURES")  # numba's variables, with which users choose a processor

@@ -165,7 +165,7 @@ _MAX_CHARS = 8_192
 _MAX_SHOWN = 200
 
 NO_TUNING = "none"
-"""In ``model+none``: use the model without its bundled tuning."""
+"""As in ``model+none``, which is the model without its bundled tuning."""
 
 
 def split_tuning(model: str) -> tuple[str, str | None]:

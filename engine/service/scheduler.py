@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 OLDEST_EVERY = 4
-"""Every this many pops in which a queue's oldest job could be passed over, it is popped."""
+"""One of this many pops that could pass over a queue's oldest job takes it."""
 
 MAX_QUEUES = 256
 """Queues that are remembered at once; a forgotten one counts as new."""
@@ -105,7 +105,7 @@ WORTH_S = 0.05
 """A fill that probably ends within this time is not interrupted."""
 
 _NUM_NEWEST = 4
-"""Of these the lower middle one is usual: a single long fill, at a new place, does not count."""
+"""The lower median of these is usual: a single long fill, at a new place, does not count."""
 
 _MAX_CLIENTS = 256
 

@@ -30,7 +30,7 @@ ROOM_S = 2.0
 """An engine that is to make room ends after this time without a request: no user waits then."""
 
 LOOK_S = 5.0
-"""How often the engine looks whether clients can find it; less than a new one waits for it."""
+"""How often the engine checks that clients can find it; shorter than a new client waits."""
 
 
 class Lifetime:

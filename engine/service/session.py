@@ -42,7 +42,7 @@ from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.worker import Worker
 
 MAX_DRAFTS = 8
-"""Of more waiting drafts (steps and progress) than this, the oldest is dropped."""
+"""If more drafts (steps and progress) than this wait, the oldest is dropped."""
 
 MAX_MESSAGES = 4096
 """A client with more unread messages than this has stopped reading."""

@@ -45,7 +45,7 @@ MAX_SUSPENDED = 4
 """Fills that may be suspended at once: each holds its context."""
 
 MAX_SUSPENDED_FOR_SHORT = 6
-"""The same where the next fill is short: it need not wait for the end of a long one."""
+"""The same if the next fill is short: it need not wait for the end of a long one."""
 
 _log = logging.getLogger(__name__)
 

@@ -45,7 +45,7 @@ BODY_TIMEOUT_S = 20.0
 
 PROTOCOL_HEADER = "X-Intarsia-Protocol"
 METRICS_USER = "metrics"
-"""Alone may read them: their sums, read often, tell the size and time of single fills of others."""
+"""The only user who may read them: read often, sums reveal size and time of single fills."""
 
 _STATUS_OF: dict[FailureCode, int] = {
     "bad_request": 400,

@@ -121,7 +121,7 @@ PATIENCE_S = 10.0
 """For a TLS handshake and a request's head together, and for a client that reads nothing."""
 
 _END_PATIENCE_S = 10.0
-"""For the running fills, after the time of draining."""
+"""The time that running fills get after the time of draining."""
 
 _log = logging.getLogger(__name__)
 

@@ -126,7 +126,7 @@ FENCE = "```"
 """Ends the code in the answer to a question."""
 
 DRAFT_BYTES_PER_TOKEN = 2
-"""Fewer than code has: the whole draft must fit into its hole."""
+"""Fewer bytes a token than code has: the whole draft must fit into its hole."""
 
 DRAFT_ROOM_TOKENS = 16
 """How many tokens longer than its draft a rewritten text may be."""
@@ -161,7 +161,7 @@ class FillPlan:
 
     @property
     def window(self) -> tuple[int, int]:
-        """Where the part of the text that the model sees begins and ends."""
+        """The offsets at which the text that the model sees begins and ends."""
         shown = self.canvas.window
         return shown.start, self.hole.end + len(shown.suffix)
 

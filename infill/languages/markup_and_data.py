@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from intarsia.infill.languages import PLAIN_STUB, TAG_HEADER, Language, braces
 
 _MAX_OPEN_COLLECTIONS = 200
-"""Of YAML; each takes four bytes."""
+"""The most blocks of YAML inside each other; each takes four bytes."""
 _INDENT = r"(?m)^[ \t]*"
 _OPENS_COLLECTION = r"[-?:](?=\s|$)"
 

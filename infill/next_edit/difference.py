@@ -14,10 +14,10 @@ from itertools import accumulate
 from intarsia.infill.syntax.text import leading_blank
 
 MIN_ALIKE = 0.35
-"""Of the longer line, that both must have; otherwise a line is replaced as a whole."""
+"""The share of the longer line that both must have; otherwise a line is replaced as a whole."""
 
 MAX_PAIRS = 40_000
-"""Of tokens that are compared; a line with more is replaced as a whole."""
+"""A line with more tokens is replaced as a whole."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")

@@ -207,7 +207,7 @@ AskNextEdits: TypeAlias = Callable[[FindNextEdits], Awaitable[NextEdits | NoSugg
 """Sends the request and waits for the answer. Where there is none, returns the reason or raises."""
 
 MAX_PLACES = 2
-"""Corrected at most, where the first one is offered."""
+"""The most places that are corrected, if the first one is offered."""
 
 _DIRECTIONS: tuple[Direction, ...] = ("below", "above")
 

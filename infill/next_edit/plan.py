@@ -38,10 +38,10 @@ MAX_REPEATS = 3
 """Places that are judged in one window, those that have most in common with the edit."""
 
 LINES_BESIDE = 8
-"""Shown of the edited file on either side of the edit, before a window of another file."""
+"""Lines of the edited file that are shown around the edit, before a window of another file."""
 
 ABOVE_ELSEWHERE_TOKENS = 200
-"""Shown above a place in another file."""
+"""Tokens that are shown above a place in another file."""
 
 _LINES_BELOW_PLACE = 4
 

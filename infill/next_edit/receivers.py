@@ -208,7 +208,7 @@ class Names:
         return found
 
     def types_of(self, node: tree_sitter.Node | None, steps: int = MAX_STEPS) -> set[str] | None:
-        """Return the words of the types that an expression may have; None: nothing is told."""
+        """Return the words of the types that an expression may have; None if they are not known."""
         if node is None or not steps:
             return None
         kind = node.type

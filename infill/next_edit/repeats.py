@@ -9,7 +9,7 @@ from intarsia.engine.ipc.messages import EditExample
 from intarsia.infill.next_edit.settled_edit import plain_lines
 
 MIN_TOKENS = 4
-"""Of whole lines that are found again: fewer are found everywhere."""
+"""The fewest tokens of whole lines that are found again: fewer are found everywhere."""
 
 MAX_APART = 24
 """Tokens between two pieces of a change that may be others than in the edit."""

@@ -27,10 +27,10 @@ class LineRange:
 
 
 MAX_LINES = 6
-"""Of an edit, before as after it."""
+"""The most lines of an edit, before it and after it."""
 
 MAX_EDIT_CHARS = 2_000
-"""Of an edit, before and after it together: the model reads all of it once more as an example."""
+"""The most characters of an edit, before and after it: the model reads it again as an example."""
 
 MAX_TEXT_CHARS = 1_000_000
 

@@ -22,7 +22,7 @@ _COMMON = frozenset(dir(str) + dir(list) + dir(dict) + dir(set) + dir(object)) |
     "length size name value id key data type push map filter find some every slice forEach then"
     " catch get set add put len iter read write close open path text"
 )
-"""Members that many libraries have: what nothing is told of may as well be one of theirs."""
+"""Members that many libraries have: on a receiver of unknown type, the member may be theirs."""
 
 SHORTHANDS = words(
     "shorthand_property_identifier shorthand_property_identifier_pattern shorthand_field_identifier"

@@ -282,7 +282,7 @@ def cut_remark(fill: str, context: CleaningContext) -> str:
 
 MIN_CHARS_IN_WORD = 2
 MAX_OVERLAPS = 16
-"""Of a row of equal signs any number overlaps. The longest overlaps are compared."""
+"""The most overlaps that are compared, the longest first: any part of a row of `=` overlaps."""
 
 
 def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:

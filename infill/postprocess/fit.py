@@ -49,7 +49,7 @@ MAX_CHARS_AROUND = 4_000
 
 PARSING_S = 0.25
 PARSING_S_PER_MEGABYTE = 1.0
-"""All parses of one fill together. Of good code they take a tenth of this."""
+"""The time for all parses of one fill. For good code they take a tenth of it."""
 
 
 class ParsingTime:
@@ -469,7 +469,7 @@ def _possible_ends(fill: str, context: CleaningContext) -> Iterator[str]:
 
 
 MAX_CANDIDATES = 16
-"""Each takes a parse of the file."""
+"""The most tries: each parses the file."""
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:

@@ -90,7 +90,7 @@ def _leaves(syntax: Syntax) -> Iterator[tree_sitter.Node]:
 MAX_PLACES = 4
 
 _MAX_LINES = 6
-"""How far from an error it is told what was expected."""
+"""Only this near to an error are the expected tokens listed."""
 
 _STEP = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
 

@@ -277,10 +277,10 @@ class ParseCheck:
 
 
 LIMIT_S = 1.0
-"""Of a thread's time, in which edits are parsed. The likeliest to parse come first."""
+"""The time of a thread in which edits are parsed. Those that most likely parse come first."""
 
 MAX_CHARS = 200_000
-"""Of a text that is repaired: each edit of it is parsed."""
+"""A longer text is not repaired: each edit of it is parsed."""
 
 MAX_EDITS = 48
 MAX_SPANS = 2

@@ -23,7 +23,7 @@ from intarsia.lsp.session import Session
 from intarsia.lsp.snapshots import options_of, refusal_of
 
 LIMIT_S = 15.0
-"""After this time there is no repair, with a reason."""
+"""After this time the search for a repair is given up, with a reason."""
 
 STALE = NoSuggestion(reason="the document has changed: ask again")
 TOO_SLOW = NoSuggestion(reason="the search for a repair took too long")

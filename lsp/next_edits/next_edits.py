@@ -182,7 +182,7 @@ class NextEdits(Feature):
         return [it for it in found if it is not None]
 
     def dismissed_suggestion(self) -> None:
-        """Record that the newest suggestion was dismissed: nobody reads it any more."""
+        """Record that the newest suggestion was dismissed: the user does not read it any more."""
         self._read_until = 0.0
 
     def document_changed(self, before: Document, after: Document, inserted: Sequence[str]) -> None:

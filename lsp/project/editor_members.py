@@ -22,7 +22,7 @@ from intarsia.lsp.protocol_extensions import MEMBERS, AtPosition, DocumentId, Po
 from intarsia.lsp.session import Feature, Session
 
 DEADLINE_S = 0.1
-"""From the question on; the pause before a suggestion is part of it."""
+"""Counted from the question on; the pause before a suggestion is part of it."""
 
 GIVEN_UP_S = 10.0
 """Until then, nothing else is asked of a client that has not answered."""

@@ -42,7 +42,7 @@ from intarsia.workspace.process.messages import (
 logger = logging.getLogger(__name__)
 
 CHOICE_TIMEOUT_S = 10.0
-"""Nobody waits for chunks, but a later choice is better than one for a text of long ago."""
+"""No user waits for chunks, but a choice for a text of long ago is of no use."""
 
 
 USES_TIMEOUT_S = 25.0

@@ -1,4 +1,4 @@
-"""Has the engine fill the places where the user may be next, while they read a suggestion.
+"""Fills the places where the user may be next, while they read a suggestion.
 
 These are the place after the suggestion, once it is accepted, and the line below. The answers go
 into the cache of suggestions, so that the next request is answered at once. Last, an answer that

@@ -1,4 +1,4 @@
-"""The files of the opened folders: the index is told which of them have changed.
+"""Tells the index which files of the opened folders have changed.
 
 Clients that support it are asked to watch source files; else the index looks for changes by itself,
 now and then.

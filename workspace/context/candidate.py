@@ -24,7 +24,7 @@ from intarsia.workspace.words import identifiers
 
 MAX_FILES = 60
 MIN_PARTS = 2
-"""Of a module that is found by the end of its path: ``logging`` alone may be anyone's."""
+"""Parts of a module's name that must fit the end of a path: ``logging`` alone may be anyone's."""
 
 
 class ImportedFiles:

@@ -22,7 +22,7 @@ from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers
 
 MAX_LINES_AWAY = 60
-"""A hole farther from the one that the set was chosen for has other surroundings."""
+"""A hole farther away than this from the one that the set was chosen for gets a new set."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

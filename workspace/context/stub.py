@@ -18,7 +18,7 @@ CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "New", "initialize",
 MAX_SIGNATURE_CHARS = 240
 """Without decorators; a longer one is cut."""
 MAX_MEMBER_CHARS = 140
-"""Of a field or a method that is no constructor."""
+"""The most characters of a field, or of a method that is no constructor."""
 _MAX_TAIL_CHARS = 60
 
 _DECORATOR = re.compile(r"(@[\w.]+(?:\([^()]*\))?)\s+")

@@ -29,7 +29,7 @@ _STEMS = (
     *("clientsecret*", "service[_-]account*", "serviceaccount*", "*firebase-adminsdk*"),
 )
 _SECRET_DATA = (*_NAMES, *(f"{stem}.{end}" for stem in (*_NAMES, *_STEMS) for end in _DATA))
-"""Data that is named as secrets. Source code of such a name, as credentials.py, is none."""
+"""Data files named like secrets. Source code of such a name, as credentials.py, is none."""
 
 _SECRET_FILES = (
     "*.env .env* env *.key *.pem *.p8 *.p12 *.pfx *.pkcs12 *.jks *.jceks *.bks *.keystore *.kdbx"

@@ -22,7 +22,7 @@ OWN_FILE = ".intarsiaignore"
 IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 
 MAX_IGNORE_BYTES = 256 * 1024
-"""A longer file, of thousands of rules, ignores all of its folder: none of them is passed over."""
+"""A longer file, of thousands of rules, ignores all of its folder, so that no rule is missed."""
 
 _FOLDERS_INSIDE = re.compile(r"/\*\*/\s*\Z")
 """``a/**/`` names all folders inside of ``a``: pathspec would take the files for folders too."""

@@ -1,4 +1,4 @@
-"""Tells by its text that a file holds a secret: a key, a token, or a password in plain text.
+"""Recognizes a text that holds a secret: a key, a token, or a password in plain text.
 
 Such a file is no context for other files. A file that is open is judged by its name alone: its
 secret is on the user's screen, and next to what they write.

@@ -1,4 +1,4 @@
-"""Tells the import that a name needs, where the project leaves no doubt.
+"""Finds the import that a name needs, where the project leaves no doubt.
 
 The most frequent way in which other files import the name counts, if no other meaning of it is
 about as frequent. Where no file imports it, its one definition in the project counts, then the
@@ -206,7 +206,7 @@ def _may_give(around: Surroundings, imported: Import, name: str) -> bool:
 
 
 MAX_FILES = 40
-"""Files that are followed: a longer way round is not seen."""
+"""How many files an import is followed through."""
 
 
 def imports_back(names: ModuleNames, place: str) -> bool:

@@ -35,9 +35,9 @@ from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols, Import, ImportedName
 
 MAX_FILES = 2_000
-"""Files with the words of the name that are read. Of a name that more have, no use is told."""
+"""The most files with the words of the name. If more have them, no use is reported."""
 MAX_CHARS = 4_000_000
-"""Of the files with uses, together: of more, no use is told."""
+"""The most characters of the files with uses, together. If there are more, no use is reported."""
 MAX_CPU_S = 6.0
 """A search that takes longer is given up: the index has other questions to answer."""
 MAX_STEPS = 4

@@ -21,7 +21,7 @@ from intarsia.workspace.symbols.symbols import FileSymbols
 
 LOWEST = 19
 LOW = 10
-"""For a process that also answers: at the lowest, a busy machine would hardly let it."""
+"""For a process that also answers: at the lowest priority, a busy machine would hardly run it."""
 
 
 def lower_priority(niceness: int) -> None:
@@ -38,11 +38,11 @@ def lower_priority(niceness: int) -> None:
 
 
 MAX_BYTES = 90_000_000
-"""Of memory: trees of large files leave gaps that only a new process is free of."""
+"""A process with more memory is replaced: trees of large files leave gaps in it."""
 MIN_ANSWERS = 100
-"""Of a process, since starting one costs half a second."""
+"""A process answers at least this often: starting one costs half a second."""
 MAX_CPU_S = 10.0
-"""Of processor time for one file: a busy machine may hardly let the process run for minutes."""
+"""Processor time for one file: on a busy machine the process may hardly run for minutes."""
 MAX_WAIT_S = 600.0
 """For a process that neither answers nor runs."""
 MAX_FAILED_STARTS = 3

@@ -1,4 +1,4 @@
-"""What an index finds. Paths are absolute, with forward slashes."""
+"""The answers of an index. Paths are absolute, with forward slashes."""
 
 from dataclasses import dataclass
 

@@ -27,9 +27,9 @@ from intarsia.workspace.index.database import move_aside
 from intarsia.workspace.index.store import Counts, FileRow, ParsedFile, Store, content_digest
 
 PAUSE_S = 30.0
-"""After a full disk, or where the database cannot be opened."""
+"""The pause after a full disk, or if the database cannot be opened."""
 WAIT_S = 1.0
-"""After another process held the database: what it has read meanwhile need not be read again."""
+"""The wait after another process held the database: what it has read need not be read again."""
 MAX_LOCKED_OPENINGS = 20
 """Two windows that make one database at once lock each other out for a moment, not for so long."""
 MAX_UNCOMMITTED_S = 0.25

@@ -114,7 +114,7 @@ class FileRow(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Of one folder. ``num_left_out`` files were read and are not source code."""
+    """The counts of one folder. ``num_left_out`` files were read and are not source code."""
 
     num_files: int
     num_left_out: int

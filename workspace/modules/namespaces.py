@@ -1,4 +1,4 @@
-"""Where languages with packages have their files: in folders that bear the package's name.
+"""Where languages with packages have their files: in folders named like the package.
 
 Java, Kotlin, Scala, C#, Go (below its go.mod) and PHP (by the ``autoload`` rules of composer.json).
 """

@@ -53,7 +53,7 @@ WALK_AGAIN_S = 300.0
 WALK_AGAIN_WITH_EVENTS_S = 1_800.0
 MAX_CHANGES_A_STEP = 50
 MAX_CHOSEN = 100
-"""Files with a set of chunks that stays while it serves the hole."""
+"""Files whose set of chunks is kept while it serves the hole."""
 
 _LOOK_AGAIN_S = 10.0
 _END = None

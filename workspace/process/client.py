@@ -60,7 +60,7 @@ DELAYS_S = (0.5, 5.0, 30.0)
 """Before the first, second, … start after a death; after the last one, the client gives up."""
 FORGIVEN_AFTER_S = 600.0
 HANG_S = 30.0
-"""An older question without an answer: the process hangs. It has a low priority, so be patient."""
+"""The process hangs if a question is older and unanswered. Its priority is low, so be patient."""
 MAX_UNSENT_BYTES = 64 * 1024 * 1024
 CLOSE_S = 2.0
 

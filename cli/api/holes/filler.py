@@ -94,7 +94,7 @@ def _ended(step: Step, tokens: tuple[CanvasToken, ...], spent_ms: float) -> Fill
 
 
 SPEED_KEPT_S = 60.0
-"""How long the engine's reading speed is taken as known."""
+"""How long a measured reading speed of the engine counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

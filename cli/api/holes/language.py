@@ -53,7 +53,7 @@ def _count(pattern: str, lines: Sequence[str]) -> int:
 
 
 _HEAD_LINES = 60
-"""Within these first lines clients describe the file."""
+"""Clients describe the file within these first lines."""
 
 _NAMED = re.compile(r"^\W{0,8}[Ll]anguage: (?:[\w+# ]+\()?([\w+#]+)\)?")  # minuet and twinny
 _PROGRAM = re.compile(r"(?<![\w-])[a-z]+(?=[\d.]*(?:\s|$))")

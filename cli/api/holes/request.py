@@ -81,9 +81,9 @@ def is_secret(path: str) -> bool:
 
 
 CHARS_PER_TOKEN = 3
-"""Fewer than code has, so that the files stay within their budget."""
+"""Characters a token: fewer than code has, so that the files stay within their budget."""
 SHOWN_PARTS = 3
-"""How much of a path the model is shown, from its end."""
+"""The model is shown this much of a path, from its end."""
 _UNNAMED = "untitled"
 
 

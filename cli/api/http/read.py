@@ -39,7 +39,7 @@ def error_response(refusal: Refusal, path: str) -> Response:
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
-"""A body that is too long is read so far, so that its sender reads the refusal."""
+"""A body that is too long is read up to here, so that its sender gets to read the refusal."""
 READ_TIMEOUT_S = 10.0
 _JSON = "application/json"
 

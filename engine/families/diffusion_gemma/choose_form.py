@@ -19,13 +19,13 @@ from intarsia.engine.families.diffusion_gemma.quantize import LowBit, has_float8
 from intarsia.engine.model_store.checkpoint import read_safetensors_header
 
 PICTURES = ("model.encoder.vision_tower.", "model.encoder.embed_vision.")
-"""How the names of weights for pictures begin; they are not read."""
+"""Prefixes of the names of weights for pictures, which are not read."""
 
 SHARES: Mapping[LowBit, float] = {"fp8": 0.54, "int4": 0.31}
 """Bytes of the released model after it is quantised, of those in bfloat16. By calculation."""
 
 RELEASED_BYTES = 51.6e9
-"""Of the released weights that are read, in bfloat16."""
+"""Bytes of the released weights that are read, in bfloat16."""
 
 _ROOM = 1.15  # for contexts and a pass, of the weights' bytes
 _FLOATS = ("F16", "BF16", "F32", "F64")

@@ -33,7 +33,7 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Candidate, FinishReason, Step
 
 _NUM_LENGTHS = 3
-"""Of the candidates: at the best ones, answers are written."""
+"""Candidate lengths at which answers are written: the best ones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ MAX_CHARS_AFTER = 400
 """With more text between boundary and hole, about 100 tokens, a nearer boundary is chosen."""
 
 _MAX_CHARS_HELD = 200_000
-"""Text around one boundary: far more than a context holds."""
+"""The text around a boundary that is read: far more than a context holds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from intarsia.engine.model_store.gguf.tensors import GgufFile
 
 FUSED_FORMAT = "intarsia-fused-1"
-"""Of our own layout: matrices with the same input are joined."""
+"""The format of our own layout, in which matrices with the same input are joined."""
 
 _SEAL_NAME = "intarsia.seal"
 _SMALL = ("config.json", "tokenizer.json")

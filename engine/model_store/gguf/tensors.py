@@ -14,7 +14,7 @@ from intarsia.engine.errors import ModelError
 _CHUNK_ELEMENTS = 256 * 1024  # what a cache holds
 _CHUNK_ROWS = 64  # a chunk has whole panels of an int8 matrix
 _MAX_VALUES = 5_000_000
-"""In the metadata: a large vocabulary with its merges has a million."""
+"""The most values of the metadata: a large vocabulary with its merges has a million."""
 
 
 class _BoundedReader(GGUFReader):  # type: ignore[misc]

@@ -26,7 +26,7 @@ from intarsia.engine.remote.dialects.generation import (
 )
 
 CONTEXT_TOKENS = 8_192
-"""Ollama's context: always the same, as for another one the model is loaded again."""
+"""Ollama's context, always the same: for another length it would load the model again."""
 
 _NUM_LIKELY = 10
 _KEEP_ALIVE = "30m"  # as long as our own engine keeps its model

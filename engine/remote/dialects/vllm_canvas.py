@@ -25,7 +25,7 @@ MAX_STEPS = 48
 """The released model's own limit. A server with a lower one keeps to that."""
 
 MAX_SAMPLES = 4
-"""Of one canvas in a request, each with other noise, where the server draws several."""
+"""The most samples of one canvas in a request, each from other noise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

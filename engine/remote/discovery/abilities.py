@@ -126,4 +126,4 @@ ABILITIES: Mapping[System, Abilities] = {
         lost=_LEFT_TO_RIGHT,
     ),
 }
-"""No row: intarsia cannot fill holes through it."""
+"""Through a system without a row, intarsia cannot fill holes."""

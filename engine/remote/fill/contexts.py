@@ -31,7 +31,7 @@ class HeldContexts:
 
 
 _SLOT_SHARE = 3 / 8
-"""Of a slot, for prefix and suffix; half as much each for other files and for text after them."""
+"""The part of a slot for prefix and suffix; other files and text after them get half each."""
 
 
 def context_room(server: Server, max_context_tokens: int) -> int:

@@ -61,7 +61,7 @@ class WrittenIds(Written):
 
 
 _NUM_LIKELY_OF_WORD = 200
-"""Among so few of the likeliest tokens, some usually continue a half-typed word."""
+"""Some of this many likeliest tokens usually continue a half-typed word."""
 
 
 class HoleRun:

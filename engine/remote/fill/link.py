@@ -25,10 +25,10 @@ from intarsia.engine.remote.http.exchange import open_exchange, require_success,
 from intarsia.engine.remote.http.remotes import Remote
 
 WAITS_S = (0.1, 0.4)
-"""Before the second and the third try: a balancer soon notices that a server has ended."""
+"""Waits before the second and the third try: a balancer soon notices that a server has ended."""
 
 WITHIN_S = 5.0
-"""A user has not waited longer than this when a request is sent again."""
+"""After this time a request is not sent again: the user has waited long enough."""
 
 _Answer = TypeVar("_Answer")
 

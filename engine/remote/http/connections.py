@@ -26,7 +26,7 @@ POLL_S = 0.02
 """A cancelled request is noticed after this time at most."""
 
 CONNECT_LIMIT_S = 4.0
-"""A server that is up accepts within this time, from anywhere."""
+"""A server that is up accepts a connection within this time, wherever it is."""
 
 MAX_KEPT = 2
 """A user's fills follow each other. Each idle connection may hold a thread of the server."""
@@ -35,7 +35,7 @@ MAX_IDLE_S = 4.0
 """Many servers end a connection that was idle for 5 s; one ended meanwhile costs a second try."""
 
 END_LIMIT_S = 0.1
-"""An answer that has said all ends within this time, or its connection is closed."""
+"""A complete answer ends within this time, or its connection is closed."""
 
 LOOPBACK = ("127.0.0.1", "::1")
 """Plain HTTP to localhost stays on this machine, whatever a name server says of that name."""

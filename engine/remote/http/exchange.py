@@ -29,7 +29,7 @@ _MAX_SAID_CHARS = 200
 _MAX_ERROR_BYTES = 16 * 1024
 _MAX_RETRY_AFTER_S = 300.0
 _OF_A_PROXY = (500, 502, 504)
-"""Where the body has no reason in JSON, a proxy sends this for a server that has ended."""
+"""A proxy sends one of these, without a reason in JSON, for a server that has ended."""
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """An answer above this is no answer to a fill."""

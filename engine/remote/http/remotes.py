@@ -35,7 +35,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The host and port, as users are told where their code goes."""
+        """The host and port, by which users are told where their code goes."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
@@ -119,7 +119,7 @@ class Remote:
 
     @property
     def shown(self) -> str:
-        """The remote as users are told of it: its host is where code goes."""
+        """The remote in words for the user, with the host that code goes to."""
         return f"{REMOTE_PREFIX}{self.name} at {self.address.shown}"
 
     def key(self) -> str | None:
@@ -143,7 +143,7 @@ _known: dict[Path, tuple[_FileState, Mapping[str, Remote]]] = {}
 """The remotes of a file in this state: each fill reads it, and it hardly ever changes."""
 
 _CLOCK_NS = 2_000_000_000
-"""A file that changed in this time may have changed twice: file systems count coarse times."""
+"""A file that changed within this time may have changed twice: times of files are coarse."""
 
 
 def remotes_path() -> Path:

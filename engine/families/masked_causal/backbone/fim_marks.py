@@ -62,7 +62,7 @@ KNOWN_MARKS = (
         is_middle_marked=False,
     ),
 )
-"""Of rows with the same marks, the one with an end that the tokenizer has is taken."""
+"""Where rows have the same marks, the one whose end the tokenizer has is taken."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -231,12 +231,12 @@ def _declare_marks(tokenizer: Tokenizer, pattern: re.Pattern[str]) -> None:
 
 _MOST_BYTES = 100_000_000
 MIN_KEPT_TOKENS = 20_000
-"""Fewer are read soon enough."""
+"""A tokenizer with fewer tokens is read quickly enough."""
 
 _KEEP_AFTER_S = 30.0
 
 MOST_CHARACTERS = 50_000
-"""Of a text that kitoken is given. A run of 500,000 blanks ends the process; 200,000 were right."""
+"""The longest text for kitoken: a run of 500,000 blanks ends the process, 200,000 do not."""
 
 
 class KeptTokenizer(msgspec.Struct, frozen=True, kw_only=True):
