@@ -394,6 +394,9 @@ Of 120 such in files of 44 languages none was the file's text, and 15 broke it.
 EXTRA_ATTEMPTS = 1
 """How many more answers are asked for than needed, where one fails or repeats another."""
 
+MAX_WAIT_MS = 1_000
+"""After so much writing no alternative is begun for a user who waits. Asked again, they get it."""
+
 
 class HasText(Protocol):
     """The type that an answer is read as: a suggestion or a ghost text."""
@@ -418,6 +421,7 @@ class Attempts(Generic[T]):
     read: ReadAnswer[T]
     num_needed: int = 1
     passed: tuple[T, ...] = ()  # texts that differ in more than the width of blanks
+    is_awaited: bool = False  # the first text that passes is shown when all attempts have ended
     rejection: NoSuggestion | None = None  # why the first answer that did not pass was rejected
     failure: NoSuggestion | None = None  # why the engine gave no further answer
     filled: Filled | None = None  # the last answer that passed, else the first answer
@@ -429,7 +433,14 @@ class Attempts(Generic[T]):
         for alternative in range(len(self.passed), self.num_needed + EXTRA_ATTEMPTS):
             if self.is_over or len(self.passed) >= self.num_needed:
                 return
+            if self.is_awaited and self.passed and self._has_taken_long:
+                self.is_complete = False
+                return
             yield alternative
+
+    @property
+    def _has_taken_long(self) -> bool:
+        return self.cost is not None and self.cost.ms - self.cost.read_ms > MAX_WAIT_MS
 
     @property
     def is_cut_short(self) -> bool:

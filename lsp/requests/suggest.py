@@ -289,7 +289,7 @@ class Suggester(Feature):
         draft = ShownDraft(self._session, plan, 0 if options.shows_improbable else request.percent)
         read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, request.percent, filled)))
         ends_at = time.monotonic() + options.deadline_ms / 1000
-        attempts = Attempts(read, options.num_candidates, cached.ghosts)
+        attempts = Attempts(read, options.num_candidates, cached.ghosts, is_awaited=True)
         for alternative in attempts:
             left_ms = round(1000 * (ends_at - time.monotonic()))
             if left_ms <= 0 or not snapshot.is_current(self._documents):

@@ -4,7 +4,7 @@ import pytest
 from scripted_engine import ScriptedEngine, by_prefix, filled_with
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.ipc.messages import CanvasToken, Fill
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Timing
 from intarsia.infill.filling.fill_places import (
     MAX_DRAFT_CHARS,
     FillProgress,
@@ -331,6 +331,22 @@ def test_an_alternative_that_is_only_indented_otherwise_is_none():
     for alternative in attempts:
         attempts.take(filled_with(answers[alternative]))
     assert [each.text.strip() for each in attempts.passed] == ["return x", "return x + 1"]
+
+
+@pytest.mark.parametrize(
+    ("is_awaited", "writing_ms", "num_texts"), [(True, 400, 3), (True, 1_100, 1), (False, 1_100, 3)]
+)
+def test_after_a_second_of_writing_no_alternative_is_begun_for_a_user_who_waits(
+    is_awaited, writing_ms, num_texts
+):
+    plan = plan_at_cursor("x = \n", len("x = "), PYTHON, FillOptions())
+    attempts = Attempts(plan.read, num_needed=3, is_awaited=is_awaited)
+    read_ms = 5_000  # reading is done once
+    timing = Timing(queue=0, prefill=read_ms, denoise=writing_ms, total=read_ms + writing_ms)
+    for alternative in attempts:
+        attempts.take(filled_with(str(alternative), ms=timing))
+    assert len(attempts.passed) == num_texts
+    assert attempts.is_complete == (num_texts == 3)
 
 
 @pytest.mark.parametrize(("confidence", "num_texts"), [(0.001, 2), (0.01, 3), (None, 3)])
