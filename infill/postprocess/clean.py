@@ -313,6 +313,27 @@ def _with_tabs(line: str, lines: list[str]) -> str:
     return blank.replace("    " if is_by_four else "  ", "\t") + line[len(blank) :]
 
 
+_DOCSTRING = re.compile(r"\s*[rRuU]?(?P<quotes>\"{3}|'{3})")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+
+
+def end_docstring(fill: str, context: CleaningContext) -> str:
+    """End a docstring with its summary where the hole had no room for all of it.
+
+    ├\"""Sort the rows.⏎⏎    Rows that┤   →   ├\"""Sort the rows.\"""┤
+    """
+    begun = _DOCSTRING.match(fill)
+    if begun is None or not context.language.has_docstrings or context.is_in_string:
+        return fill
+    quotes = begun["quotes"]
+    summary, *others = _BLANK_LINE.split(fill[begun.end() :], maxsplit=1)
+    if not others or not summary.strip() or quotes in fill[begun.end() :]:
+        return fill
+    blank = leading_blank((context.line_before + begun.group()).rpartition("\n")[2])
+    own_line = f"\n{blank}" if "\n" in summary else ""
+    return begun.group() + summary.rstrip() + own_line + quotes
+
+
 Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
 
 MAX_RAW_CHARS = 8_000
@@ -326,6 +347,7 @@ FILTERS: tuple[Filter, ...] = (
     drop_leading_blank_lines,
     cut,
     fix_indentation,
+    end_docstring,
     trim_blank,
     reject_known_line,
     balance_brackets,

@@ -194,6 +194,27 @@ def test_a_fill_is_indented_as_its_file(language_id, source, fill, expected):
 @pytest.mark.parametrize(
     ("source", "fill", "expected"),
     [
+        ("def f():\n    ║\n", '"""Sort.\n\n    >>> f()\n    [1', '"""Sort."""'),
+        ("def f():║\n", "\n    r'''Sort.\n\n    All", "\n    r'''Sort.'''"),
+        (
+            "class A:\n\tdef f(self):\n\t\t║\n",
+            '"""\n\t\tSort.\n\t\n\t\tArgs:',
+            '"""\n\t\tSort.\n\t\t"""',
+        ),
+        ("def f():\n    ║\n", '"""Sort the\n    rows', None),  # in the middle of the summary
+        ("def f():\n    ║\n", '"""Sort.\n\n    All.\n    """\n    g()', ...),
+        ('def f():\n    """Sort.\n║\n    """\n', '\n    """Other.\n\n    All', None),
+    ],
+)
+def test_a_docstring_that_the_hole_had_no_room_for_ends_with_its_summary(source, fill, expected):
+    cleaned = drawn_hole(source, "python").clean(fill)
+    text = cleaned.text if isinstance(cleaned, Suggestion) else None
+    assert text == (fill if expected is ... else expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "fill", "expected"),
+    [
         ("║a = 1\n║b = 2\n", "c = 3", "c = 3\n"),
         ("║a = 1\n║\nb = 2\n", "c = 3", "c = 3\n"),
         ("    ║a = 1\n    ║b = 2\n", "c = 3", "c = 3\n    "),
