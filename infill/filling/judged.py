@@ -28,7 +28,7 @@ from intarsia.infill.fitted_bodies import BODIES
 from intarsia.infill.fitted_calibrations import CALIBRATIONS
 from intarsia.infill.holes.hole import Hole, is_word_character
 from intarsia.infill.postprocess.clean import close_on_own_line
-from intarsia.infill.postprocess.cut import cut_suffix_overlap, is_known_line
+from intarsia.infill.postprocess.cut import NOTHING_FITS, cut_suffix_overlap, is_known_line
 from intarsia.infill.postprocess.fit import (
     REMARK,
     CleaningContext,
@@ -155,9 +155,10 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     A word alone on its line says nothing before another one, as in ``let x``; and it would belong
     to the line below, if that begins with it, too.
     """
-    below = "" if context.line_before.strip() else "".join(context.following[:1]).lstrip()
-    is_alone = not context.line_before.strip() and _GOES_ON_WITH_WORD.match(goes_on)
-    is_of_below = is_alone or below.startswith(beginning.strip() + " ")
+    is_own_line = "\n" in beginning or not context.line_before.strip()
+    below = "".join(context.following[:1]).lstrip() if is_own_line else ""
+    is_of_below = is_own_line and _GOES_ON_WITH_WORD.match(goes_on) is not None
+    is_of_below |= re.match(re.escape(beginning.strip()) + r"(?!\w)", below) is not None
     if _is_first_word(beginning, goes_on) and not is_of_below:
         return True
     if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]) or _CONTINUED.match(goes_on):
@@ -202,7 +203,7 @@ def is_whole_remark(beginning: str, goes_on: str, context: CleaningContext) -> b
     return why_it_does_not_fit(beginning, context) is None and is_no_worse(beginning, context)
 
 
-_WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w")
+_WORD, _SAME_WORD = re.compile(r"\s*[\w$]+(?:-[\w$]+)*"), re.compile(r"[\w$]|[-']\w|://")
 
 
 def _is_first_word(beginning: str, goes_on: str) -> bool:
@@ -210,8 +211,12 @@ def _is_first_word(beginning: str, goes_on: str) -> bool:
 
 
 def whole_part(plan: FillPlan, filled: Filled, suggestion: Suggestion) -> Suggestion | NoSuggestion:
-    """Return the suggestion, or of one that the deadline cut short what can stand alone of it."""
-    if filled.finish_reason != "deadline":
+    """Return the suggestion, or of one that was cut short what can stand alone of it.
+
+    The deadline cuts it short, or the room for it.
+    """
+    is_late = filled.finish_reason == "deadline"
+    if not is_late and not _has_no_room(filled, suggestion):
         return suggestion
     in_comment, rest = is_in_comment(plan.hole), _UNKNOWN.text
     may_end_here = end_rule(plan, in_comment=in_comment)
@@ -220,10 +225,19 @@ def whole_part(plan: FillPlan, filled: Filled, suggestion: Suggestion) -> Sugges
         beginning = "".join(token.text for token in tokens[:number]).rstrip()
         if beginning and may_end_here(beginning, suggestion.text[len(beginning) :] + rest):
             return replace(suggestion, text=beginning)
-    return NoSuggestion(reason=_CUT_SHORT, kind="late")
+    return NoSuggestion(reason=_CUT_SHORT, kind="late") if is_late else _NO_ROOM
+
+
+def _has_no_room(filled: Filled, suggestion: Suggestion) -> bool:
+    """Whether the last token that there is room for ends the suggestion."""
+    texts = (with_plain_newlines(text).rstrip() for text in (filled.text, suggestion.text))
+    return filled.finish_reason == "max_tokens" and next(texts).endswith(next(texts))
 
 
 _CUT_SHORT = "the deadline passed before a part of the text was whole"
+_NO_ROOM = NoSuggestion(
+    reason=f"{NOTHING_FITS}: the hole had no room for all of the text", kind="broken"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

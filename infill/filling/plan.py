@@ -428,6 +428,7 @@ class Attempts(Generic[T]):
     cost: EngineCost | None = None  # of all answers; None if there is no answer
     is_complete: bool = True  # False where asking ended early: the engine failed, or the caller
     is_over: bool = False
+    written: tuple[str, ...] = ()  # what the engine wrote, whether it passes or not
 
     def __iter__(self) -> Iterator[int]:
         for alternative in range(len(self.passed), self.num_needed + EXTRA_ATTEMPTS):
@@ -457,15 +458,24 @@ class Attempts(Generic[T]):
             self.failure, self.is_complete, self.is_over = answer, False, True
             return
         self.cost = (self.cost or EngineCost()).and_then(answer)
-        if self.passed and _begins_improbably(answer):
+        is_part = any(_ends_within_word(answer.text, other) for other in self.written)
+        if _begins_improbably(answer) and (self.passed or is_part):
             self.is_over = True  # the next alternative would be less probable still
             return
+        self.written += (answer.text,)
         candidate, text = first_that_passes(answer, self.read)
         if isinstance(text, NoSuggestion):
             self.rejection, self.filled = self.rejection or text, self.filled or candidate
         elif text.text.split() not in [other.text.split() for other in self.passed]:
             self.passed += (text,)
             self.filled = candidate
+
+
+def _ends_within_word(text: str, other: str) -> bool:
+    """Whether a text is another one up to the middle of a word: ``WH`` of ``WHERE``."""
+    around = other[len(text) - 1 : len(text) + 1]
+    is_beginning = text != "" and other.startswith(text) and len(around) == 2
+    return is_beginning and all(map(is_word_character, around))
 
 
 def _begins_improbably(answer: Filled) -> bool:

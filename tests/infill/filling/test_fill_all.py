@@ -16,7 +16,7 @@ from intarsia.infill.filling.fill_places import (
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, Selection
 from intarsia.infill.filling.plan import Attempts, FillContext, FillOptions, plan_at_cursor
 from intarsia.infill.holes.find_holes import find_holes
-from intarsia.infill.languages import language_for_id
+from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -358,3 +358,16 @@ def test_an_alternative_that_begins_improbably_is_the_last_one_asked_for(confide
         attempts.take(filled_with(str(alternative), tokens=tokens))
     assert [each.text for each in attempts.passed] == ["0", "1", "2"][:num_texts]
     assert attempts.is_complete
+
+
+@pytest.mark.parametrize(("text", "is_kept"), [("WH", False), ("WHERE", True), ("a", True)])
+def test_an_improbable_beginning_of_a_rejected_text_ends_asking(text, is_kept):
+    plan = plan_at_cursor("f(1 )\n", len("f(1 "), PLAIN_TEXT, FillOptions())
+    attempts = Attempts(plan.read)
+    for alternative, (written, certain) in zip(
+        attempts, (('WHERE "a', 0.9), (text, 0.0001)), strict=False
+    ):
+        tokens = (CanvasToken(written, certain, True),)
+        attempts.take(filled_with(written, tokens=tokens))
+        assert (attempts.passed == ()) == (alternative == 0 or not is_kept)
+    assert attempts.is_over is not is_kept

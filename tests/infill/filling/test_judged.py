@@ -123,19 +123,29 @@ def test_a_body_that_was_asked_for_is_judged_by_how_sure_its_tokens_are(
         (("total", " =", " f(i", ")"), "deadline", "total = f(i)"),
         (("total", " =", " f(", "i", ",", " 2"), "end_of_hole", None),
         (("f(", "i", ",", " 2"), "deadline", None),
+        (("total", " =", " f(i)", "\n    ", "if", " total"), "max_tokens", "total = f(i)"),
+        (("f(", "i", ",", " 2"), "max_tokens", None),
     ],
 )
-def test_a_text_that_the_deadline_cut_short_ends_where_it_is_whole(parts, finish, whole):
+def test_a_text_that_was_cut_short_ends_where_it_is_whole(parts, finish, whole):
     at = plan()
     tokens = canvas(*((part, 0.9) for part in parts), num_settled=2)
     text = "".join(parts)
     suggestion = Suggestion(text=text, start=at.cursor, end=at.cursor)
     found = whole_part(at, filled_with(text, tokens=tokens, finish_reason=finish), suggestion)
-    if finish == "deadline" and whole is None:
-        assert isinstance(found, NoSuggestion) and found.kind == "late"
+    if finish != "end_of_hole" and whole is None:
+        assert isinstance(found, NoSuggestion)
+        assert (found.kind == "late") == (finish == "deadline")
     else:
         assert isinstance(found, Suggestion)
         assert found.text == (whole or text)
+
+
+def test_a_text_that_ends_before_its_room_does_is_whole() -> None:
+    at = plan()
+    suggestion = Suggestion(text="total = f(i, 2", start=at.cursor, end=at.cursor)
+    filled = filled_with("total = f(i, 2\nmore", finish_reason="max_tokens")
+    assert whole_part(at, filled, suggestion) is suggestion
 
 
 def test_at_no_percentage_all_is_shown_and_its_probability_is_known() -> None:
