@@ -457,8 +457,21 @@ def max_open(hole: Hole) -> int | None:
         return None
     if bool(language.grammar) == (syntax is None or language.block_style == "none"):
         return None
-    is_whole = syntax is not None and not num_errors(syntax)
-    return 0 if is_whole else sum(at >= hole.end for at in balance_of(text).unmatched)
+    if syntax is not None and not num_errors(syntax):
+        return 0
+    num_closed = sum(at >= hole.end for at in balance_of(text).unmatched)
+    return max(num_closed, _is_body_below(hole))
+
+
+def _is_body_below(hole: Hole) -> bool:
+    """Whether the lines below a line with code are deeper: what closes them is below, too.
+
+    In broken code another bracket may have it for its partner.
+    """
+    text, line = hole.code.text, hole.code.text[hole.line_start : hole.end]
+    if not line.strip() or hole.code.language.block_style != "closed":
+        return False
+    return columns(next_non_blank_line(text, hole.end) or "") > columns(line)
 
 
 def min_indent(hole: Hole) -> int:

@@ -174,6 +174,7 @@ class Language(Struct, frozen=True, kw_only=True):
     flush_header: str | None = None  # headers that allow their body at their own column
     are_pairs_blocks: bool = False  # "{}" on one line is a block, never a value
     ends: tuple[str, ...] = ()  # lines that may complete what a line began
+    package: str | None = None  # a file's one line that no other code is above
     stray: tuple[tuple[str, str], ...] = ()
     """Nodes that the grammar takes anywhere, each with the one that may hold it."""
 

@@ -70,6 +70,7 @@ _IMPORTS = ImportRules(
 
 GO = braces(
     "go",
+    package=r"package \w+",
     aliases=("golang",),
     flush_header=r"\b(?:switch|select)\b",
     typical=r"^package \w+$|^func |:= |^\s*if err != nil|^import \($|\bchan |^type \w+ struct",

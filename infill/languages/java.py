@@ -100,6 +100,7 @@ _IMPORTS = ImportRules(
 
 JAVA = braces(
     "java",
+    package=r"package [\w.]+;",
     flush_header=r"\bswitch\b",
     typical=(
         r"^\s*(?:public|private|protected|static|final)\b[^:$]*[;{(,]$|^import java[\w.]*;$"

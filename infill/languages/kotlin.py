@@ -4,6 +4,7 @@ from intarsia.infill.languages import NO_SEMICOLON, braces
 
 KOTLIN = braces(
     "kotlin",
+    package=r"package [\w.]+",
     aliases=("kt",),
     extensions=(".kt", ".kts"),
     typical=r"\bfun (?:<.*> )?[\w.]+\(|\bva[lr] \w+(?:: [\w<>?]+)? = |\bwhen \(|^\s*data class",

@@ -10,6 +10,7 @@ def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -21,6 +22,7 @@ from intarsia.infill.postprocess.fit import (
     balance_brackets,
     cleaning_context,
     errors_with,
+    is_elsewhere,
     is_in_whole_word,
     is_no_worse,
     joins_words,
@@ -112,6 +114,8 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
 
 _SPECIAL = re.compile(
     r"<\|[A-Za-z0-9_]{1,40}\|>|<｜[^｜\n]{1,40}｜>|<fim_(?:prefix|suffix|middle|pad)>|<EOT>|\0"
+    r"|<(?:gh_stars|reponame|empty_output|issue_(?:start|comment|closed)|jupyter_(?:start|text|code)"
+    r"|commit_(?:before|msg|after))>"
 )
 _CUT_CHARACTER = "\ufffd"
 
@@ -122,11 +126,19 @@ def drop_special_tokens(fill: str, context: CleaningContext) -> str:
     return (fill[: mark.start()] if mark else fill).rstrip(_CUT_CHARACTER)
 
 
+_EXTENDS_EMOJI = re.compile("[\u200d\ufe0f\u20e3\U0001f3fb-\U0001f3ff]")
+
+
 def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
     """Cut at the first hidden character that the file does not have yet.
 
     x = ├'a⟨U+202E⟩b'┤   →   x = ├'a┤
+
+    So may none that would change the emoji before the cursor.
     """
+    last = context.line_before[-1:] or " "
+    if _EXTENDS_EMOJI.match(fill) and unicodedata.category(last) in ("So", "Sk"):
+        return ""
     return fill[: first_hidden(fill, context.text)]
 
 
@@ -137,6 +149,56 @@ def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestio
     if is_word_character(context.line_before[-1]) and is_word_character(fill[0]):
         return NoSuggestion(reason="the word chosen in the menu would become longer")
     return fill
+
+
+_BEGINS_STRING = re.compile(r"(?<![\"'])(?:\"{3}|'{3})\Z")
+
+
+def drop_quotes_again(fill: str, context: CleaningContext) -> str:
+    """Drop the quotes with which a fill begins a long string that is begun already.
+
+    '''├''Add.'''┤   →   '''├Add.'''┤
+    """
+    begun = _BEGINS_STRING.search(context.line_before)
+    if begun is None or context.line_before.count(begun[0]) % 2 == 0 or fill.startswith(begun[0]):
+        return fill
+    return fill.lstrip(begun[0][0])
+
+
+_PRAGMA = "{-#"
+
+
+def reject_pragma(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject the mark of Haskell's pragmas in files without one: it is one token with its ``{``.
+
+    f({├-#kotlin┤})   →   nothing
+    """
+    is_pragma = (context.line_before[-1:] + fill).startswith(_PRAGMA)
+    if not is_pragma or _PRAGMA in context.text:
+        return fill
+    return NoSuggestion(reason=NOTHING_FITS, kind="empty")
+
+
+_MAX_LETTERS = 3
+_WHOLE_WORD = re.compile(r"[^\W\d]\w{2,}\Z")
+_LETTERS = re.compile(r"(\w+)(?:\(\))?")
+_BEHIND_NAME = (".", ")", "]")
+
+
+def reject_letters_at_known_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Reject letters that make of a word of the file one that the file does not have.
+
+    Where no mark behind the cursor ends the word, more than three letters pass.
+
+    limit = 1⏎print(limit├s┤)   →   nothing
+    """
+    letters = _LETTERS.fullmatch(fill)
+    if letters is None or not _WHOLE_WORD.search(context.line_before):
+        return fill
+    is_sure = len(fill) <= _MAX_LETTERS or context.rest.startswith(_BEHIND_NAME)
+    if not is_sure or is_elsewhere(letters[1], context) or not is_elsewhere("", context):
+        return fill
+    return NoSuggestion(reason=NOTHING_FITS, kind="empty")
 
 
 _OPENING = re.compile(r"\s*(?:```|~~~)[\w+#-]*\n")
@@ -233,10 +295,11 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
 
 
 def _with_columns(line: str, num_columns: int) -> str:
-    """Return the line with at most this indentation; tabs stay if there is room for some."""
+    """Return the line with at most this indentation: as much of its own as there is room for."""
     blank = leading_blank(line)
-    kept = blank if num_columns > 0 and "\t" in blank else " " * max(num_columns, 0)
-    return kept + line[len(blank) :]
+    ends = range(len(blank), 0, -1)
+    kept = next((end for end in ends if columns(blank[:end]) <= num_columns), 0)
+    return blank[:kept] + line[len(blank) :]
 
 
 _OPENS = re.compile(r"[:{(\[]$|(?:[=\\>]|\b(?:begin|do|else|of|then|where|with))$")
@@ -342,6 +405,8 @@ MAX_RAW_CHARS = 8_000
 FILTERS: tuple[Filter, ...] = (
     drop_special_tokens,
     cut_at_hidden_character,
+    reject_pragma,
+    drop_quotes_again,
     drop_code_fence,
     reject_longer_word,
     drop_leading_blank_lines,
@@ -350,6 +415,7 @@ FILTERS: tuple[Filter, ...] = (
     end_docstring,
     trim_blank,
     reject_known_line,
+    reject_letters_at_known_word,
     balance_brackets,
     drop_broken_tail,
     close_on_own_line,

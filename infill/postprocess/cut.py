@@ -16,6 +16,7 @@ from itertools import islice, takewhile
 from intarsia.infill.canvas import is_specific
 from intarsia.infill.holes.hole import is_word_character
 from intarsia.infill.postprocess.fit import (
+    CALLED,
     CleaningContext,
     balance_with,
     ends_with_header,
@@ -32,7 +33,7 @@ from intarsia.infill.syntax.text import (
     open_quote,
     replaced_range,
 )
-from intarsia.infill.syntax.tree import comment_at, parse_edited
+from intarsia.infill.syntax.tree import comment_at, is_code, parse_edited
 
 NOTHING_FITS = "no part of the text fits here"
 _REPEATS = "the text would repeat what follows the cursor"
@@ -40,7 +41,8 @@ _REPEATS = "the text would repeat what follows the cursor"
 
 def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Cut a fill by each of the rules below; reject it when nothing is left."""
-    for apply in (cut_to_max_lines, cut_repetition, cut_at_closing_mark, cut_remark):
+    rules = (cut_to_max_lines, cut_repetition, cut_at_conflict, cut_at_closing_mark, cut_remark)
+    for apply in rules:
         fill = apply(fill, context)
         if not fill.strip():
             return NoSuggestion(reason=NOTHING_FITS, kind="empty")
@@ -111,6 +113,22 @@ def _is_loop(lines: list[str], start: int, length: int) -> bool:
     rounds = lines[start : start + length * MIN_REPEATS]
     has_word = any(_HAS_WORD.search(line) for line in first_round)
     return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
+
+
+_CONFLICT = re.compile(r"(?m)^(?:<{7}|>{7}|\|{7})(?: |$)")
+_CONFLICT_MIDDLE = re.compile(r"(?m)^={7}$")
+
+
+def cut_at_conflict(fill: str, context: CleaningContext) -> str:
+    """Cut at a mark of a merge conflict: Git writes them, and nobody else.
+
+    ├a = 1⏎>>>>>>> feature┤   →   ├a = 1┤
+    """
+    written = context.line_before + fill
+    found = _CONFLICT.search(written)
+    if found is None and _CONFLICT.search(context.text):
+        found = _CONFLICT_MIDDLE.search(written)
+    return fill if found is None else fill[: max(0, found.start() - len(context.line_before))]
 
 
 def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
@@ -239,8 +257,16 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
 _ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
 
 
+_BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
+
+
 def _stray_mark(fill: str, context: CleaningContext) -> int | None:
-    """Return where a fill closes a template's mark or block that is not open above."""
+    """Return where a fill closes a template's mark or block that is not open above.
+
+    It may also begin with PHP's mark where that is open above.
+    """
+    if _BEGINS_PHP.match(fill) and context.before.rfind("<?") > context.before.rfind("?>"):
+        return 0
     for found in re.finditer(r"\s*-?([%?]>|-->)", fill):
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
@@ -303,11 +329,14 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
     lines = fill.split("\n")
     after = _lines_after(context, [line.rstrip() for line in context.following])
     return (
-        (context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]))
+        _is_above_package(lines[0], after, context)
+        or (context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]))
+        or _ends_as_rest(lines[0], after, context)
         or _is_named_below(lines[0], after, context)
         or (after != [] and _begins_as_next(lines[0], after[0], context))
         or _is_written_above(lines, context)
         or _is_soon_below(lines[0], after, context)
+        or _is_entry_again(lines[0], after, context)
     )
 
 
@@ -337,6 +366,7 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
 
 
 MAX_LINES_COMPARED = 3
+MAX_ENTRIES = 12
 
 _DECLARED = re.compile(
     r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
@@ -350,6 +380,21 @@ _KEYS = (
 )
 
 
+_ABOVE_PACKAGE = re.compile(r"\s*(?:@|/|\*|#!)")
+
+
+def _is_above_package(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line is code above the line that names the file's package, or is another one."""
+    package, whole = context.language.package, context.line_before + line
+    if package is None or not is_code(context.syntax, max(0, context.hole.start - 1)):
+        return False
+    is_again = re.match(package, whole) is not None
+    if not is_again and _ABOVE_PACKAGE.match(whole):
+        return False
+    lines = [*context.before.split("\n")[:-1], *after] if is_again else after
+    return any(re.match(package, each) for each in lines)
+
+
 def _is_one_of(line: str, after: Sequence[str]) -> bool:
     """Whether a new line is one of those that follow."""
     return is_specific(line) and _without_marks(line) in map(_without_marks, after)
@@ -359,7 +404,11 @@ _MIN_CHARS_REPEATED = 16
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
 _IMPORTS = re.compile(
     r"(?:import|from|using|use|#\s*include|require(?:_once|_relative)?)\b.*\w.*\W"
+    r"|(?:namespace|package)\s+[\w.\\:]+\s*;?\s*$"
 )
+MAX_LINES_ABOVE = 12
+_MIN_WORDS = 2
+_SELECTOR = re.compile(r"[.#][\w-]+")
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
 
 
@@ -369,7 +418,8 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
-    if below in (whole, line.strip()) and is_specific(below) and not may_nest:
+    is_below = below.split() in (whole.split(), line.split())
+    if is_below and is_specific(below) and not may_nest:
         return True
     remarks = [_REMARK_TEXT.fullmatch(each) for each in (whole, below)]
     if remarks[0] and remarks[1]:
@@ -377,9 +427,31 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
+    if _opens_same_body(whole, below):
+        return True
     heads = [_DECLARED.match(each) for each in (whole, below)]
     is_same = heads[0] and heads[1] and heads[0]["name"] == heads[1]["name"]
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
+
+
+def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a new line is the rest of its line with what is missing before that.
+
+    ║rget.close();   →   yes for ├target.close();┤
+    """
+    rest = "".join(after[:1]).strip()
+    before, found, _ = line.rstrip().rpartition(rest) if rest else ("", "", "")
+    if not context.hole.is_inserted or not found or not before.strip() or not is_specific(rest):
+        return False
+    is_value = before.endswith("= ") and "(" not in rest
+    return not before[-1].isspace() or is_value or balance_of(rest).unmatched != ()
+
+
+def _opens_same_body(whole: str, below: str) -> bool:
+    """Whether two lines begin with one head and its brace: ``void f(int a) {``, ``.card {``."""
+    head = below.removesuffix("{").rstrip()
+    is_head = head != below.rstrip() and (head.endswith(")") or _SELECTOR.match(head) is not None)
+    return is_head and whole.startswith(below) and not num_unbalanced(balance_of(head))
 
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
@@ -388,10 +460,22 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
         return True
+    if _is_in_remarks(whole.strip(), lines_above[-MAX_LINES_ABOVE:]):
+        return True
     above = _without_marks(next(filter(str.strip, reversed(lines_above)), ""))
     if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
+
+
+def _is_in_remarks(line: str, lines_above: Sequence[str]) -> bool:
+    """Whether a remark of some words is one of those right above, with no code between."""
+    remark = _REMARK_TEXT.fullmatch(line)
+    if remark is None or len(remark[1].split()) < _MIN_WORDS or not _HAS_WORD.search(line):
+        return False
+    above = map(str.strip, reversed(lines_above))
+    remarks = takewhile(lambda each: not each or _REMARK_TEXT.match(each + " "), above)
+    return line in remarks
 
 
 def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -411,6 +495,24 @@ def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -
         if key and other and key["name"] == other["name"]:
             value = below.partition("=")[2]  # x = f(x) needs an x before it
             return re.search(rf"(?<!\w){re.escape(key['name'])}(?!\w)", value) is None
+    return False
+
+
+_ENTRY = re.compile(r"([\"']?)(?P<key>[\w.$-]+)\1:\s+\S")
+
+
+def _is_entry_again(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line of its own is an entry ``key: value`` that its block has already."""
+    entry = None if context.line_before.strip() else _ENTRY.match(line.strip())
+    if entry is None:
+        return False
+    num_columns = columns(context.line_before + line)
+    above = filter(str.strip, reversed(context.before.split("\n")[:-1]))
+    for lines in (above, after):
+        block = takewhile(lambda each: columns(each) >= num_columns, islice(lines, MAX_ENTRIES))
+        siblings = (each.strip() for each in block if columns(each) == num_columns)
+        if any((it := _ENTRY.match(each)) and it["key"] == entry["key"] for each in siblings):
+            return True
     return False
 
 
@@ -477,8 +579,12 @@ def _cut_at_rest(fill: str, rest: str) -> str:
     """Cut where a fill writes most of the rest of the line, and goes on in its own way.
 
     map<├string, string> b = 1;┤, string> b = 2;   →   map<├string┤, string> b = 2;
+    a.├write(b)┤(c)   →   a.├write┤(c)
     """
     rest = rest[:_MAX_CHARS_OF_REST]
+    called = CALLED.match(fill) if rest.startswith("(") and fill.endswith(")") else None
+    if called:
+        return called[0]
     least = max(_MIN_CHARS_OF_REST, len(rest) // 2)
     for count in range(min(len(rest), len(fill)), least - 1, -1):
         beginning = rest[:count]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import Hole, is_word_character
@@ -158,6 +158,10 @@ _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
 _UNIT = re.compile(r"[a-z]{1,4}\b")
 _KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
+_TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
+_IS_VALUE = re.compile(
+    r"(?:[)\]}\"'`;]|(?<![\w.])(?!(?:async|await|new|not|typeof|yield)\b)[\w.]+)$"
+)
 _LIST_ITEM = re.compile(r"(?m)^(\s*(?:\w|\w{2,3}(?=\)[ \t])))\)")
 
 
@@ -242,7 +246,7 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
             return False
         if is_in_whole_word(context):
             return fill != ""
-        is_completed = all(map(is_word_character, fill)) and _is_elsewhere(fill, context)
+        is_completed = all(map(is_word_character, fill)) and is_elsewhere(fill, context)
         return not is_completed and (is_word_character(last or " ") or last in _ENDS_VALUE)
     return is_word_character(last or " ")
 
@@ -252,11 +256,11 @@ def is_in_whole_word(context: CleaningContext) -> bool:
     is_inside = all(
         map(is_word_character, (context.line_before[-1:] or " ", context.rest[:1] or " "))
     )
-    return is_inside and _is_elsewhere("", context)
+    return is_inside and is_elsewhere("", context)
 
 
 @lru_cache(maxsize=16)  # several filters ask about the same fill
-def _is_elsewhere(fill: str, context: CleaningContext) -> bool:
+def is_elsewhere(fill: str, context: CleaningContext) -> bool:
     """Whether the file has the word around the cursor with this fill at another place too."""
     text, (first, last) = context.text, (context.hole.start, context.hole.end)
     while first > 0 and is_word_character(text[first - 1]):
@@ -298,6 +302,23 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
     return columns(below) > len(key["lead"]) and bool(is_entry)
 
 
+def _has_value_below(fill: str, context: CleaningContext) -> bool:
+    """Whether the next line is the value of this one already, and a whole value is before it then.
+
+    x =├ f();┤⏎    g();
+    """
+    hole, before = context.hole, context.line_before
+    is_at_end = hole.kind == "line" and not hole.is_inserted and not context.rest.strip()
+    if context.syntax is None or not is_at_end or not _TAKES_VALUE.search(before):
+        return False
+    start = next_line_start(context.text, hole.end)
+    below = context.text[start : line_end(context.text, start)]
+    if columns(below) <= columns(before) or not is_word_character(below.strip()[:1] or " "):
+        return False
+    is_whole = _IS_VALUE.search(fill) is not None and not balance_of(fill).unclosed
+    return is_whole and not num_errors(context.syntax)
+
+
 def num_unbalanced(balance: Balance) -> int:
     """Count the brackets without a partner."""
     return len(balance.unmatched) + len(balance.unclosed)
@@ -329,6 +350,9 @@ SAMPLE_FILLS = ("x", "0")
 MAX_SHORTER = 8
 LEAST_CHARS = 4
 """The rest of a shortened line has at least this many characters that are no blanks."""
+
+CALLED = re.compile(r"\w[\w.]*(?=\()")
+"""A name that the rest of the line may call."""
 
 _CLAUSE_END = re.compile(r"[,;)\]}]|\s(?:and|or|&&|\|\||if|else|for|where)\s")
 
@@ -383,6 +407,8 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
         return "a block would have no body"
     if _has_value_twice(fill, context):
         return "the code would not parse"
+    if _has_value_below(fill, context):
+        return "what follows the cursor would not parse"
     if context.syntax is None:
         return why_it_does_not_fit(fill, context)
     if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):
@@ -435,7 +461,9 @@ def shorten_or_reject(fill: str, context: CleaningContext) -> str | NoSuggestion
 
 
 def _shorter(fill: str, context: CleaningContext) -> str | None:
-    for end in islice(_clause_ends(fill), MAX_SHORTER):
+    called = CALLED.match(fill) if context.rest.startswith("(") else None
+    ends = chain(islice(_clause_ends(fill), MAX_SHORTER), [called.end()] if called else [])
+    for end in ends:
         shorter = fill[:end].rstrip()
         if context.parsing_time.is_over:
             break

@@ -365,6 +365,10 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "map { ║ } @names;", "$_ =>", " 0"),
         ("plaintext", "(insert ║))", '(format "%', ' d")'),
         ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
+        ("markdown", "[a](║)\n", "https", "://b.c"),
+        # A word on its own line, with which the line below begins.
+        ("javascript", "if (a) {║\n  expect(a);\n", "\n    expect", ".equal(a);"),
+        ("php", "<?php\ntry {║\n    $a = f();\n}\n", "\n    $a", " = g();"),
         # A mark that leads the next word, and a word that is nothing without the next.
         ("plaintext", "tool --config ║", "local -", "x name"),
         ("plaintext", "tool ║", "objects/*.", "txt"),
