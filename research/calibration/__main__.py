@@ -15,7 +15,7 @@ from pathlib import Path
 
 from intarsia.engine.ipc.errors import EngineError
 from intarsia_research.calibration.answers import CollectedAnswer, collect, read_answers
-from intarsia_research.calibration.bodies import body_cases, fit_bodies
+from intarsia_research.calibration.bodies import fit_bodies
 from intarsia_research.calibration.cases import HUMANEVAL, SEED, all_cases, sample
 from intarsia_research.calibration.examples import suggested
 from intarsia_research.calibration.fit import fit
@@ -23,6 +23,7 @@ from intarsia_research.calibration.held_out import measure
 from intarsia_research.calibration.results import as_text, bodies_module, draw, fitted_module
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.bodies import body_cases
 from intarsia_research.sandbox.execute import find_sandbox
 
 _ROOT = Path(__file__).parents[2]

@@ -5,58 +5,21 @@ are harder: there bodies of the same evidence were right less often, so the odds
 (docs/design-notes/show-threshold.md).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from intarsia.infill.calibration import Calibration
 from intarsia.infill.filling.judged import is_whole_body
-from intarsia.infill.syntax.text import leading_blank
 from intarsia_research.calibration.answers import CollectedAnswer
 from intarsia_research.calibration.examples import Suggested, suggested
 from intarsia_research.calibration.fit import fit
-from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.run_tests import program_to_run
-from intarsia_research.evaluation.sets.problem_file import read_problems
 from intarsia_research.sandbox.execute import Sandbox
 
 HARDER_ELSEWHERE = 1.0
 """In nats of the odds. Chosen on HumanEval-X in five languages, checked on functions with doctests
 of three packages."""
-
-_ENTRY_POINT = re.compile(r"check\((\w+)\)\s*\Z")
-
-
-def body_cases(humaneval: Path) -> list[Case]:
-    """Return a case for each problem of a file of single lines: its body, as the cursor is there.
-
-    The function of another problem follows it. Raise EvaluationFault where the file has none.
-    """
-    lines = read_problems(humaneval, limit=None, seed=0)
-    first = {case.group: case for case in sorted(lines, key=lambda it: -len(it.prefix))}
-    firsts = [first[group] for group in sorted(first)]
-    return [
-        replace(
-            case,
-            id=f"{case.group}/body",
-            set="humaneval-body",
-            kind="block",
-            prefix=case.prefix + (blank := leading_blank(case.truth)),
-            truth=(case.truth + case.suffix).removeprefix(blank).rstrip(),
-            suffix=f"\n\n\n{_function(other)}\n",
-        )
-        for case, other in zip(firsts, [*firsts[1:], *firsts[:1]], strict=True)
-    ]
-
-
-def _function(case: Case) -> str:
-    """Return a problem's function, and what follows it."""
-    text, entry = case.filled(case.truth), _ENTRY_POINT.search(case.test or "")
-    if entry is None:
-        raise EvaluationFault(f"{case.id} does not tell which function it tests")
-    return text[text.index(f"def {entry[1]}(") :].rstrip()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

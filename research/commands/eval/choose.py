@@ -1,5 +1,6 @@
 """What a request of ``eval`` selects: its systems, its cases and its sandbox."""
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from intarsia_research.commands.eval.options import CaseRequest, EvalRequest
 from intarsia_research.commands.eval.window import window_name
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.bodies import body_cases, doctest_cases
 from intarsia_research.evaluation.sets.builtin import builtin_cases
 from intarsia_research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia_research.evaluation.sets.cut_case import language_ids
@@ -43,6 +45,11 @@ def systems_of(request: EvalRequest) -> list[System]:
         for budget in request.windows or (Budget(),)
         for context in request.contexts or (NO_CONTEXT,)
     ]
+    if request.is_unasked_too:
+        if not request.is_direct:
+            raise CliError("the server asks wherever it can: give --unasked with --direct")
+        options = FillOptions(model=request.model, num_candidates=request.num_candidates)
+        own.append(Direct(options, name="unasked", may_ask=False))
     return own + [
         system for baseline in request.baselines for system in _baseline(baseline, request)
     ]
@@ -124,12 +131,15 @@ _CHECKOUT_FOLDER = Path(__file__).parents[3] / "tests" / "data" / "human-eval-in
 
 def read_cases(request: CaseRequest) -> list[Case]:
     """Return the cases of all requested sets. Raise CliError or EvaluationFault."""
-    names = request.sets or ([] if request.repositories or request.clones else ["builtin"])
+    others = request.repositories or request.clones or request.documented
+    names = request.sets or ([] if others else ["builtin"])
     cases = [case for name in names for case in _set_cases(name, request)]
     if request.repositories:
         cases += _repository_cases(request)
     for clone in request.clones:
         cases += _commit_cases(clone, request)
+    if request.documented:
+        cases += doctest_cases(request.documented, limit=request.limit, seed=request.seed)
     if not cases:
         raise CliError("no hole of these languages and kinds in these sets: choose others")
     return cases
@@ -153,7 +163,11 @@ def _set_cases(name: str, request: CaseRequest) -> Sequence[Case]:
             seed=request.seed,
         )
     languages = language_ids(request.languages)
-    cases = read_problems(_problem_file(name, request.humaneval), limit=None, seed=request.seed)
+    if name == "bodies":
+        cases = body_cases(_problem_file("single-line", request.humaneval))
+        random.Random(request.seed).shuffle(cases)
+    else:
+        cases = read_problems(_problem_file(name, request.humaneval), limit=None, seed=request.seed)
     chosen = [
         case
         for case in cases
@@ -192,7 +206,7 @@ def _problem_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():
-            known = ", ".join(("builtin", "project", "members", *HUMANEVAL_FILES))
+            known = ", ".join(("builtin", "project", "members", *HUMANEVAL_FILES, "bodies"))
             raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]

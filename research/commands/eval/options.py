@@ -33,6 +33,7 @@ class CaseRequest:
     sets: Sequence[str] = ()
     repositories: Sequence[Path] = ()
     clones: Sequence[str] = ()
+    documented: Sequence[Path] = ()
     languages: Sequence[str] = ()
     kinds: Sequence[CaseKind] = ()
     limit: int | None = None
@@ -52,6 +53,7 @@ class EvalRequest(CaseRequest):
     llama_server: Path | None
     is_direct: bool
     is_invoked: bool
+    is_unasked_too: bool
     model: str | None
     num_candidates: int
     is_executed: bool | None
@@ -62,6 +64,7 @@ class EvalRequest(CaseRequest):
             "set": list(self.sets),
             "repo": [str(path) for path in self.repositories],
             "commits": list(self.clones),
+            "doctests": [str(path) for path in self.documented],
             "lang": list(self.languages),
             "kind": list(self.kinds),
             "limit": self.limit,
@@ -73,6 +76,7 @@ class EvalRequest(CaseRequest):
             "against": list(self.baselines),
             "direct": self.is_direct,
             "invoked": self.is_invoked,
+            "unasked": self.is_unasked_too,
             "model": self.model,
             "candidates": self.num_candidates,
             "exec": self.is_executed,
@@ -96,9 +100,9 @@ _OPTIONS = (
         metavar="NAME",
         multiple=True,
         callback=each_once,
-        help="builtin, project, members, single-line, random-span-light, a FILE.jsonl.gz of "
-        "HumanEval Infilling or SAFIM, or typing (files are retyped); repeatable.  "
-        "[default: builtin, without --repo and --commits]",
+        help="builtin, project, members, single-line, random-span-light, bodies, a FILE.jsonl.gz "
+        "of HumanEval Infilling or SAFIM, or typing (files are retyped); repeatable.  "
+        "[default: builtin, without --repo, --commits and --doctests]",
     ),
     click.option(
         "--repo",
@@ -117,6 +121,16 @@ _OPTIONS = (
         callback=each_once,
         help="Cut holes into lines that the newest commits of this git repository added; what they "
         "changed in other files are the user's last edits; repeatable.",
+    ),
+    click.option(
+        "--doctests",
+        "documented",
+        metavar="PATH",
+        multiple=True,
+        callback=each_once,
+        type=click.Path(path_type=Path, exists=True),
+        help="Fill the bodies of this Python file's functions, or of those below this folder, that "
+        "have examples in their docstrings, which judge them; repeatable.",
     ),
     click.option(
         "--lang",
@@ -178,6 +192,12 @@ _OPTIONS = (
         "is_invoked",
         is_flag=True,
         help="Ask as an editor does on a key press, for several candidates; the first one counts.",
+    ),
+    click.option(
+        "--unasked",
+        "is_unasked_too",
+        is_flag=True,
+        help="Also fill without asking for the bodies of documented functions; with --direct.",
     ),
     click.option(
         "--model",

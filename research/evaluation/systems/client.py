@@ -23,15 +23,21 @@ SLACK_S = 30.0
 """Time after its deadline when a fill is abandoned."""
 
 
-def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
-    """Plan the fill that an editor asks for: at the cursor, or of a selected range."""
+def plan_case(case: Case, options: FillOptions, *, may_ask: bool = True) -> FillPlan | NoSuggestion:
+    """Plan the fill that an editor asks for: at the cursor, or of a selected range.
+
+    Without ``may_ask``, the body of a documented function is filled like any hole.
+    """
     language, text = language_for(case.language, case.path), case.filled("")
     cursor = len(case.prefix)
     if not case.is_range:
         plan = plan_at_cursor(text, cursor, language, options)
-        return plan if isinstance(plan, NoSuggestion) else asking_for_body(plan, by_comments=True)
-    hole = hole_for_range(text, cursor, cursor, language)
-    return replace(asking_for_body(plan_fill(hole, options), by_comments=False), cursor=cursor)
+        if isinstance(plan, NoSuggestion):
+            return plan
+    else:
+        hole = hole_for_range(text, cursor, cursor, language)
+        plan = replace(plan_fill(hole, options), cursor=cursor)
+    return asking_for_body(plan, by_comments=not case.is_range) if may_ask else plan
 
 
 def patient(options: FillOptions) -> FillOptions:

@@ -35,7 +35,7 @@ _GONE_FOR_GOOD = ("model", "out_of_memory")
 class Direct:
     """``name`` None: by how it settles. ``address`` None: the user's own engine.
 
-    ``context`` None: no code of other files.
+    ``context`` None: no code of other files. Without ``may_ask`` no body is asked for.
     """
 
     def __init__(
@@ -45,10 +45,12 @@ class Direct:
         name: str | None = None,
         address: Address | None = None,
         context: WithContext | None = None,
+        may_ask: bool = True,
     ) -> None:
         self._options = patient(options or FillOptions())
         self._address = address
         self._context = context
+        self._may_ask = may_ask
         self.name = name or self._options.decoding
 
     @asynccontextmanager
@@ -67,7 +69,9 @@ class Direct:
                 details=described(self._options) | described_context(self._context) | engine,
             )
             try:
-                yield DirectClient(client, self._options, info, self._context)
+                yield DirectClient(
+                    client, self._options, info, self._context, may_ask=self._may_ask
+                )
             finally:
                 if self._context is not None:
                     self._context.projects.close()
@@ -82,8 +86,11 @@ class DirectClient:
         options: FillOptions,
         info: SystemInfo,
         context: WithContext | None = None,
+        *,
+        may_ask: bool = True,
     ) -> None:
         self.info = info
+        self._may_ask = may_ask
         self._context = context
         self._client = client
         self._options = options
@@ -95,7 +102,7 @@ class DirectClient:
 
     async def _fill(self, case: Case) -> Answer:
         started = time.perf_counter()
-        plan = plan_case(case, self._options)
+        plan = plan_case(case, self._options, may_ask=self._may_ask)
         if isinstance(plan, NoSuggestion):
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000

@@ -15,7 +15,7 @@ from intarsia.infill.calibration import LEVELS, Calibration, Evidence
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia_research.calibration.answers import CollectedAnswer, fill_options, read_answers
-from intarsia_research.calibration.bodies import FittedBodies, body_cases, fit_bodies
+from intarsia_research.calibration.bodies import FittedBodies, fit_bodies
 from intarsia_research.calibration.cases import HUMANEVAL, all_cases, sample
 from intarsia_research.calibration.examples import Suggested, suggested
 from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds
@@ -23,6 +23,7 @@ from intarsia_research.calibration.held_out import NUM_BINS, HeldOut, calibratio
 from intarsia_research.calibration.results import bodies_module, fitted_module
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.bodies import body_cases
 from intarsia_research.evaluation.systems.client import plan_case
 from intarsia_research.sandbox.execute import find_sandbox
 

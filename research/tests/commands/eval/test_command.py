@@ -180,6 +180,31 @@ def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Pat
     assert told["settings"]["context"] == ["none", "all"]
 
 
+def test_documented_bodies_are_filled_unasked_too(start_engine, tmp_path: Path):
+    start_engine(text="return a + b")
+    documented = '"""Add.\n\n    >>> add(1, 2)\n    3\n    """'
+    file = tmp_path / "add.py"
+    file.write_text(f"def add(a, b):\n    {documented}\n    sum = a + b\n    return sum\n")
+    words = ("--doctests", file, "--unasked", "--exec", "--json")
+    assert "give --unasked with --direct" in run("eval", *words).stderr
+    result = run("eval", *words, "--direct")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert [system["name"] for system in told["systems"]] == ["speculative", "unasked"]
+    (one,) = told["sets"]
+    assert [it["whole"]["pass_at_1"]["value"] for it in one["systems"]] == [1, 1]
+    assert (told["settings"]["doctests"], told["settings"]["unasked"]) == ([str(file)], True)
+
+
+def test_the_bodies_of_a_benchmark_are_a_set(script):
+    script(lambda case: case.truth)
+    result = run("eval", "--set", "bodies", "--limit", 3, "--exec", "--json")
+    assert result.exit_code == 0, result.stderr
+    (one,) = json.loads(result.stdout)["sets"]
+    assert (one["set"], one["cases"]) == ("humaneval-body", 3)
+    assert one["systems"][0]["whole"]["pass_at_1"]["value"] == 1
+
+
 @pytest.fixture
 def kept(tmp_path: Path):
     def keep(name: str, *rows: Row) -> Path:
