@@ -24,11 +24,12 @@ from intarsia.cli.api.dialects.llama_cpp import LlamaCpp
 from intarsia.cli.api.dialects.ollama import Ollama
 from intarsia.cli.api.dialects.openai import OpenAI
 from intarsia.cli.api.holes.filler import HoleFiller
-from intarsia.cli.api.http.access import Guard, KeyFile, KeyFileError
+from intarsia.cli.api.http.access import Guard, open_key_file
 from intarsia.cli.api.http.read import READ_TIMEOUT_S, Refusal, error_response
 from intarsia.cli.errors import CliError
 from intarsia.engine.bounded_http import BoundedConfig, server_tls
 from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
+from intarsia.engine.team.keys import KeyFile, KeyFileError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +84,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 def _keys(path: Path | None) -> KeyFile | None:
     try:
-        return None if path is None else KeyFile(path)
+        return None if path is None else open_key_file(path)
     except KeyFileError as error:
         raise CliError(str(error)) from error
 

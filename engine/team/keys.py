@@ -1,7 +1,8 @@
-"""The keys by which a team's engine knows its users: a file of names and digests, one a line.
+"""The keys by which a server knows who asks: a file, one key a line.
 
 A key is random and long, so a plain digest of it keeps it secret. The file is read again whenever
-it changes: a key that is taken out is refused from then on.
+it changes: a key that is taken out is refused from then on. A team's file has names and digests,
+and no secret: others may read it.
 """
 
 import errno
@@ -11,15 +12,19 @@ import logging
 import os
 import re
 import secrets
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _LINE = re.compile(rf"({_NAME.pattern})\s+sha256:([0-9a-f]{{64}})")
 _MAX_BYTES = 4_000_000
-_ADVICE = "name a file that `intarsia team key` wrote"
 _PREFIX = "intarsia-"  # so that scanners for secrets can know one
+
+ParseKeys: TypeAlias = Callable[[str, Path], Mapping[str, bytes]]
+"""Returns the digests in a text, each by the name of its key. Raises KeyFileError."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +61,7 @@ def add_user(path: Path, name: str) -> str:
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         if not os.fstat(descriptor).st_mode & 0o222:  # root could write it all the same
             raise PermissionError(errno.EACCES, "it is read-only", str(path))
-        text = _text_of(path)
+        text = _text_of(path, is_private=False, max_bytes=_MAX_BYTES)
         users = _users_in(text, path)
         if name in users:
             raise KeyFileError(f"{name} has a key already: delete the line in {path} first")
@@ -72,63 +77,75 @@ def add_user(path: Path, name: str) -> str:
     return key
 
 
-class TeamKeys:
-    """The users of a file of keys. Raises KeyFileError if it cannot be read at the start."""
+class KeyFile:
+    """The digests of a file of keys. Raises KeyFileError if it cannot be read at the start."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, parse: ParseKeys, *, is_private: bool, max_bytes: int) -> None:
         self._path = path
-        self._seen = _version_of(path)
-        self._users = _read(path)
+        self._parse = parse
+        self._is_private = is_private
+        self._max_bytes = max_bytes
+        self._version, self._digests = self._load()
 
-    def user_of(self, key: str) -> str | None:
-        """Return the name of the user with this key, None if there is none.
+    def name_of(self, key: str) -> str | None:
+        """Return the name of a key, None if it is not in the file.
 
-        It takes as long whichever user it is, and for a wrong key too. While the file cannot be
-        read, no key is accepted.
+        It takes as long whichever key it is, and for a wrong one too. Raises KeyFileError while the
+        file has changed and cannot be read: then no key counts.
         """
-        self._read_again_if_changed()
+        if self._version != _version_of(self._path):
+            self._version, self._digests = self._load()
+            _log.info("read %d keys", len(self._digests))
         digest, found = _digest(key), None
-        for name, other in self._users:
+        for name, other in self._digests.items():
             if hmac.compare_digest(digest, other):
                 found = name
         return found
 
-    def _read_again_if_changed(self) -> None:
+    def _load(self) -> tuple[tuple[int, int, int], Mapping[str, bytes]]:
+        version = _version_of(self._path)
+        text = _text_of(self._path, is_private=self._is_private, max_bytes=self._max_bytes)
+        return version, self._parse(text, self._path)
+
+
+class TeamKeys:
+    """The users of a file of keys. Raises KeyFileError if it cannot be read at the start."""
+
+    def __init__(self, path: Path) -> None:
+        self._keys = KeyFile(path, _users_in, is_private=False, max_bytes=_MAX_BYTES)
+        self._is_readable = True
+
+    def user_of(self, key: str) -> str | None:
+        """Return the name of the user with this key; None while the file cannot be read."""
         try:
-            version = _version_of(self._path)
-            if version == self._seen:
-                return
-            self._users = _read(self._path)
-            self._seen = version
-            _log.info("read %d keys", len(self._users))
+            user = self._keys.name_of(key)
         except KeyFileError as error:
-            if self._users:
+            if self._is_readable:
                 _log.error("all keys are refused: %s", error)
-            self._users, self._seen = (), None
+            self._is_readable = False
+            return None
+        self._is_readable = True
+        return user
 
 
 def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
 
 
-def _version_of(path: Path) -> tuple[int, int, int] | None:
+def _version_of(path: Path) -> tuple[int, int, int]:
     """Return what changes with the file."""
     try:
         status = path.stat()
     except OSError as error:
-        raise KeyFileError(f"{path} cannot be read ({error.strerror}): {_ADVICE}") from error
+        raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
-    return tuple(_users_in(_text_of(path), path).items())
-
-
-def _text_of(path: Path) -> str:
-    try:  # only digests are in it: others may read them
-        return read_own_file(path, is_private=False, max_bytes=_MAX_BYTES)
+def _text_of(path: Path, *, is_private: bool, max_bytes: int) -> str:
+    try:
+        return read_own_file(path, is_private=is_private, max_bytes=max_bytes)
     except FileNotFoundError as error:
-        raise KeyFileError(f"{path} cannot be read ({error.strerror}): {_ADVICE}") from error
+        raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
     except OwnFileError as error:
         raise KeyFileError(str(error)) from error
 

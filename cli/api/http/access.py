@@ -5,9 +5,9 @@ A page that a browser shows can send requests to loopback. It is told apart by i
 """
 
 import hashlib
-import hmac
 import ipaddress
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from intarsia.cli.api.http.read import Refusal, error_response
-from intarsia.engine.cache.own_file import OwnFileError, read_own_file
+from intarsia.engine.team.keys import KeyFile, KeyFileError
 
 MIN_KEY_CHARS = 16
 MAX_FILE_BYTES = 64 * 1024
@@ -23,63 +23,22 @@ _DIGEST = re.compile(r"sha256:([0-9a-fA-F]{64})")
 _PLAIN = re.compile(r"[\x21-\x7e]+")
 
 
-class KeyFileError(Exception):
-    """The key file cannot be used. The message is one line: what, and what to do."""
+def open_key_file(path: Path) -> KeyFile:
+    """Return the keys of a file that only its owner may read. Raises KeyFileError."""
+    return KeyFile(path, _digests, is_private=True, max_bytes=MAX_FILE_BYTES)
 
 
-class KeyFile:
-    """The keys in a file, which only its owner may read."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the file. Raise KeyFileError if it is not a key file, or others may read it."""
-        self._path = path
-        self._version, self._digests = _load(path)
-
-    def accepts(self, key: str) -> bool:
-        """Whether this is one of the keys; the time taken tells nothing of how close it is.
-
-        Raises KeyFileError if the file has changed and is no longer usable: no key is valid then.
-        """
-        if self._version != _version(self._path):
-            self._version, self._digests = _load(self._path)
-        presented = hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
-        is_known = False
-        for digest in self._digests:
-            is_known |= hmac.compare_digest(presented, digest)
-        return is_known
-
-
-def _load(path: Path) -> tuple[tuple[int, ...], tuple[bytes, ...]]:
-    version = _version(path)
-    try:
-        text = read_own_file(path, is_private=True, max_bytes=MAX_FILE_BYTES)
-    except FileNotFoundError as error:
-        raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
-    except OwnFileError as error:
-        raise KeyFileError(str(error)) from error
-    return version, _digests(path, text)
-
-
-def _version(path: Path) -> tuple[int, ...]:
-    """Return what tells one version of the file from another."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _digests(path: Path, text: str) -> tuple[bytes, ...]:
-    digests = []
+def _digests(text: str, path: Path) -> Mapping[str, bytes]:
+    digests = {}
     for number, line in enumerate(text.splitlines(), start=1):
         word = line.strip()
         if not word or word.startswith("#"):
             continue
         hashed = _DIGEST.fullmatch(word)
         if hashed is not None:
-            digests.append(bytes.fromhex(hashed[1]))
+            digests[f"line {number}"] = bytes.fromhex(hashed[1])
         elif _PLAIN.fullmatch(word) and len(word) >= MIN_KEY_CHARS:
-            digests.append(hashlib.sha256(word.encode()).digest())
+            digests[f"line {number}"] = hashlib.sha256(word.encode()).digest()
         else:
             raise KeyFileError(
                 f"{path}, line {number} is not a key: give {MIN_KEY_CHARS} or more characters "
@@ -87,7 +46,7 @@ def _digests(path: Path, text: str) -> tuple[bytes, ...]:
             )
     if not digests:
         raise KeyFileError(f"{path} has no key: add the output of `openssl rand -hex 32`")
-    return tuple(digests)
+    return digests
 
 
 MAX_OPEN_REQUESTS = 64
@@ -144,7 +103,7 @@ class Guard:
     def _check_key(self, keys: KeyFile, authorization: str) -> None:
         scheme, _, key = authorization.partition(" ")
         try:
-            if scheme.lower() == "bearer" and keys.accepts(key.strip()):
+            if scheme.lower() == "bearer" and keys.name_of(key.strip()):
                 return
         except KeyFileError as error:
             click.echo(f"intarsia api: {error}", err=True)

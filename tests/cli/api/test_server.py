@@ -14,10 +14,11 @@ from api_desk import running_api
 from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
-from intarsia.cli.api.http.access import MAX_FILE_BYTES, KeyFile, KeyFileError
+from intarsia.cli.api.http.access import MAX_FILE_BYTES, open_key_file
 from intarsia.cli.api.server import listen
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.team.keys import KeyFileError
 
 KEY = "0123456789abcdef"
 
@@ -130,11 +131,11 @@ def written_keys(path: Path, text: str, mode: int = 0o600) -> Path:
 def test_plain_and_hashed_keys_are_accepted(tmp_path: Path):
     hashed = hashlib.sha256(b"another key of mine").hexdigest()
     path = written_keys(tmp_path / "keys", f"# laptop\n{KEY}\n\n  sha256:{hashed.upper()}  \n")
-    keys = KeyFile(path)
-    assert keys.accepts(KEY)
-    assert keys.accepts("another key of mine")
+    keys = open_key_file(path)
+    assert keys.name_of(KEY)
+    assert keys.name_of("another key of mine")
     for wrong in ("", "# laptop", hashed, f"sha256:{hashed}", KEY[:-1], KEY + "0", "\udcff"):
-        assert not keys.accepts(wrong)
+        assert not keys.name_of(wrong)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_plain_and_hashed_keys_are_accepted(tmp_path: Path):
 )
 def test_a_file_of_other_text_is_refused(tmp_path: Path, text: str, says: str):
     with pytest.raises(KeyFileError, match=says) as raised:
-        KeyFile(written_keys(tmp_path / "keys", text))
+        open_key_file(written_keys(tmp_path / "keys", text))
     assert KEY not in str(raised.value)
 
 
@@ -158,7 +159,7 @@ def test_a_file_of_other_text_is_refused(tmp_path: Path, text: str, says: str):
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620])
 def test_a_file_that_others_may_read_is_refused(tmp_path: Path, mode: int):
     with pytest.raises(KeyFileError, match="chmod 600"):
-        KeyFile(written_keys(tmp_path / "keys", KEY, mode))
+        open_key_file(written_keys(tmp_path / "keys", KEY, mode))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
@@ -170,10 +171,10 @@ def test_what_is_no_file_is_refused(tmp_path: Path):
         (tmp_path / "none", "cannot be read"),
     ):
         with pytest.raises(KeyFileError, match=says):
-            KeyFile(path)
+            open_key_file(path)
 
 
 def test_a_link_to_a_file_of_mine_is_followed(tmp_path: Path):
     link = tmp_path / "link"
     link.symlink_to(written_keys(tmp_path / "keys", KEY))
-    assert KeyFile(link).accepts(KEY)
+    assert open_key_file(link).name_of(KEY)
