@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -346,7 +345,7 @@ def event(name: str, data: bytes) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
 
 
-class EventResponse(Response):
+class EventResponse(StreamingResponse):
     """Sends server-sent events as they come, until the last one or until the client has gone.
 
     ``on_end`` is called then, whatever has happened. The format:
@@ -356,21 +355,11 @@ class EventResponse(Response):
     media_type = "text/event-stream"
 
     def __init__(self, events: AsyncIterator[bytes], *, on_end: Callable[[], None]) -> None:
-        super().__init__(headers={"x-accel-buffering": "no", **_headers()})
-        del self.headers["content-length"]
-        self._events = events
+        super().__init__(events, headers={"x-accel-buffering": "no", **_headers()})
         self._on_end = on_end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         try:
-            await send(start)
-            with suppress(ClientDisconnect):
-                await unless_gone(self._send_all(send), receive)
+            await super().__call__(scope, receive, send)
         finally:
             self._on_end()
-
-    async def _send_all(self, send: Send) -> None:
-        async for data in self._events:
-            await send({"type": "http.response.body", "body": data, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
