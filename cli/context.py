@@ -23,15 +23,18 @@ from intarsia.cli.terminal import json_option, output
 from intarsia.engine.ipc.client import NoEngine
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.canvas import CHARS_PER_TOKEN
 from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillOptions, FillPlan, plan_at_cursor
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
-
-ESTIMATED_TOKENS_PER_S = 600.0
-"""The default model on two cores (research/results.md): about 1.7 s for 1,000 tokens."""
+from intarsia.workspace.context.seen_text import (
+    ESTIMATED_TOKENS_PER_S,
+    HEADING,
+    chunk_tokens,
+    seen_text,
+    window_tokens,
+)
 
 
 def reading_speed() -> float | None:
@@ -93,24 +96,23 @@ def seen_context(
     It has as much of other files as a suggestion would get at the ``measured`` speed.
     """
     canvas, began = plan.canvas, time.monotonic()
-    chunks = tuple(map(_seen, project.choose(plan, measured) if project else ()))
+    chunks = project.choose(plan, measured) if project else ()
     choose_ms = 1_000 * (time.monotonic() - began)
-    project_tokens = sum(one.tokens for one in chunks)
-    window_tokens = num_tokens(canvas.prefix + canvas.given + canvas.suffix)
+    project_tokens, own_tokens = sum(map(chunk_tokens, chunks)), window_tokens(plan)
     tokens_per_s = ESTIMATED_TOKENS_PER_S if measured is None else measured
     own_path = source.name if source.path is None else source.path.name
     return SeenContext(
         file=source.name,
         repository=project.root.name if project else None,
         path=project.path if project else own_path,
-        chunks=chunks,
+        chunks=tuple(map(_seen, chunks)),
         suffix=canvas.suffix,
         prefix=canvas.prefix,
         given=canvas.given,
         question=None if plan.asked is None else plan.asked.user,
         project_tokens=project_tokens,
-        window_tokens=window_tokens,
-        seconds=(project_tokens + window_tokens) / tokens_per_s,
+        window_tokens=own_tokens,
+        seconds=(project_tokens + own_tokens) / tokens_per_s,
         tokens_per_s=tokens_per_s,
         is_speed_measured=measured is not None,
         num_indexed=project.index.counts().num_files if project else 0,
@@ -120,18 +122,13 @@ def seen_context(
     )
 
 
-def num_tokens(text: str) -> int:
-    """Return about how many tokens a text has: only the engine has a tokenizer."""
-    return round(len(text) / CHARS_PER_TOKEN)
-
-
 def _seen(chunk: Chunk) -> SeenChunk:
     return SeenChunk(
         path=chunk.path,
         kind=chunk.kind,
         reason=chunk.reason,
         text=chunk.text,
-        tokens=num_tokens(f"{chunk.path}\n{chunk.text}\n"),
+        tokens=chunk_tokens(chunk),
     )
 
 
@@ -173,58 +170,29 @@ def command(
     if path and root and not path.resolve().is_relative_to(root.resolve()):
         raise CliError(f"{path} is not in {root}: give a --root that contains it")
     with open_project(path, root) as project:
-        seen = seen_context(source, plan, project, measured)
-    if as_json:
-        click.echo(msgspec.json.encode(seen).decode())
-    else:
-        show_context(output(), seen)
+        if as_json:
+            seen = seen_context(source, plan, project, measured)
+            click.echo(msgspec.json.encode(seen).decode())
+        else:
+            show_context(output(), source, plan, project, measured)
     return ExitCode.OK
 
 
-_HEADING = "bold"
-_REASON = "dim"
-
-
-def show_context(console: Console, seen: SeenContext) -> None:
-    """Print the parts in the order of reading: other files, suffix, prefix, given text."""
-    if seen.question is not None:
-        _part(console, "instead, a model that follows instructions is asked", seen.question)
-    for chunk in seen.chunks:
-        label = f"{chunk.kind.replace('_', ' ')}, about {chunk.tokens} tokens"
-        _part(console, f"{chunk.path} ({label})", chunk.text, chunk.reason)
-    if seen.repository is not None and not seen.chunks:
-        console.print(Text("no code from other files: none that helps was found", style=_REASON))
-    _part(console, f"{seen.path}: after the hole", seen.suffix)
-    _part(console, f"{seen.path}: before the hole", seen.prefix)
-    if seen.given:
-        _part(console, "already there, the fill continues it", seen.given)
-    for line in _costs(seen):
-        console.print(Text(line, style=_REASON), soft_wrap=True)
-
-
-def _part(console: Console, heading: str, text: str, reason: str = "") -> None:
-    title = Text(f"── {displayable(heading)}", style=_HEADING)
-    if reason:
-        title.append(f" · {displayable(reason)}", style=_REASON)
-    console.print(title, soft_wrap=True)
-    console.print(Text(displayable(text)), soft_wrap=True)
-
-
-def _costs(seen: SeenContext) -> list[str]:
-    source = "measured" if seen.is_speed_measured else "estimated: no engine has measured it yet"
-    parts = f"{seen.window_tokens} from this file"
-    if seen.repository is not None:
-        parts = f"{seen.project_tokens} from other files in {seen.repository}, {parts}"
-    lines = [
-        f"about {seen.project_tokens + seen.window_tokens} tokens: {parts}",
-        f"{seen.seconds:.1f} s to read all of it once, at {seen.tokens_per_s:.0f} tokens a second "
-        f"({source})",
-    ]
-    if seen.repository is not None:
-        lines.append(
-            f"{seen.num_indexed} files indexed; {seen.index_ms:.0f} ms to bring the index up to "
-            f"date, {seen.choose_ms:.0f} ms to choose"
-        )
-    if not seen.is_index_complete:
-        lines.append("the folder is not fully read yet: run this again for more of its code")
-    return lines
+def show_context(
+    console: Console,
+    source: SourceFile,
+    plan: FillPlan,
+    project: FileProject | None,
+    measured: float | None,
+) -> None:
+    """Print it in words, the headings in bold."""
+    text = seen_text(
+        plan,
+        project.choose(plan, measured) if project else None,
+        file=project.path if project else source.name,
+        tokens_per_s=measured,
+        is_complete=project.is_complete if project else True,
+    )
+    for line in displayable(text).split("\n"):
+        style = "bold" if line.startswith(HEADING) else ""
+        console.print(Text(line, style=style), soft_wrap=True)

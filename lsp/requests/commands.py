@@ -3,14 +3,11 @@
 Each raises JsonRpcInvalidParams for bad arguments. ``next_edit`` has the command for next edits.
 """
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.canvas import CHARS_PER_TOKEN
-from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.suggestion import NoSuggestion
@@ -22,12 +19,12 @@ from intarsia.lsp.edits.workspace_edit import (
     text_edit,
     workspace_edit,
 )
-from intarsia.lsp.project.project_contexts import DocumentContext, ProjectContexts
+from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import AtPosition, EditArguments, read_argument
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.snapshots import parse_if_long, seen
 from intarsia.lsp.suggestions import Suggestions, plan_ahead
-from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.seen_text import seen_text
 
 MAX_IMPORTS = 50
 
@@ -84,7 +81,8 @@ async def _context(ls: IntarsiaServer, arguments: AtPosition) -> str:
     context = await projects.find(document, plan)
     file = context.path if context else (document.disk_path or uri)
     speed = await session.engine.reading_speed()
-    return seen_text(plan, context, file=file, tokens_per_s=speed, is_complete=is_complete)
+    chunks = context.chunks if context else None
+    return seen_text(plan, chunks, file=file, tokens_per_s=speed, is_complete=is_complete)
 
 
 class _ImportArguments(AtPosition, frozen=True, kw_only=True):
@@ -114,68 +112,3 @@ async def execute_add_imports(ls: IntarsiaServer, params: types.ExecuteCommandPa
         "version": document.version,
         "edits": [text_edit(document, it) for it in edits],
     }
-
-
-NOTE = "   "
-"""Begins a line about a part; lines stay short, since the text is shown beside the code."""
-
-
-def seen_text(
-    plan: FillPlan,
-    context: DocumentContext | None,
-    *,
-    file: str,
-    tokens_per_s: float | None,
-    is_complete: bool,
-) -> str:
-    """Return the text to show: the cost, other files' code, the code after and before the hole.
-
-    Tokens are estimated from characters. ``tokens_per_s`` is the engine's measured speed of
-    reading, None where it is unknown.
-    """
-    canvas, chunks = plan.canvas, context.chunks if context else ()
-    parts = ["\n".join(_cost(plan, context, tokens_per_s, is_complete=is_complete))]
-    parts += [_chunk(chunk) for chunk in chunks]
-    parts.append(_part(f"{file}: after the hole", canvas.suffix))
-    parts.append(_part(f"{file}: before the hole", canvas.prefix))
-    if canvas.given:
-        parts.append(_part("already there: the fill continues it", canvas.given))
-    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
-
-
-def _cost(
-    plan: FillPlan,
-    context: DocumentContext | None,
-    tokens_per_s: float | None,
-    *,
-    is_complete: bool,
-) -> Iterator[str]:
-    canvas, chunks = plan.canvas, context.chunks if context else ()
-    num_window = _num_tokens(canvas.prefix + canvas.given + canvas.suffix)
-    num_project = sum(_num_tokens(chunk.text) for chunk in chunks)
-    num_tokens = num_project + num_window
-    yield f"The model sees about {num_tokens} tokens,"
-    yield f"{num_project} from other files, {num_window} from this file."
-    if tokens_per_s:
-        yield f"Reading them once takes {num_tokens / tokens_per_s:.1f} s"
-        yield f"at {tokens_per_s:.0f} tokens a second."
-    if not is_complete:
-        yield "The folder is still being read: ask again for more of its code."
-    elif context is None:
-        yield "Other files are not read here: no folder is open, or projectContext is off."
-    elif not chunks:
-        yield "No code that helps here was found in other files."
-
-
-def _chunk(chunk: Chunk) -> str:
-    heading = f"{chunk.path}, about {_num_tokens(chunk.text)} tokens"
-    return _part(heading, chunk.text, reason=chunk.reason)
-
-
-def _part(heading: str, text: str, *, reason: str | None = None) -> str:
-    lines = [f"── {heading}", *([] if reason is None else [f"{NOTE}{reason}"])]
-    return "\n".join([*lines, "", text] if text.strip() else [*lines, f"{NOTE}nothing"])
-
-
-def _num_tokens(text: str) -> int:
-    return round(len(text) / CHARS_PER_TOKEN)
