@@ -31,10 +31,7 @@ def seen_text(
     parts = ["\n".join(_cost(plan, chunks, tokens_per_s, is_complete=is_complete))]
     if plan.asked is not None:
         parts.append(_part("a model that follows instructions is asked instead", plan.asked.user))
-    parts += [
-        _part(f"{it.path}, about {chunk_tokens(it)} tokens", it.text, reason=it.reason)
-        for it in chunks or ()
-    ]
+    parts += [_part(_heading_of(it), it.text, reason=it.reason) for it in chunks or ()]
     parts.append(_part(f"{file}: after the hole", canvas.suffix))
     parts.append(_part(f"{file}: before the hole", canvas.prefix))
     if canvas.given.strip():
@@ -78,6 +75,11 @@ def _cost(
         yield "Other files are not read here: no folder is open, or projectContext is off."
     elif not chunks:
         yield "No code that helps here was found in other files."
+
+
+def _heading_of(chunk: Chunk) -> str:
+    kind = chunk.kind.replace("_", " ")
+    return f"{chunk.path} ({kind}, about {chunk_tokens(chunk)} tokens)"
 
 
 def _part(heading: str, text: str, *, reason: str | None = None) -> str:

@@ -27,13 +27,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_all_parts_are_shown_with_their_origin_reason_and_cost(folder: Path):
     result = run("context", folder / "main.py", "--at", "5:10")
     assert result.exit_code == 0, result.stderr
-    heading, first, second = result.stdout.split("\n")[:3]
+    shown = result.stdout[result.stdout.index("── library.py") :]
+    heading, reason, _, first, second = shown.split("\n")[:5]
     assert heading.startswith("── library.py (members, about ")
-    assert heading.endswith(" · members of: Door")
+    assert reason == "   members of: Door"
     assert (first, second) == ("class Door:", "    def open_it(self, angle: float) -> bool: ...")
-    assert "── main.py: before the hole\nfrom library import Door\n" in result.stdout
+    assert "── main.py: before the hole\n\nfrom library import Door\n" in result.stdout
     assert "print(enter(Door()))" in result.stdout
-    assert "estimated: no engine has measured it yet" in result.stdout
+    assert "at 600 tokens a second (estimated)." in result.stdout
     assert "secret" not in result.stdout
 
 
@@ -66,7 +67,7 @@ def test_a_root_may_be_given_and_must_hold_the_file(folder: Path, tmp_path: Path
     inside.mkdir()
     (inside / "main.py").write_text(MAIN)
     result = run("context", inside / "main.py", "--at", "5:10", "--root", inside)
-    assert "no code from other files" in result.stdout
+    assert "No code that helps here was found in other files." in result.stdout
     result = run("context", folder / "main.py", "--at", "5:10", "--root", inside)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "give a --root that contains it" in result.stderr
