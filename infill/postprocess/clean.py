@@ -30,6 +30,7 @@ from intarsia.infill.postprocess.fit import (
 )
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.infill.syntax.text import (
+    CLOSERS,
     balance_of,
     columns,
     first_hidden,
@@ -165,6 +166,21 @@ def drop_quotes_again(fill: str, context: CleaningContext) -> str:
     return fill.lstrip(begun[0][0])
 
 
+_MIN_CHARS_BEGUN = 8
+_BEGINS_WITH_WORD = re.compile(r"\W{0,3}[^\W\d_]{2}")
+
+
+def drop_line_again(fill: str, context: CleaningContext) -> str:
+    """Drop the beginning of the cursor's line, if the fill begins with it once more.
+
+    total = ├total = sum(a)┤   →   total = ├sum(a)┤
+    """
+    begun, written = context.line_before.strip(), fill.lstrip(" \t")
+    if len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
+        return fill
+    return written[len(begun) :] if written.startswith(begun) else fill
+
+
 _PRAGMA = "{-#"
 
 
@@ -290,7 +306,7 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
         return _in_an_open_block(first, context)
     if not before:
         return first
-    room = _expected_columns(context) - columns(before)
+    room = _expected_columns(first, context) - columns(before)
     return _with_columns(first, room) if columns(first) > max(room, 0) else first
 
 
@@ -305,13 +321,19 @@ def _with_columns(line: str, num_columns: int) -> str:
 _OPENS = re.compile(r"[:{(\[]$|(?:[=\\>]|\b(?:begin|do|else|of|then|where|with))$")
 
 
-def _expected_columns(context: CleaningContext) -> int:
-    """Return how far the first line should be indented, by its header or by the line above."""
+def _expected_columns(first: str, context: CleaningContext) -> int:
+    """Return how far the first line should be indented, by its header or by the line above.
+
+    A closing bracket belongs at the indentation of the line with its opening one.
+    """
     own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
     unit = columns(indent_unit("\n".join((own_line, *context.following))) or "    ")
     header = context.hole.header
     if header is not None:
         return header.columns + unit
+    unclosed = balance_of(context.before).unclosed if first.lstrip()[0] in CLOSERS else ()
+    if unclosed:
+        return columns(context.before[context.before.rfind("\n", 0, unclosed[-1]) + 1 :])
     above = [line for line in context.before.split("\n")[:-1] if line.strip()]
     if not above:
         return 0
@@ -407,6 +429,7 @@ FILTERS: tuple[Filter, ...] = (
     cut_at_hidden_character,
     reject_pragma,
     drop_quotes_again,
+    drop_line_again,
     drop_code_fence,
     reject_longer_word,
     drop_leading_blank_lines,

@@ -461,9 +461,7 @@ def shorten_or_reject(fill: str, context: CleaningContext) -> str | NoSuggestion
 
 
 def _shorter(fill: str, context: CleaningContext) -> str | None:
-    called = CALLED.match(fill) if context.rest.startswith("(") else None
-    ends = chain(islice(_clause_ends(fill), MAX_SHORTER), [called.end()] if called else [])
-    for end in ends:
+    for end in chain(islice(_clause_ends(fill), MAX_SHORTER), _ends_by_rest(fill, context.rest)):
         shorter = fill[:end].rstrip()
         if context.parsing_time.is_over:
             break
@@ -474,6 +472,14 @@ def _shorter(fill: str, context: CleaningContext) -> str | None:
             if why_broken(whole, context) is None:
                 return whole
     return None
+
+
+def _ends_by_rest(fill: str, rest: str) -> Iterator[int]:
+    """Yield where a fill ends that goes on with the bracket of the rest."""
+    if rest.startswith("(") and (called := CALLED.match(fill)):
+        yield called.end()
+    if fill.endswith(" {") and rest.rstrip().endswith("{"):
+        yield len(fill) - 1
 
 
 def _clause_ends(fill: str) -> Iterator[int]:

@@ -155,6 +155,9 @@ def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, ex
         ("python", "    a = 1 + \\\n        2\n    ║\n", "    b = 3", "b = 3"),
         ("python", "    a = (\n        2\n    )\n    ║\n", "    b = 3", "b = 3"),
         ("python", "x = ║\n", "  1", "  1"),
+        ("java", "class A {\n  void f() {\n    g();\n  ║\n}\n", "  }", "}"),
+        ("java", "class A {\n  void f() {\n    g(\n      a\n║\n", "  );", "  );"),
+        ("json", '{\n  "a": [\n    1\n  ║\n}\n', "  ]", "]"),
         (
             "go",
             "func f() {\n\tx()\n\t║║\n}\n",
