@@ -460,7 +460,7 @@ def max_open(hole: Hole) -> int | None:
     if syntax is not None and not num_errors(syntax):
         return 0
     num_closed = sum(at >= hole.end for at in balance_of(text).unmatched)
-    return max(num_closed, _is_body_below(hole))
+    return max(num_closed, int(_is_body_below(hole)))
 
 
 def _is_body_below(hole: Hole) -> bool:

@@ -88,6 +88,7 @@ def test_where_a_hole_of_several_lines_ends(language_id, source, min_indent, sto
         ("javascript", "function f() {\n  a()\n  ║\n}\n", 0),
         ("javascript", "function f() {\n  ║\n    a()\n  }\n}\n", 1),
         ("javascript", "║\n  a(() => {\n  })\n})\n", 2),
+        ("rust", "f(a;\nif let Some(x) = y║\n    h(x);\n}\n", 1),  # of the body below
         ("python", "x = f(║)\n", None),  # the rest of its line follows
         ("python", "x = ║1║\n", None),  # a range stays within its line
         ("python", "# see ║\n", None),
@@ -100,7 +101,7 @@ def test_where_a_hole_of_several_lines_ends(language_id, source, min_indent, sto
 )
 def test_how_many_brackets_a_line_may_leave_open(language_id, source, max_open):
     canvas = drawn_hole(source, language_id).canvas()
-    assert canvas.max_open == max_open
+    assert (canvas.max_open, type(canvas.max_open)) == (max_open, type(max_open))
     is_statement = max_open is not None and language_id != "plaintext"
     assert canvas.max_tokens == (128 if canvas.kind == "block" else 96 if is_statement else 48)
 
