@@ -153,7 +153,9 @@ async def test_code_of_the_folder_is_shown_less_what_must_not_be(runtime, tmp_pa
         assert "def withdraw(self, amount: int) -> int" in text
         assert "return amount" not in text
         assert text.index("── models.py") < text.index("── use.py: before the hole")
-        assert re.search(r"── models\.py \(members, about \d+ tokens\)\n   members of: Account\n", text)
+        assert re.search(
+            r"── models\.py \(members, about \d+ tokens\)\n   members of: Account\n", text
+        )
         change_folders(user, added=[foreign])
         for file, name in (
             (own / "inner" / "own.py", "inner"),
