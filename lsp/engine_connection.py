@@ -44,6 +44,69 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"\d+")
 
 
+class ProgressDisplay:
+    """The client's display of some progress; nothing is shown until there is a token."""
+
+    def __init__(
+        self, server: "LanguageServer", title: str, on_cancel: Callable[[], object] | None = None
+    ) -> None:
+        """``on_cancel`` is called where the user cancels; None: they cannot."""
+        self._server = server
+        self._title = title
+        self._on_cancel = on_cancel
+        self._token: types.ProgressToken | None = None
+        self._last: tuple[str | None, int | None] = (None, 0)
+        self._is_over = False
+        self._opening: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Have the client make a display, if it can. It may answer late."""
+        window = self._server.client_capabilities.window
+        if window is not None and window.work_done_progress:
+            self._opening = asyncio.create_task(self._open())
+
+    async def _open(self) -> None:
+        token = str(uuid4())
+        try:
+            await self._server.work_done_progress.create_async(token)
+        except JsonRpcException as error:
+            logger.info("the client cannot show progress: %s", error)
+            return
+        if not self._is_over:
+            self.begin(token)
+
+    def begin(self, token: types.ProgressToken) -> None:
+        """Begin to show progress; from now on the user can cancel."""
+        self._token = token
+        message, percentage = self._last
+        self._server.work_done_progress.begin(
+            token,
+            types.WorkDoneProgressBegin(
+                title=self._title,
+                cancellable=self._on_cancel is not None,
+                message=message,
+                percentage=percentage,
+            ),
+        )
+        if (on_cancel := self._on_cancel) is not None:
+            self._server.work_done_progress.tokens[token].add_done_callback(lambda _: on_cancel())
+
+    def report(self, message: str, fraction: float | None) -> None:
+        """Show what is being done, and how much of it is done, 0 to 1; None: unknown."""
+        self._last = message, None if fraction is None else round(100 * fraction)
+        if self._token is not None:
+            report = types.WorkDoneProgressReport(
+                cancellable=self._on_cancel is not None, message=message, percentage=self._last[1]
+            )
+            self._server.work_done_progress.report(self._token, report)
+
+    def end(self) -> None:
+        self._is_over = True
+        if self._token is not None:
+            self._server.work_done_progress.tokens.pop(self._token, None)
+            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd())
+
+
 class EngineNotifier:
     """Notifies the user, and remembers which failures have been shown."""
 
@@ -51,8 +114,7 @@ class EngineNotifier:
         self._server = server
         self._shown_failures: set[str] = set()
         self._num_waiting = 0
-        self._updates: asyncio.Queue[LoadProgress | None] | None = None
-        self._display: asyncio.Task[None] | None = None
+        self._display: ProgressDisplay | None = None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -62,20 +124,18 @@ class EngineNotifier:
             yield
         finally:
             self._num_waiting -= 1
-            if not self._num_waiting and self._updates is not None:
-                self._updates.put_nowait(None)
-                self._updates = None
+            if not self._num_waiting and self._display is not None:
+                self._display.end()
+                self._display = None
 
     def on_load_progress(self, progress: LoadProgress) -> None:
         """Show it, if a request waits for the model and the client can show it."""
-        window = self._server.client_capabilities.window
-        if not self._num_waiting or window is None or not window.work_done_progress:
+        if not self._num_waiting:
             return
-        if self._updates is None:
-            self._updates = asyncio.Queue()
-            self._display = asyncio.create_task(self._show(progress, self._updates))
-        else:
-            self._updates.put_nowait(progress)
+        if self._display is None:
+            self._display = ProgressDisplay(self._server, "intarsia")
+            self._display.open()
+        self._display.report(progress.stage, progress.fraction)
 
     def notify_failure(self, message: str) -> None:
         """Log the failure, and show it the first time."""
@@ -85,31 +145,6 @@ class EngineNotifier:
             self._shown_failures.add(kind)
             params = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
             self._server.window_show_message(params)
-
-    async def _show(self, first: LoadProgress, updates: asyncio.Queue[LoadProgress | None]) -> None:
-        token = str(uuid4())
-        progress = self._server.work_done_progress
-        try:
-            await progress.create_async(token)
-        except JsonRpcException as error:
-            logger.info("the client cannot show progress: %s", error)
-            return
-        progress.begin(
-            token,
-            types.WorkDoneProgressBegin(
-                title="intarsia", message=first.stage, percentage=_percentage(first)
-            ),
-        )
-        while (update := await updates.get()) is not None:
-            progress.report(
-                token,
-                types.WorkDoneProgressReport(message=update.stage, percentage=_percentage(update)),
-            )
-        progress.end(token, types.WorkDoneProgressEnd())
-
-
-def _percentage(progress: LoadProgress) -> int | None:
-    return None if progress.fraction is None else round(100 * progress.fraction)
 
 
 logger = logging.getLogger(__name__)

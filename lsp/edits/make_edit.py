@@ -6,20 +6,17 @@ cancelled.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-from uuid import uuid4
+from typing import TypeAlias
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-from pygls.progress import Progress
 
 from intarsia.infill.filling.fill_places import FillProgress
 from intarsia.lsp.edits.compute_edit import ComputedEdit, compute_edit
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
+from intarsia.lsp.engine_connection import ProgressDisplay
 from intarsia.lsp.protocol_extensions import EditArguments
 from intarsia.lsp.server import IntarsiaServer
 
@@ -62,7 +59,7 @@ async def make_edit(
     ls: IntarsiaServer, arguments: EditArguments, token: types.ProgressToken | None = None
 ) -> EditResult:
     """Fill the holes; return the edit in the form that this client understands."""
-    async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
+    with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 
         def on_progress(progress: FillProgress) -> None:
             report(progress.description, progress.fraction)
@@ -110,73 +107,19 @@ Report: TypeAlias = Callable[[str, float], None]
 """Called with the current activity and the share of the work that is done (0 to 1)."""
 
 
-@asynccontextmanager
-async def edit_progress(
+@contextmanager
+def edit_progress(
     ls: IntarsiaServer, token: types.ProgressToken | None, title: str
-) -> AsyncIterator[Report]:
+) -> Iterator[Report]:
     """Show progress while the block runs, where the client can. It always ends with the block."""
-    display = _ProgressDisplay(ls.work_done_progress, title)
+    editing = asyncio.current_task()
+    assert editing is not None, "an edit is computed in a task"
+    display = ProgressDisplay(ls, title, on_cancel=editing.cancel)
     if token is not None:
         display.begin(token)
-    elif (window := ls.client_capabilities.window) is not None and window.work_done_progress:
-        display.opening = asyncio.create_task(display.open())
+    else:
+        display.open()
     try:
         yield display.report
     finally:
         display.end()
-
-
-class _ProgressDisplay:
-    """The client's progress display of one edit; nothing is shown until there is a token."""
-
-    def __init__(self, progress: Progress, title: str) -> None:
-        self._progress = progress
-        self._title = title
-        self._token: types.ProgressToken | None = None
-        self._edit = asyncio.current_task()
-        self._last: tuple[str | None, float] = (None, 0.0)
-        self._is_over = False
-        self.opening: asyncio.Task[None] | None = None
-
-    async def open(self) -> None:
-        """Create a token of the server's own. The client may answer late."""
-        token = str(uuid4())
-        try:
-            await self._progress.create_async(token)
-        except JsonRpcException as error:
-            logger.info("the client cannot show progress: %s", error)
-            return
-        if not self._is_over:
-            self.begin(token)
-
-    def begin(self, token: types.ProgressToken) -> None:
-        """Begin to show progress; from now on the user can cancel the edit."""
-        self._token = token
-        message, share = self._last
-        begin = types.WorkDoneProgressBegin(
-            title=self._title, cancellable=True, message=message, percentage=_percentage(share)
-        )
-        self._progress.begin(token, begin)
-        self._progress.tokens[token].add_done_callback(self._on_cancel)
-
-    def report(self, message: str, share: float) -> None:
-        self._last = message, share
-        if self._token is not None:
-            report = types.WorkDoneProgressReport(
-                cancellable=True, message=message, percentage=_percentage(share)
-            )
-            self._progress.report(self._token, report)
-
-    def end(self) -> None:
-        self._is_over = True
-        if self._token is not None:
-            self._progress.tokens.pop(self._token, None)
-            self._progress.end(self._token, types.WorkDoneProgressEnd())
-
-    def _on_cancel(self, _: Future[Any]) -> None:
-        if self._edit is not None:
-            self._edit.cancel()
-
-
-def _percentage(share: float) -> int:
-    return round(100 * share)
