@@ -85,7 +85,7 @@ def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     plan = plan_at_cursor(source.text, cursor, language, FillOptions())
     if isinstance(plan, NoSuggestion):
         raise CliError(f"no suggestion at this place: {plan.reason}", ExitCode.NOTHING)
-    return asking_for_body(plan, by_comments=True)
+    return asking_for_body(plan, at_cursor=True)
 
 
 def seen_context(

@@ -378,4 +378,4 @@ def plan_whole(
     is_fenced = plan.hole.code.language is not snapshot.language
     if is_fenced and (refusal := refusal_of_fence(snapshot)):
         return refusal
-    return plan if plan.hole.kind == "line" else asking_for_body(plan, by_comments=True)
+    return plan if plan.hole.kind == "line" else asking_for_body(plan, at_cursor=True)

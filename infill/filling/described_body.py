@@ -45,42 +45,47 @@ class _Head(NamedTuple):
     body_columns: int  # 0 where a bracket or word ends the body
 
 
-def asking_for_body(plan: FillPlan, *, by_comments: bool) -> FillPlan:
-    """Return the plan with a question, where its hole is the whole body of a documented function.
+def asking_for_body(plan: FillPlan, *, at_cursor: bool) -> FillPlan:
+    """Return the plan with a question, where its hole is the body of a documented function.
 
-    Its documentation is a docstring, or with ``by_comments`` also a comment right above it.
+    The documentation is a docstring, or ``at_cursor`` also a comment right above it. Elsewhere the
+    body may be begun: then its hole is the rest, and the answer goes on with what is written.
     """
     hole = plan.hole
     may_be_body = hole.kind != "line" or hole.start < hole.end
-    may_be_body &= by_comments or hole.code.language.has_docstrings
+    may_be_body &= at_cursor or hole.code.language.has_docstrings
     head = _documented_head(hole) if may_be_body else None
-    if head is None or not _is_whole_body(hole, head):
+    if head is None or not _is_body(hole, head, may_be_begun=not at_cursor):
         return plan
     text, first = hole.code.text, line_start(hole.code.text, head.start)
-    start = plan.canvas.prefix.rfind(with_plain_newlines(text[first : head.end]))
+    known = with_plain_newlines(text[first : head.end])
+    start = plan.canvas.prefix.rfind(known)
     code = plan.canvas.prefix[start:]
     if start < 0:  # a short window has not all of it
         code = with_plain_newlines(text[first : hole.given_start])
     if len(code) > MAX_HEAD_CHARS or FENCE in code:
         return plan
-    begun = f"{FENCE}{hole.code.language.id}\n{code}"
-    asked = _USER.format(code=begun.rstrip(), fence=FENCE)
+    opening = f"{FENCE}{hole.code.language.id}\n"
+    remarks = _REMARKS.match(code, len(known))
+    documented = code[: remarks.end() if remarks else len(known)].rstrip()
+    asked = _USER.format(code=opening + documented, fence=FENCE)
     canvas = replace(plan.canvas, min_indent=max(plan.canvas.min_indent, head.body_columns))
-    return replace(plan, canvas=canvas, asked=ChatTurn(system=_SYSTEM, user=asked, begun=begun))
+    turn = ChatTurn(system=_SYSTEM, user=asked, begun=opening + code)
+    return replace(plan, canvas=canvas, asked=turn)
 
 
-def _is_whole_body(hole: Hole, head: _Head) -> bool:
-    """Whether a hole is all of a body, in lines of its own, but for comments above it."""
+def _is_body(hole: Hole, head: _Head, *, may_be_begun: bool) -> bool:
+    """Whether a hole is all of a body, or its end where it is begun, in lines below the head."""
     text = hole.code.text
-    between, own = text[head.end : hole.start], text[line_start(text, hole.start) : hole.end]
-    known = between.splitlines()[1:] if head.end <= hole.start else [text]
-    is_rest = all(not line.strip() or _COMMENT.match(line) for line in known)
-    is_nested = not head.body_columns or not own or columns(own + ".") == head.body_columns
-    behind = text[hole.end : max(hole.end, head.body_end)]
-    return "\n" in between and is_rest and is_nested and not behind.strip()
+    written, behind = text[head.end : hole.start], text[hole.end : max(hole.end, head.body_end)]
+    own = text[line_start(text, hole.start) : hole.end]
+    is_begun = not _REMARKS.fullmatch(written.rstrip() + "\n")
+    is_nested = columns(own + ".") >= head.body_columns or not (own or is_begun)
+    is_body = "\n" in written and is_nested and not behind.strip()
+    return is_body and (may_be_begun or not is_begun)
 
 
-_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--)")
+_REMARKS = re.compile(r"(?:[ \t]*(?:(?:#|//|/\*|\*|--).*)?\n)*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_WORDS = 2
 

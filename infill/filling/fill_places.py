@@ -50,7 +50,7 @@ async def fill_place(
     opened = open_place(place, text, context.language, shift=shift)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
-    plan = asking_for_body(plan_fill(opened.hole, context.options), by_comments=False)
+    plan = asking_for_body(plan_fill(opened.hole, context.options), at_cursor=False)
     num_candidates = context.options.num_candidates if isinstance(place, Selection) else 1
     outcome = await run_in(context, plan, opened, num_candidates=num_candidates)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
@@ -241,7 +241,7 @@ async def _fill(context: FillContext, state: _State, index: int) -> FilledPlace:
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(other, moves, opened) for other in state.unfilled_except(index)]
     plan = plan_placeholder(opened.hole, context.options, others)
-    plan, known = asking_for_body(plan, by_comments=False), state.best[index]
+    plan, known = asking_for_body(plan, at_cursor=False), state.best[index]
     if known is not None and plan.asked is not None and _was_asked(known):
         return known  # the question would be the same
     outcome = await run_in(context, plan, opened)

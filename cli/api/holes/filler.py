@@ -152,7 +152,7 @@ class HoleFiller:
         plan = plan_at_cursor(text, cursor, request.language, options)
         if isinstance(plan, NoSuggestion):
             return Answer(model=self._model)
-        plan = asking_for_body(plan, by_comments=True)
+        plan = asking_for_body(plan, at_cursor=True)
         fill = plan.request(options)
         fill = msgspec.structs.replace(
             fill,

@@ -37,7 +37,7 @@ def plan_case(case: Case, options: FillOptions, *, may_ask: bool = True) -> Fill
     else:
         hole = hole_for_range(text, cursor, cursor, language)
         plan = replace(plan_fill(hole, options), cursor=cursor)
-    return asking_for_body(plan, by_comments=not case.is_range) if may_ask else plan
+    return asking_for_body(plan, at_cursor=not case.is_range) if may_ask else plan
 
 
 def patient(options: FillOptions) -> FillOptions:

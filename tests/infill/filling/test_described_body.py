@@ -49,6 +49,7 @@ async def test_the_question_holds_the_function_and_the_answer_begins_with_it():
     assert f"{HEAD}    return width * height{BELOW}" in place.result
 
 
+DOC = '"""Return the area."""'
 NESTED = 'class A:\n    def f(self):\n        """Go."""\n'
 
 
@@ -74,9 +75,8 @@ async def test_a_body_as_a_whole_is_asked_for(marked: str):
     [
         "def area(width, height):\n    ║return 0║\n",  # nothing says what it does
         f"{HEAD}    ║x = 1║\n    return x\n",
-        f"{HEAD}    x = 1\n    ║return x║\n",
-        f"{HEAD}    return ║0║\n",
-        f"{HEAD}    if width:\n        ║return 0║\n",
+        f"{HEAD}    x = 1\n    return x\n║{BELOW}",
+        f"{HEAD}    def inner():\n        {DOC}\n        return 1\n    ║return inner()║\n",
         f"{HEAD}\n\n║x = 1║\n",  # the module goes on
         'class A:\n    """Hold."""\n\n    ║x = 1║\n',
         f"{HEAD.replace('area.', 'area.```')}    ║return 0║\n",
@@ -88,6 +88,27 @@ async def test_any_other_hole_is_filled(marked: str):
     _, request = await fill(marked)
     assert request.asked is None
     assert "\n```" not in request.stop
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("    x = 1\n    ║return x║", "    x = 1\n    "),
+        ("    # the sides\n    x = 1\n\n    ║y = 1\n    return x║", "    x = 1\n\n    "),
+        ("    re║turn 0\n    # end║", "    re"),
+        ("    if width:\n        ║return 0\n    return 1║", "    if width:\n        "),
+        ("    return ║width║", "    return "),
+        ("    return width +║\n        height║", "    return width +"),
+    ],
+)
+async def test_the_answer_goes_on_with_a_begun_body(body: str, written: str):
+    """The question is that of the whole body, with the comments above it."""
+    _, request = await fill(f"{HEAD}{body}{BELOW}")
+    assert request.asked is not None
+    above = body.partition(written)[0]
+    assert request.asked.begun + request.given == f"```python\n{HEAD}{above}{written}"
+    assert f"\n```python\n{HEAD}{above}".rstrip() + "\n```\n" in request.asked.user
+    assert request.min_indent >= 4
 
 
 COMMENTED = "/** Returns the area. */\nfunction area(w, h) {\n"
@@ -130,7 +151,7 @@ def question_at_cursor(marked: str, language: str) -> ChatTurn | None:
     source = read_marked(marked)
     plan = plan_at_cursor(source.text, source.start, language_for_id(language), FillOptions())
     assert isinstance(plan, FillPlan)
-    return asking_for_body(plan, by_comments=True).asked
+    return asking_for_body(plan, at_cursor=True).asked
 
 
 @pytest.mark.parametrize(
@@ -159,6 +180,7 @@ def test_a_body_that_nothing_documents_is_filled(marked: str):
         ("python", f"{HEAD}║{BELOW}", True),
         ("python", f"{HEAD}    re║{BELOW}", False),  # the line alone
         ("python", f"{HEAD}    x = 1\n    ║{BELOW}", False),
+        ("python", f"{HEAD}    for x in range(width):\n        ║{BELOW}", False),
         ("javascript", f"{COMMENTED}  ║\n}}\n", True),
         ("javascript", f"{COMMENTED.rstrip()}║}}\n", False),
     ],
@@ -175,7 +197,7 @@ def test_the_question_holds_more_than_a_short_window() -> None:
     plan = plan_at_cursor(source.text, source.start, python, FillOptions(), first=first)
     assert isinstance(plan, FillPlan) and plan.canvas.is_short
     assert head not in plan.canvas.prefix
-    asked = asking_for_body(plan, by_comments=True).asked
+    asked = asking_for_body(plan, at_cursor=True).asked
     assert asked is not None
     assert asked.begun + plan.canvas.given == f"```python\n{head}    "
 

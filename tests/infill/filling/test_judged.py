@@ -107,7 +107,7 @@ def test_a_body_that_was_asked_for_is_judged_by_how_sure_its_tokens_are(
     is_asked, end_confidence, is_whole
 ):
     at = plan(DOCUMENTED)
-    at = asking_for_body(at, by_comments=True) if is_asked else at
+    at = asking_for_body(at, at_cursor=True) if is_asked else at
     assert (at.asked is not None) == is_asked
     filled = answer(SURE_BODY, end_confidence=end_confidence)
     found = judge(at, filled, suggestion_of(filled, at), 20)
