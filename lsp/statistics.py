@@ -8,18 +8,16 @@ lists only the number is kept: they may name what is private.
 
 import asyncio
 import logging
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 from filelock import FileLock
 
-from intarsia.engine.ipc.ownership import data_folder
+from intarsia.engine.ipc.messages import summed
+from intarsia.engine.ipc.ownership import data_folder, write_own_file
 from intarsia.infill.languages import language_for_id
 from intarsia.lsp.session import Feature
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
@@ -39,10 +37,6 @@ class LanguageCounts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kept: int = 0
     ended: int = 0
 
-    def plus(self, other: "LanguageCounts") -> "LanguageCounts":
-        mine, others = msgspec.structs.asdict(self), msgspec.structs.asdict(other)
-        return LanguageCounts(**{name: mine[name] + others[name] for name in mine})
-
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """All counts. ``not_shown``: requests without a suggestion, by the kind of their reason."""
@@ -58,7 +52,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     def total(self) -> LanguageCounts:
         total = LanguageCounts()
         for counts in self.languages.values():
-            total = total.plus(counts)
+            total = summed(total, counts)
         return total
 
     def plus(self, other: "Counts") -> "Counts":
@@ -66,7 +60,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         languages: dict[str, LanguageCounts] = {}
         for id, counts in (*self.languages.items(), *other.languages.items()):
             known = id if language_for_id(id).id == id else OTHER
-            languages[known] = languages.get(known, LanguageCounts()).plus(counts)
+            languages[known] = summed(languages.get(known, LanguageCounts()), counts)
         return Counts(languages=languages, not_shown=_sum_of_kinds(self.not_shown, other.not_shown))
 
 
@@ -118,7 +112,7 @@ def add_counts(path: Path, counts: Counts) -> None:
     with FileLock(path.with_suffix(".lock"), timeout=LOCK_S):
         kept = read_counts(path)
         kept = msgspec.structs.replace(kept, counts=kept.counts.plus(counts))
-        write_whole(path, msgspec.json.format(msgspec.json.encode(kept)))
+        write_own_file(path, msgspec.json.format(msgspec.json.encode(kept)))
 
 
 MAX_SETTINGS_BYTES = 20_000
@@ -140,7 +134,8 @@ def plain_settings(settings: Settings) -> dict[str, str | bool | int | float]:
 
 def write_last_settings(path: Path, settings: Settings) -> None:
     """Replace the file. Raises OSError where that is not possible."""
-    write_whole(path, msgspec.json.encode(plain_settings(settings)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_own_file(path, msgspec.json.encode(plain_settings(settings)))
 
 
 def read_last_settings(path: Path) -> dict[str, str | bool | int | float] | None:
@@ -161,20 +156,6 @@ def _plain(key: str, value: object) -> str | bool | int | float:
     if isinstance(value, str):
         return value if value in CHOICES.get(key, ()) else "(a text)"
     return f"({len(value)} entries)" if isinstance(value, tuple | dict) else "(none)"
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace the file, which only the user may read. Raises OSError, and leaves the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    number, unfinished = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-        Path(unfinished).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(unfinished).unlink()
-        raise
 
 
 WRITE_AFTER_S = 60.0

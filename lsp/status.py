@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from lsprotocol import types
 
-from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress, Step
+from intarsia.engine.ipc.messages import AheadReport, CanvasToken, LoadProgress, Step, summed
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.suggestion import ConfidentToken
 from intarsia.infill.syntax.text import first_hidden, newline_of
@@ -86,8 +86,7 @@ class NextEditCounts(msgspec.Struct, frozen=True, kw_only=True):
     dismissed: int = 0
 
     def plus(self, other: "NextEditCounts") -> "NextEditCounts":
-        mine, others = msgspec.structs.asdict(self), msgspec.structs.asdict(other)
-        return NextEditCounts(**{name: mine[name] + others[name] for name in mine})
+        return summed(self, other)
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):

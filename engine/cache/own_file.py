@@ -7,7 +7,6 @@ import logging
 import os
 import secrets
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +14,12 @@ from filelock import FileLock
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.errors import ModelError
-from intarsia.engine.ipc.ownership import data_folder, make_own_folder, weakness_of
+from intarsia.engine.ipc.ownership import (
+    data_folder,
+    make_own_folder,
+    weakness_of,
+    write_own_file,
+)
 
 
 class OwnFileError(ModelError):
@@ -45,21 +49,6 @@ def read_own_file(path: Path, *, is_private: bool, max_bytes: int) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise OwnFileError(f"{path} is not UTF-8: save it as UTF-8") from error
-
-
-def write_own_file(path: Path, content: bytes) -> None:
-    """Write a whole file to the disk, for this user alone, or raise OSError and leave none."""
-    number, draft = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(draft).unlink()
-        raise
 
 
 def sha256_of(path: Path) -> str:

@@ -4,7 +4,7 @@ A frame holds one msgpack map with the message's name under ``type``. Messages h
 never positions in a text. Knows nothing of sockets, tokens or LSP.
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -304,13 +304,14 @@ class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
     used_s: float = 0.0  # time of the hits
 
 
-def summed(one: AheadReport, other: AheadReport) -> AheadReport:
-    """Return the report of both times together."""
-    return AheadReport(
-        num_asked=one.num_asked + other.num_asked,
-        num_hits=one.num_hits + other.num_hits,
-        spent_s=one.spent_s + other.spent_s,
-        used_s=one.used_s + other.used_s,
+_Counts = TypeVar("_Counts", bound=msgspec.Struct)
+
+
+def summed(one: _Counts, other: _Counts) -> _Counts:
+    """Return the sums of the numbers that both have."""
+    others = msgspec.structs.asdict(other)
+    return msgspec.structs.replace(
+        one, **{name: number + others[name] for name, number in msgspec.structs.asdict(one).items()}
     )
 
 

@@ -17,7 +17,9 @@ import functools
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -190,3 +192,18 @@ def data_folder() -> Path:
     if override:
         return Path(override).expanduser()
     return platformdirs.user_data_path("intarsia", appauthor=False)
+
+
+def write_own_file(path: Path, content: bytes) -> None:
+    """Write a whole file to the disk, for this user alone, or raise OSError and leave none."""
+    number, draft = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(draft).unlink()
+        raise

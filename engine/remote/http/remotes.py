@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from intarsia.engine.cache.own_file import read_own_file, write_own_file
+from intarsia.engine.cache.own_file import read_own_file
 from intarsia.engine.errors import ModelError
+from intarsia.engine.ipc.ownership import write_own_file
 from intarsia.engine.model_store.catalog import shown
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
