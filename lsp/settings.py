@@ -49,12 +49,12 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "nextEdit": {
         "off": "Never.",
-        "sure": "Uses of what you renamed, your edit again where it fits as it is, and corrections "
-        "that two ways of writing them agree on. When measured, 92 % of your edits again were "
-        "right (22 of 24), and 100 % of the latter (23 of 23).",
+        "sure": "Uses of what you renamed, the same edit where it fits unchanged, and corrections "
+        "that two ways of writing them agree on. When measured, 92 % of the repeated edits were "
+        "right (22 of 24), and 100 % of the corrections (23 of 23).",
         "balanced": "Also corrections very likely due to your edit: 96 % were right (25 of 26).",
         "bold": "Also corrections probably due to your edit, deletions included: 88 % were right "
-        "(35 of 40). Also your edit again in other open files.",
+        "(35 of 40). Also repeats your edit in other open files.",
     },
     "inComments": {
         "never": "Neither in comments nor in docstrings.",
@@ -88,7 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     Tokens are estimated from characters, as the infill package does.
     """
 
-    enabled: Annotated[bool, PER_LANGUAGE, Meta(description="Suggest at all.")] = True
+    enabled: Annotated[bool, PER_LANGUAGE, Meta(description="Turns suggestions on.")] = True
     automatic: Annotated[
         bool,
         PER_LANGUAGE,
@@ -237,7 +237,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_LANGUAGE,
         Meta(
             description="Suggest in comments and docstrings while you type. A text there must be "
-            "surer than code to pass showThreshold. When requested by a command, always."
+            "more probable than code to pass showThreshold. A command always gets a suggestion "
+            "there."
         ),
     ] = "always"
     in_strings: Annotated[
