@@ -1,7 +1,8 @@
 """The server's settings: each with its default, type, range and description, in this one place.
 
 Clients send options: camelCase keys, all optional (settings_in_force.py). docs/settings.md,
-Neovim's help and VS Code's manifest repeat what is written here: see settings_table.py.
+Neovim's help and VS Code's manifest repeat what is written here: tests/support/settings_table.py
+writes the first two.
 """
 
 from collections.abc import Mapping

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
+from checkout import ROOT
+from settings_table import markdown, schema, vim_help
 
 from intarsia.engine import config
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.lsp.settings import CHOICES, FOLDER_OPTIONS, Device, Quantize, Settings
 from intarsia.lsp.settings_in_force import resolve_settings
-from intarsia.lsp.settings_table import markdown, schema, vim_help
-from tests.support.checkout import ROOT
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ RANGE = ("minimum", "exclusiveMinimum", "maximum")
 
 
 def test_the_settings_page_is_current() -> None:
-    how = "run: python -m intarsia.lsp.settings_table > docs/settings.md"
+    how = "run: python tests/support/settings_table.py > docs/settings.md"
     assert (ROOT / "docs/settings.md").read_text() == markdown(), how
 
 
 def test_neovims_help_lists_the_settings() -> None:
-    how = "run: python -m intarsia.lsp.settings_table --vim-help"
+    how = "run: python tests/support/settings_table.py --vim-help"
     assert vim_help() in (ROOT / "editors/nvim/doc/intarsia.txt").read_text(), how
 
 

@@ -1,7 +1,6 @@
-"""``python -m intarsia.lsp.settings_table``: print the settings as docs/settings.md has them.
+"""``python tests/support/settings_table.py``: print the settings as docs/settings.md has them.
 
-``--vim-help`` prints the list in Neovim's help (editors/nvim/doc/intarsia.txt) instead. The server
-itself never imports this module.
+``--vim-help`` prints the list in Neovim's help (editors/nvim/doc/intarsia.txt) instead.
 """
 
 import sys
@@ -36,7 +35,7 @@ which editors do.
 [`languages`](#languages), by the language identifiers that the editor gives its documents.
 
 This page is generated from [`lsp/settings.py`](../lsp/settings.py):
-`python -m intarsia.lsp.settings_table > docs/settings.md`.
+`.venv/bin/python tests/support/settings_table.py > docs/settings.md`.
 """
 
 
