@@ -138,6 +138,7 @@ def _is_beyond_grammar(text: str) -> bool:
 
 PYTHON = Language(
     id="python",
+    package=r"from __future__ import ",
     aliases=("py", "ipython"),
     extensions=(".py", ".pyi", ".pyw"),
     grammar="tree_sitter_python",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
-from intarsia.infill.holes.hole import Hole, is_word_character
+from intarsia.infill.holes.hole import MAX_GIVEN_CHARS, Hole, is_word_character
 from intarsia.infill.postprocess.cut import NOTHING_FITS, cut, reject_known_line
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
@@ -143,12 +143,19 @@ def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
     return fill[: first_hidden(fill, context.text)]
 
 
+_GOES_ON_FROM_WORD = (".", "(", "::", "->", "?.")
+
+
 def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
     if context.hole.given_start < context.hole.start or not context.line_before:
         return fill
-    if is_word_character(context.line_before[-1]) and is_word_character(fill[0]):
+    if not is_word_character(context.line_before[-1]):
+        return fill
+    if is_word_character(fill[0]):
         return NoSuggestion(reason="the word chosen in the menu would become longer")
+    if context.rest.startswith(_GOES_ON_FROM_WORD):  # the line goes on from the word already
+        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     return fill
 
 
@@ -197,21 +204,25 @@ def reject_pragma(fill: str, context: CleaningContext) -> str | NoSuggestion:
 
 _MAX_LETTERS = 3
 _WHOLE_WORD = re.compile(r"[^\W\d]\w{2,}\Z")
-_LETTERS = re.compile(r"(\w+)(?:\(\))?")
+_LETTERS = re.compile(r"(\w+)(?:\(\)|(?!\()\W.*)?", re.DOTALL)
 _BEHIND_NAME = (".", ")", "]")
 
 
 def reject_letters_at_known_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject letters that make of a word of the file one that the file does not have.
 
-    Where no mark behind the cursor ends the word, more than three letters pass.
+    More than three letters pass where no mark behind the cursor ends the word. So do those that
+    begin a call, or a text in a comment or a string.
 
     limit = 1⏎print(limit├s┤)   →   nothing
     """
     letters = _LETTERS.fullmatch(fill)
-    if letters is None or not _WHOLE_WORD.search(context.line_before):
+    if letters is None or not _WHOLE_WORD.search(context.line_before[-MAX_GIVEN_CHARS:]):
         return fill
-    is_sure = len(fill) <= _MAX_LETTERS or context.rest.startswith(_BEHIND_NAME)
+    is_name = fill.removesuffix("()") == letters[1]
+    is_in_code = context.syntax is not None and is_code(context.syntax, context.hole.start - 1)
+    is_sure = len(letters[1]) <= _MAX_LETTERS and (is_name or is_in_code)
+    is_sure |= is_name and context.rest.startswith(_BEHIND_NAME)
     if not is_sure or is_elsewhere(letters[1], context) or not is_elsewhere("", context):
         return fill
     return NoSuggestion(reason=NOTHING_FITS, kind="empty")

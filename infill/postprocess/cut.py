@@ -324,10 +324,12 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
 
 def is_known_line(fill: str, context: CleaningContext) -> bool:
     """Whether the line of a fill is one around it once more, or stands for the next one."""
-    if context.hole.kind != "line":
-        return False
     lines = fill.split("\n")
     after = _lines_after(context, [line.rstrip() for line in context.following])
+    if context.hole.kind == "block":
+        return _is_line_below(fill.strip(), after)
+    if context.hole.kind != "line":
+        return False
     return (
         _is_above_package(lines[0], after, context)
         or (context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]))
@@ -338,6 +340,12 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_soon_below(lines[0], after, context)
         or _is_entry_again(lines[0], after, context)
     )
+
+
+def _is_line_below(body: str, after: Sequence[str]) -> bool:
+    """Whether a body is the line below its block once more; a branch may leave as that does."""
+    is_same = after != [] and body == after[0].strip() and is_specific(body)
+    return is_same and not _LEAVES.match(body)
 
 
 def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -380,7 +388,7 @@ _KEYS = (
 )
 
 
-_ABOVE_PACKAGE = re.compile(r"\s*(?:@|/|\*|#!)")
+_ABOVE_PACKAGE = re.compile(r"\s*[@/*#\"']")
 
 
 def _is_above_package(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -422,8 +430,8 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     if is_below and is_specific(below) and not may_nest:
         return True
     remarks = [_REMARK_TEXT.fullmatch(each) for each in (whole, below)]
-    if remarks[0] and remarks[1]:
-        whole, below = remarks[0][1], remarks[1][1]
+    if remarks[0]:  # the line below may be code that a remark is made of
+        whole, below = remarks[0][1], remarks[1][1] if remarks[1] else below
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
@@ -567,6 +575,9 @@ def _has_word_and_mark(text: str) -> bool:
 def _stands_for_rest(fill: str, rest: str) -> bool:
     """Whether a fill is the rest of the line in other words: both begin or end alike."""
     written, whole = fill.strip(), rest.strip()
+    has_words = " " in written and len(written) >= _MIN_CHARS_OF_REST
+    if has_words and whole.lstrip(".,;:").startswith(written):
+        return True
     same = written[replaced_range(written, whole)[1] :]
     if whole.startswith(written) or written.startswith(whole):
         same = min(written, whole, key=len)

@@ -371,3 +371,20 @@ def test_an_improbable_beginning_of_a_rejected_text_ends_asking(text, is_kept):
         attempts.take(filled_with(written, tokens=tokens))
         assert (attempts.passed == ()) == (alternative == 0 or not is_kept)
     assert attempts.is_over is not is_kept
+
+
+@pytest.mark.parametrize(
+    ("rest", "fill", "is_kept"),
+    [
+        ("", ".lines", True),
+        (")", ".lines", True),
+        (".view", ".lines", False),
+        ("(1)", "(2)", False),
+        ("", "lines", False),
+    ],
+)
+def test_a_word_of_the_menu_is_not_gone_on_with_before_a_line_that_does(rest, fill, is_kept):
+    text = f"x = shop.cart{rest}\n"
+    at = text.index("cart") + len("cart")
+    plan = plan_at_cursor(text, at, PLAIN_TEXT, FillOptions(), is_word_whole=True)
+    assert isinstance(plan.read_text(fill), NoSuggestion) is not is_kept
