@@ -254,9 +254,7 @@ async def uses_processor(process: psutil.Process) -> bool:
     return after.user + after.system > before.user + before.system
 
 
-async def end_stuck_engine(
-    address: Address, process: psutil.Process, *, patience_s: float = STUCK_PATIENCE_S
-) -> None:
+async def end_stuck_engine(address: Address, process: psutil.Process) -> None:
     """End an engine that hangs, unless another one runs by now. Raises ``EngineUnavailable``."""
     prepare_directory(address.directory)
     if engine_process(address) != process:
@@ -264,7 +262,7 @@ async def end_stuck_engine(
     with contextlib.suppress(psutil.Error):
         if process.status() == psutil.STATUS_STOPPED:  # it takes no other signal
             process.kill()
-    await _end_process(address, patience_s)
+    await _end_process(address, STUCK_PATIENCE_S)
 
 
 async def _ask_to_stop(address: Address, name: str, patience_s: float) -> None:

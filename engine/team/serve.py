@@ -162,13 +162,11 @@ class TeamOptions:
         return server_tls(self.tls_cert, self.tls_key)
 
 
-def run_team_engine(
-    config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
-) -> None:
+def run_team_engine(config: EngineConfig, options: TeamOptions) -> None:
     """Serve until a signal ends it. Raises TeamError if it cannot start."""
     options.check()
     set_up_logging(foreground=True)
-    engine = team_engine(config, options, load_filler=load_filler)
+    engine = team_engine(config, options)
     try:
         server = _DrainingServer(http_config(engine, options), engine, options.drain_s)
     except (OSError, ValueError) as error:  # of the certificate

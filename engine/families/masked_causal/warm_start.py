@@ -15,6 +15,7 @@ from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTok
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.stop_rules import may_end_here
 
+_MAX_HELD = 32  # answers
 _CHARS_BEFORE = 600  # text before a hole that identifies its place
 _LOOKUP_CONTEXT = 2  # context tokens before an answer, for prompt lookup
 
@@ -57,9 +58,8 @@ class WarmStart:
 class PastAnswers:
     """The answers decoded last, the newest at the end."""
 
-    def __init__(self, text: FimTokenizer, *, max_held: int = 32) -> None:
+    def __init__(self, text: FimTokenizer) -> None:
         self._text = text
-        self._max_held = max_held
         self._held: list[PastAnswer] = []
 
     def remember(self, task: FillTask, written: HoleTokens, start: WarmStart | None) -> None:
@@ -76,7 +76,7 @@ class PastAnswers:
         before = _text_before(task)
         others = [answer for answer in self._held if answer.before != before]
         self._held = [
-            *others[-self._max_held + 1 :],
+            *others[-_MAX_HELD + 1 :],
             PastAnswer(
                 before=before,
                 context=task.context,

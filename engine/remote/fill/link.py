@@ -40,12 +40,11 @@ _TOTAL_FACTOR = 10  # an exchange may take this many times as long as a server m
 
 
 class ServerLink:
-    """The way to one server. ``clock`` returns seconds, as time.monotonic does."""
+    """The way to one server."""
 
-    def __init__(self, remote: Remote, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, remote: Remote) -> None:
         self.remote = remote
         self.kept = KeptConnections(remote)
-        self._clock = clock
         self._fault: RemoteError | None = None
         self._paused_until = 0.0
 
@@ -57,14 +56,14 @@ class ServerLink:
     @contextmanager
     def spared(self) -> Iterator[None]:
         """Refuse the block during a pause, and pause after a RemoteError in it."""
-        if self._fault is not None and self._clock() < self._paused_until:
+        if self._fault is not None and time.monotonic() < self._paused_until:
             raise RemoteError(str(self._fault), self._fault.code)
         try:
             yield
         except RemoteError as error:
             pause_s = PAUSE_S if error.retry_after_s is None else error.retry_after_s
             self._fault = error.with_traceback(None)
-            self._paused_until = self._clock() + min(pause_s, _MAX_PAUSE_S)
+            self._paused_until = time.monotonic() + min(pause_s, _MAX_PAUSE_S)
             raise
         self._fault = None
 
