@@ -142,6 +142,7 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 _CLAUSE_ENDS = tuple(";)]}>\n")
 _LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.MULTILINE)
 _IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w|[)\]}]\w[\w-]")
+_QUOTES = ('"', "'", "`")  # behind one a string has ended
 _MARK_OF_NEXT = re.compile(r"\s[^\w\s)\]};,]\S\Z")
 _CONTINUED = re.compile(r".*\\(?:\n|\Z)")
 _GOES_ON_WITH_WORD = re.compile(r"[ \t]+[^\W\d]")
@@ -165,7 +166,8 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
         return False
     if _IN_MARK_OR_WORD.match(beginning[-1:] + goes_on[:2]):
         return False
-    is_prose = context.is_in_string or not is_code(context.syntax, max(0, context.hole.start - 1))
+    is_comment = not is_code(context.syntax, max(0, context.hole.start - 1))
+    is_prose = context.is_in_string or (is_comment and context.line_before[-1:] not in _QUOTES)
     if context.syntax is None:
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
     leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing

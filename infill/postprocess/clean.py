@@ -205,7 +205,7 @@ def reject_pragma(fill: str, context: CleaningContext) -> str | NoSuggestion:
 _MAX_LETTERS = 3
 _WHOLE_WORD = re.compile(r"[^\W\d]\w{2,}\Z")
 _LETTERS = re.compile(r"(\w+)(?:\(\)|(?!\()\W.*)?", re.DOTALL)
-_BEHIND_NAME = (".", ")", "]")
+_BEHIND_NAME = re.compile(r"\s*[).\]},;]")
 
 
 def reject_letters_at_known_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -222,7 +222,7 @@ def reject_letters_at_known_word(fill: str, context: CleaningContext) -> str | N
     is_name = fill.removesuffix("()") == letters[1]
     is_in_code = context.syntax is not None and is_code(context.syntax, context.hole.start - 1)
     is_sure = len(letters[1]) <= _MAX_LETTERS and (is_name or is_in_code)
-    is_sure |= is_name and context.rest.startswith(_BEHIND_NAME)
+    is_sure |= is_name and _BEHIND_NAME.match(context.rest) is not None
     if not is_sure or is_elsewhere(letters[1], context) or not is_elsewhere("", context):
         return fill
     return NoSuggestion(reason=NOTHING_FITS, kind="empty")

@@ -115,8 +115,8 @@ def _is_loop(lines: list[str], start: int, length: int) -> bool:
     return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
 
 
-_CONFLICT = re.compile(r"(?m)^(?:<{7}|>{7}|\|{7})(?: |$)")
-_CONFLICT_MIDDLE = re.compile(r"(?m)^={7}$")
+_CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)")
+_CONFLICT_MIDDLE = re.compile(r"(?m)^[ \t]*={7}$")
 
 
 def cut_at_conflict(fill: str, context: CleaningContext) -> str:
@@ -338,7 +338,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or (after != [] and _begins_as_next(lines[0], after[0], context))
         or _is_written_above(lines, context)
         or _is_soon_below(lines[0], after, context)
-        or _is_entry_again(lines[0], after, context)
+        or _is_entry_again(lines[0], context)
     )
 
 
@@ -432,6 +432,7 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     remarks = [_REMARK_TEXT.fullmatch(each) for each in (whole, below)]
     if remarks[0]:  # the line below may be code that a remark is made of
         whole, below = remarks[0][1], remarks[1][1] if remarks[1] else below
+    below = below.removeprefix("- ")
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
@@ -509,14 +510,19 @@ def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -
 _ENTRY = re.compile(r"([\"']?)(?P<key>[\w.$-]+)\1:\s+\S")
 
 
-def _is_entry_again(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+_QUOTED_KEY = re.compile(r"(?P<quote>[\"'])(?P<key>[\w.$-]+)(?P=quote):?")
+
+
+def _is_entry_again(line: str, context: CleaningContext) -> bool:
     """Whether a line of its own is an entry ``key: value`` that its block has already."""
-    entry = None if context.line_before.strip() else _ENTRY.match(line.strip())
+    whole = (context.line_before + line + context.rest).strip()
+    entry = None if context.line_before.strip() else _ENTRY.match(whole)
+    entry = entry or _QUOTED_KEY.fullmatch(whole)
     if entry is None:
         return False
     num_columns = columns(context.line_before + line)
     above = filter(str.strip, reversed(context.before.split("\n")[:-1]))
-    for lines in (above, after):
+    for lines in (above, context.following):
         block = takewhile(lambda each: columns(each) >= num_columns, islice(lines, MAX_ENTRIES))
         siblings = (each.strip() for each in block if columns(each) == num_columns)
         if any((it := _ENTRY.match(each)) and it["key"] == entry["key"] for each in siblings):

@@ -366,6 +366,7 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "(insert ║))", '(format "%', ' d")'),
         ("plaintext", "<li>{{ ║ }}</li>", "user.name }}", " {{ user.id"),
         ("markdown", "[a](║)\n", "https", "://b.c"),
+        ("c", 'f("a"║);\n', ", b ? b :", ' "");'),  # behind a string, not in it
         # A word on its own line, with which the line below begins.
         ("javascript", "if (a) {║\n  expect(a);\n", "\n    expect", ".equal(a);"),
         ("php", "<?php\ntry {║\n    $a = f();\n}\n", "\n    $a", " = g();"),
