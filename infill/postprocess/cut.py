@@ -116,7 +116,7 @@ def _is_loop(lines: list[str], start: int, length: int) -> bool:
 
 
 _CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)")
-_CONFLICT_MIDDLE = re.compile(r"(?m)^[ \t]*={7}$")
+_LIKE_CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{3,}|>{3,}|={3,})(?: |$)")
 
 
 def cut_at_conflict(fill: str, context: CleaningContext) -> str:
@@ -127,7 +127,7 @@ def cut_at_conflict(fill: str, context: CleaningContext) -> str:
     written = context.line_before + fill
     found = _CONFLICT.search(written)
     if found is None and _CONFLICT.search(context.text):
-        found = _CONFLICT_MIDDLE.search(written)
+        found = _LIKE_CONFLICT.search(written)
     return fill if found is None else fill[: max(0, found.start() - len(context.line_before))]
 
 
