@@ -78,8 +78,8 @@ class Calibration:
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
 
     @property
-    def in_comments(self) -> "Calibration":
-        """The calibration of what is typed in comments."""
+    def in_prose(self) -> "Calibration":
+        """The calibration of what is typed in comments and strings."""
         return Calibration(
             bias=_STEEPER * self.bias - _RARER,
             total=_STEEPER * self.total,
@@ -89,7 +89,7 @@ class Calibration:
 
 
 _STEEPER, _RARER = 2.0, 2.0
-"""How the log-odds of code become those of comments (docs/design-notes/show-threshold.md)."""
+"""How the log-odds of code become those of prose (docs/design-notes/show-threshold.md)."""
 
 MayEndHere: TypeAlias = Callable[[str, str], bool]
 """Returns whether a beginning may be shown that the second string would continue."""

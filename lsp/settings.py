@@ -230,7 +230,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_FOLDER,
         Meta(
             description="Values of the per-language settings for single languages, for example "
-            '{"python": {"inStrings": true}}.'
+            '{"python": {"inStrings": false}}.'
         ),
     ] = msgspec.field(default_factory=dict)
     in_comments: Annotated[
@@ -246,11 +246,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         bool,
         PER_LANGUAGE,
         Meta(
-            description="Suggest in string literals while you type. Code inside a string always "
-            "gets suggestions, and so do keys, module names, lists of words, and strings in data "
-            "and markup formats such as JSON and HTML."
+            description="Suggest in string literals while you type. A text there must be more "
+            "probable than code to pass showThreshold. Off: only code inside a string, keys, "
+            "module names, lists of words, and strings in data and markup formats such as JSON "
+            "and HTML get suggestions."
         ),
-    ] = False
+    ] = True
     over_menu: Annotated[
         bool,
         PER_LANGUAGE,

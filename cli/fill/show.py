@@ -13,7 +13,7 @@ from rich.text import Text
 from intarsia.cli.fill.positions import Range, position_of, range_of
 from intarsia.engine.ipc.messages import Filled, Timing
 from intarsia.engine.ipc.printable import displayable
-from intarsia.infill.filling.judged import is_in_comment, probability_of
+from intarsia.infill.filling.judged import probability_of, prose_of
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, FillResult
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import Replacement
@@ -177,11 +177,7 @@ def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
                 caution=filled.caution or None,
                 probability=None
                 if isinstance(found, NoSuggestion) or not isinstance(filling.place, Cursor)
-                else probability_of(
-                    filled,
-                    found,
-                    in_comment=is_in_comment(hole),
-                ),
+                else probability_of(filled, found, prose_of(hole)),
             )
 
 

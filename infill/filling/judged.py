@@ -46,7 +46,7 @@ from intarsia.infill.syntax.text import (
     replaced_range,
     with_plain_newlines,
 )
-from intarsia.infill.syntax.tree import is_code, prose_at
+from intarsia.infill.syntax.tree import Prose, is_code, prose_at
 
 
 def tokens_of(filled: Filled, suggestion: Suggestion) -> tuple[ConfidentToken, ...]:
@@ -61,28 +61,29 @@ def end_confidence_of(filled: Filled, suggestion: Suggestion) -> float | None:
     return filled.end_confidence if is_same else None
 
 
-def is_in_comment(hole: Hole) -> bool:
-    """Whether a hole is part of a comment or docstring.
+def prose_of(hole: Hole) -> Prose | None:
+    """Return which prose a hole is part of, None in code.
 
     Without a grammar, a line that begins with a comment's mark is one.
     """
     if hole.code.syntax is None:
-        return bool(REMARK.match(hole.code.text, hole.line_start, hole.start))
-    return prose_at(hole.code.syntax, hole.start) in ("comment", "documentation")
+        is_remark = REMARK.match(hole.code.text, hole.line_start, hole.start)
+        return "comment" if is_remark else None
+    return prose_at(hole.code.syntax, hole.start)
 
 
-def calibration_of(filled: Filled, *, in_comment: bool) -> Calibration | None:
+def calibration_of(filled: Filled, prose: Prose | None) -> Calibration | None:
     """Return the calibration of the answer's model, None where it does not hold.
 
     It was fitted on confidences of verified tokens, and on texts that were written to their end.
     """
     is_verified = all(token.is_settled for token in filled.tokens)
-    return _calibration(filled.model, in_comment=in_comment) if is_verified else None
+    return _calibration(filled.model, prose) if is_verified else None
 
 
-def _calibration(model: str | None, *, in_comment: bool) -> Calibration | None:
+def _calibration(model: str | None, prose: Prose | None) -> Calibration | None:
     found = CALIBRATIONS.get(model or "")
-    return found.in_comments if found is not None and in_comment else found
+    return found.in_prose if found is not None and prose else found
 
 
 def is_whole_body(plan: FillPlan, end_confidence: float | None) -> bool:
@@ -90,21 +91,23 @@ def is_whole_body(plan: FillPlan, end_confidence: float | None) -> bool:
     return plan.asked is not None and end_confidence is not None
 
 
-def probability_of(filled: Filled, suggestion: Suggestion, *, in_comment: bool) -> float | None:
+def probability_of(filled: Filled, suggestion: Suggestion, prose: Prose | None) -> float | None:
     """Return the probability that a user keeps the whole suggestion, None where it is not known."""
     return keep_probability(
         tokens_of(filled, suggestion),
         end_confidence_of(filled, suggestion),
-        calibration_of(filled, in_comment=in_comment),
+        calibration_of(filled, prose),
     )
 
 
-def end_rule(plan: FillPlan, *, in_comment: bool) -> MayEndHere:
+def end_rule(plan: FillPlan, prose: Prose | None) -> MayEndHere:
     """Return the rule that says which beginnings of a text in the plan's hole may be shown."""
 
     @cache
     def context() -> CleaningContext:
         return cleaning_context(plan.hole, plan.canvas)
+
+    in_comment = prose in ("comment", "documentation")
 
     def may_end_here(beginning: str, goes_on: str) -> bool:
         if not goes_on and not in_comment:
@@ -220,8 +223,7 @@ def whole_part(plan: FillPlan, filled: Filled, suggestion: Suggestion) -> Sugges
     is_late = filled.finish_reason == "deadline"
     if not is_late and not _has_no_room(filled, suggestion):
         return suggestion
-    in_comment, rest = is_in_comment(plan.hole), _UNKNOWN.text
-    may_end_here = end_rule(plan, in_comment=in_comment)
+    may_end_here, rest = end_rule(plan, prose_of(plan.hole)), _UNKNOWN.text
     tokens = tokens_of(filled, suggestion)
     for number in range(len(tokens), 0, -1):
         beginning = "".join(token.text for token in tokens[:number]).rstrip()
@@ -253,15 +255,15 @@ class Judged:
 
 def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) -> Judged:
     """Return how much of a suggestion at the cursor is at least this probable to be kept."""
-    tokens, in_comment = tokens_of(filled, suggestion), is_in_comment(plan.hole)
+    tokens, prose = tokens_of(filled, suggestion), prose_of(plan.hole)
     end_confidence = end_confidence_of(filled, suggestion)
     is_body = is_whole_body(plan, end_confidence)
     shown = shown_part(
         tokens,
         end_confidence,
-        calibration_of(filled, in_comment=in_comment),
+        calibration_of(filled, prose),
         percent,
-        end_rule(plan, in_comment=in_comment),
+        end_rule(plan, prose),
         plan.text[line_start(plan.text, plan.hole.start) : plan.hole.start],
         BODIES.get(filled.model or "") if is_body else None,
     )
@@ -294,13 +296,13 @@ def certain_beginning(
     It is the longest beginning of the settled tokens that is probable enough, that may end there,
     and that would pass as an answer, unchanged; ``known`` from an earlier step if none is longer.
     """
-    in_comment = is_in_comment(plan.hole)
-    calibration = _calibration(model, in_comment=in_comment)
+    prose = prose_of(plan.hole)
+    calibration = _calibration(model, prose)
     settled = takewhile(lambda token: token.is_settled, draft)
     tokens = [ConfidentToken(token.text, token.confidence) for token in settled]
     if calibration is None or evidence_of(tokens) is None:
         return known
-    may_end_here = end_rule(plan, in_comment=in_comment)
+    may_end_here = end_rule(plan, prose)
     num_known = sum(len(token.text) for token in known)
 
     def is_an_answer(beginning: str, goes_on: str) -> bool:

@@ -87,7 +87,7 @@ async def test_what_is_deleted_again_was_not_kept(runtime: Address) -> None:
 
 
 async def test_requests_without_a_suggestion_are_counted_by_their_reason(runtime: Address) -> None:
-    async with suggested(runtime, disabledLanguages=["go"]) as user:
+    async with suggested(runtime, disabledLanguages=["go"], inStrings=False) as user:
         other = Page(user.client, open_document(user.client, "b.go", "x := ", "go"))
         await other.shown(0, 5)
         insert(user, ['"a '])

@@ -31,7 +31,7 @@ answer `workspace/configuration` for each folder's URI (`scopeUri`). [editors.md
 which editors do.
 
 **Languages.** A setting *per language* may have another value in each language. VS Code takes it as
-`"[python]": {"intarsia.inStrings": true}`. Every editor can send it in the setting
+`"[python]": {"intarsia.inStrings": false}`. Every editor can send it in the setting
 [`languages`](#languages), by the language identifiers that the editor gives its documents.
 
 This page is generated from [`lsp/settings.py`](../lsp/settings.py):

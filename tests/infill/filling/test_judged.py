@@ -202,9 +202,11 @@ SURE = {"": 0.97, "~": 0.6, "?": 0.01}
         ("php", "/** ‸ */\n", "by| me| <|me@a>?", "by me"),
         ("csharp", "/// <summary>‸\n", "the sum|.|</summary>?", "the sum"),
         ("go", "// Ad‸\n", "d|s", ""),  # two letters are not worth reading
+        ("python", "raise ValueError('‸')\n", NEXT, "the"),
+        ("go", 'return errors.New("‸")\n', NEXT, "the"),
     ],
 )
-def test_what_is_shown_in_a_comment_is_surer_than_code_and_can_stand_alone(
+def test_what_is_shown_in_prose_is_surer_than_code_and_can_stand_alone(
     language, marked, tokens, shown
 ):
     """Nothing that is written without a blank is cut, no quote or bracket is left open, and no code

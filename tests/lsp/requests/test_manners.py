@@ -143,9 +143,9 @@ async def test_nothing_after_a_paste_but_after_an_accepted_suggestion(runtime: A
         ("x = 1  # the total \n", "total ", {}, None),
         ('def f():\n    """"""\n    g()\n', '    """', {"inComments": "documentation"}, None),
         ('def f():\n    """"""\n    g()\n', '    """', {"inComments": "never"}, "in a comment"),
-        ('x = "a "\n', '"a ', {}, "in a string"),
-        ('x = "a "\n', '"a ', {"inStrings": True}, None),
-        ('x = f"{}"\n', "{", {}, None),
+        ('x = "a "\n', '"a ', {"inStrings": False}, "in a string"),
+        ('x = "a "\n', '"a ', {}, None),
+        ('x = f"{}"\n', "{", {"inStrings": False}, None),
     ],
 )
 async def test_comments_and_strings_get_something_if_it_is_wanted(
@@ -245,12 +245,13 @@ async def test_an_accepted_word_does_not_become_longer(runtime, written, typed, 
 
 async def test_settings_of_a_language_go_before(runtime: Address) -> None:
     languages = {"python": {"inStrings": True}, "go": {"inStrings": 7}, "c": {"model": "x"}}
-    async with typing(runtime, 'x = "a "\n', languages=languages) as user:
+    silent = {"inStrings": False, "languages": languages}
+    async with typing(runtime, 'x = "a "\n', **silent) as user:
         assert await user.after('"a ') == "value"
         assert "languages, 'go': option 'inStrings' keeps" in user.log
         assert "languages, 'c': option 'model' is not per-language" in user.log
     script = {"name": "a.js", "language": "javascript"}
-    async with typing(runtime, 'x = "a "\n', languages=languages, **script) as user:
+    async with typing(runtime, 'x = "a "\n', **silent, **script) as user:
         assert await user.after('"a ') is None
 
 
