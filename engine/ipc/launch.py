@@ -94,6 +94,7 @@ def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
     try:
         log_path = _fresh_log(address)
         with log_path.open("ab") as log:
+            log_start = log.tell()  # now: what the process writes moves it
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -104,7 +105,7 @@ def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
                 start_new_session=True,
                 creationflags=_creation_flags(),
             )
-            return DetachedProcess(process, log_path, log.tell())
+            return DetachedProcess(process, log_path, log_start)
     except OSError as error:
         raise EngineUnavailable(f"cannot start the engine ({command[0]}): {error}") from error
 

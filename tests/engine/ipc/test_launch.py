@@ -198,6 +198,17 @@ async def test_a_cancelled_first_request_does_not_stop_the_start(address: Addres
     assert address.log_path.read_text().count(" serves ") == 1
 
 
+def test_what_a_process_writes_before_its_starter_goes_on_is_known(address: Address, monkeypatch):
+    class Finished(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            self.wait()
+
+    monkeypatch.setattr(subprocess, "Popen", Finished)
+    address.log_path.write_text("old\n")
+    assert start_detached([sys.executable, "-c", "print('new')"], address).last_words() == "new"
+
+
 def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
     monkeypatch.setattr(launch, "MAX_LOG_BYTES", 10)
     address.log_path.write_text("much too long")
