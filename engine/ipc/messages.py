@@ -137,7 +137,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     by fewer columns (0: never; a tab counts to the next multiple of 8).
 
     ``alternative`` k > 0 starts from the k-th next likely first token, so that several requests
-    give different suggestions. With ``num_candidates`` above 1, a model that is not sure of its
+    give different suggestions. With ``anywhere`` it leaves the likeliest text at the k-th likeliest
+    other token of all its places; families other than the masked one ignore that.
+    With ``num_candidates`` above 1, a model that is not sure of its
     answer writes up to that number of answers and returns the one that makes the whole text,
     suffix included, most likely. Families that cannot score return one answer; a rewritten draft
     has no others.
@@ -189,6 +191,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     temperature: float | None = None  # None: the family's own schedule
     seed: int = 0
     alternative: int = 0
+    anywhere: bool = False
     num_candidates: int = 1
     is_background: bool = False
     is_ahead: bool = False

@@ -299,7 +299,12 @@ class Suggester(Feature):
             shows_draft = may_watch and request.shows_draft
             is_watched = shows_draft or (may_watch and options.num_candidates == 1)
             asked = replace(snapshot.options, deadline_ms=left_ms, project=project, names=names)
-            fill = plan.request(asked, alternative=alternative, is_watched=is_watched)
+            fill = plan.request(
+                asked,
+                alternative=alternative,
+                anywhere=bool(attempts.passed),  # where none passes, it began wrongly
+                is_watched=is_watched,
+            )
             drafts = suggestions.drafts.of(snapshot, draft.of) if shows_draft else nullcontext()
             with drafts as show:
                 on_step = partial(unfinished.follow, show=show) if is_watched else None

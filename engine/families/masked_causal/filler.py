@@ -188,6 +188,8 @@ class MaskedCausalFiller:
             return self._writer.rewrite(task, on_round)
         if task.may_be_warm:
             return self._writer.write_warm(task, start, on_round)
+        if task.request.anywhere and task.request.alternative:
+            return self._writer.write_otherwise(task, task.request.alternative, on_round)
         return self._writer.write(task, on_round, rank=task.request.alternative)
 
     def _answers(self, task: FillTask, hole: HoleTokens) -> tuple[list[Answer], int]:

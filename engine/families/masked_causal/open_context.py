@@ -7,7 +7,7 @@ The hole's tokens follow the open context in the same KV cache. Forward passes o
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from intarsia.engine.arrays import Array, copied
+from intarsia.engine.arrays import Array, copied, namespace
 from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -210,6 +210,19 @@ class OpenContext:
         num_held = common_prefix_length(self.cache.ids[self.length :], hole_ids)
         self.cache.crop(self.length + num_held)
         return num_held
+
+    def hidden_after(self, tokens: Sequence[int], control: FillControl) -> Array:
+        """Return the hidden states (1 + tokens, hidden) of the context's end and of each token.
+
+        They are not held afterwards. Raises Cancelled between two chunks.
+        """
+        hidden = [self.end_of_context()[None]]
+        chunk = self.backbone.chunk_tokens
+        for first in range(0, len(tokens), chunk):
+            control.checkpoint()
+            hidden.append(self.read(tokens[first : first + chunk]))
+        self.rewind()
+        return namespace(*hidden).concat(hidden)
 
     def rewind(self) -> None:
         self.keep_hole([])

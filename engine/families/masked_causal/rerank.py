@@ -8,32 +8,16 @@ suffix, but its end token is too sure, so that alone it prefers answers that end
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from intarsia.engine.arrays import Array, chosen, floats, logsumexp, namespace
+from intarsia.engine.arrays import chosen, floats, logsumexp
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.backbone.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.fill_control import FillControl
-
-
-def _hidden_after(context: OpenContext, tokens: Sequence[int], control: FillControl) -> Array:
-    """Return the hidden states (1 + tokens, hidden) of the open context's end and of each token.
-
-    They are not held afterwards. Raises Cancelled between two chunks.
-    """
-    hidden = [context.end_of_context()[None]]
-    chunk = context.backbone.chunk_tokens
-    for first in range(0, len(tokens), chunk):
-        control.checkpoint()
-        hidden.append(context.read(tokens[first : first + chunk]))
-    context.rewind()
-    return namespace(*hidden).concat(hidden)
-
 
 _SURE = math.log(0.6)
 """An answer that is at least this likely is returned alone."""
@@ -153,7 +137,7 @@ class Reranker:
             return None
         ids = self._text.encode(task.healed.decode("utf-8", "replace") + line.group().rstrip())
         self._reopen(task)
-        logits = self._context.backbone.logits(_hidden_after(self._context, ids, task.control))
+        logits = self._context.backbone.logits(self._context.hidden_after(ids, task.control))
         end = max(self._text.end_ids, key=lambda token: float(logits[-1, token]))
         tokens = score_tokens(logits, [*ids, end])
         num_shared = common_prefix_length(ids, answer.hole.ids)
@@ -179,7 +163,7 @@ class Reranker:
         decoded = _OWN_SHARE * _log_probability(answer.hole)
         if not ids:
             return decoded
-        rows = _hidden_after(self._context, ids[:-1], task.control)
+        rows = self._context.hidden_after(ids[:-1], task.control)
         logits = floats(self._context.backbone.logits(rows))
         log_p = chosen(logits, ids) - logsumexp(logits)
         num_own = common_prefix_length(own, ids)

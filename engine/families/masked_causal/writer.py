@@ -1,12 +1,14 @@
 """Decode the hole of one task on a causal backbone, by the way that its request asks for."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.arrays import Array, largest
+from intarsia.engine.arrays import Array, floats, largest, logsumexp
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculation_policy import (
     AUTOREGRESSIVE,
@@ -112,6 +114,50 @@ class HoleWriter:
         hole = self.write_after(task, first, on_round, sources=sources)
         return hole.after_forwards(num_forwards)
 
+    def write_otherwise(
+        self, task: FillTask, number: int, on_round: OnRound | None = None
+    ) -> HoleTokens:
+        """Decode the ``number``-th likeliest text that leaves the likeliest one at a token.
+
+        The rest after that token is the likeliest again. Return the likeliest text itself where no
+        other token may stand.
+        """
+        start = None if task.request.fresh or task.is_turn else self.find_start(task)
+        likeliest = self.write(task) if start is None else self._write_warm(task, start, _ignore)
+        self._context.reopen(len(task.context))
+        others = self._other_tokens(task, likeliest.ids)
+        if number > len(others):
+            return likeliest
+        other = others[number - 1]
+        before = likeliest.scored(0, other.place)
+        self._context.prefill([*task.context, *(it.id for it in before)], task.control)
+        [chosen] = score_tokens(self._context.next_logits()[None], [other.id])
+        chosen = replace(chosen, confidence=other.confidence)
+        hole = self.write_after(task, [*before, chosen], on_round)
+        return hole.after_forwards(likeliest.num_forwards + 1)
+
+    def _other_tokens(self, task: FillTask, ids: Sequence[int]) -> list["_Other"]:
+        """Return other tokens that may stand in a text, the likeliest texts up to there first."""
+        hidden = self._context.hidden_after(ids[:-1], task.control)
+        logits = floats(self._context.backbone.logits(hidden))
+        beginning = Beginning(self._text, task.healed, task.request.names)
+        found: list[tuple[float, _Other]] = []
+        before = 0.0
+        for place, (token, row) in enumerate(zip(ids, logits, strict=True)):
+            allowed = beginning.allowed() if beginning.is_bound else None
+            among = row if allowed is None else row[allowed]
+            log_p = among - logsumexp(among[None])[0]
+            for index in map(int, largest(among, min(_NUM_NEAREST, len(among)))):
+                other = index if allowed is None else int(allowed[index])
+                is_empty = place == 0 and other in self._text.end_ids
+                if other != token and not is_empty:
+                    chance = float(log_p[index])
+                    found.append((before + chance, _Other(place, other, math.exp(chance))))
+            own = token if allowed is None else int(np.flatnonzero(allowed == token)[0])
+            before += float(log_p[own])
+            beginning.take(token)
+        return [other for _, other in sorted(found, reverse=True)]
+
     def write_after(
         self,
         task: FillTask,
@@ -191,6 +237,22 @@ class HoleWriter:
             beginning.take(first[-1].id)
             rank = 0
         return first, num_forwards
+
+
+class _Other(NamedTuple):
+    """A token that may stand at a place of a text instead of the one there."""
+
+    place: int
+    id: int
+    confidence: float  # after the text before it
+
+
+_NUM_NEAREST = 4
+"""Tokens of each place that are looked at, the one that stands there among them."""
+
+
+def _ignore(hole: HoleTokens) -> None:
+    pass
 
 
 def _take(logits: Array, allowed: npt.NDArray[np.int64] | None, rank: int) -> ScoredToken:

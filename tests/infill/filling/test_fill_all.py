@@ -350,13 +350,14 @@ def test_after_a_second_of_writing_no_alternative_is_begun_for_a_user_who_waits(
 
 
 @pytest.mark.parametrize(("confidence", "num_texts"), [(0.001, 2), (0.01, 3), (None, 3)])
-def test_an_alternative_that_begins_improbably_is_the_last_one_asked_for(confidence, num_texts):
+def test_an_alternative_with_an_improbable_token_is_the_last_one_asked_for(confidence, num_texts):
     plan = plan_at_cursor("x = \n", len("x = "), PYTHON, FillOptions())
     attempts = Attempts(plan.read, num_needed=3)
     for alternative, certain in zip(attempts, (0.001, 0.9, confidence), strict=False):
-        tokens = (CanvasToken(str(alternative), certain, True),)
-        attempts.take(filled_with(str(alternative), tokens=tokens))
-    assert [each.text for each in attempts.passed] == ["0", "1", "2"][:num_texts]
+        text = f"f{alternative}"
+        tokens = (CanvasToken("f", 0.9, True), CanvasToken(str(alternative), certain, True))
+        attempts.take(filled_with(text, tokens=tokens))
+    assert [each.text for each in attempts.passed] == ["f0", "f1", "f2"][:num_texts]
     assert attempts.is_complete
 
 

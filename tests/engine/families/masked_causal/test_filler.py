@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.ipc.messages import ChatTurn, Decoding, Fill, Filled, Step
+from intarsia.engine.ipc.messages import CanvasToken, ChatTurn, Decoding, Fill, Filled, Step
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +174,29 @@ def test_alternatives_differ_in_their_first_token(filler, given, number):
     confidences = [f.tokens[0].confidence for f in filled if f.tokens]
     assert confidences == sorted(confidences, reverse=True)
     assert len(set(confidences)) == len(confidences)
+
+
+@pytest.mark.parametrize("given", ["", "de"])
+@pytest.mark.parametrize("fresh", [True, False])
+def test_alternatives_anywhere_leave_the_text_at_its_likeliest_other_tokens(filler, given, fresh):
+    fills = [toy_fill(given=given, fresh=fresh, alternative=k, anywhere=True) for k in range(5)]
+    likeliest, *others = [run_fill(filler, fill) for fill in fills]
+    chances = []
+    for other in others:
+        pairs = zip(likeliest.tokens, other.tokens, strict=False)
+        num_shared = sum(1 for _ in takewhile(lambda pair: _is_same(*pair), pairs))
+        beginning = [token.confidence for token in other.tokens[: num_shared + 1]]
+        if num_shared == len(other.tokens):  # it ends there
+            beginning.append(other.end_confidence)
+        chances.append(math.prod(beginning))
+    assert chances == pytest.approx(sorted(chances, reverse=True), rel=1e-3)
+    assert len({other.text for other in (likeliest, *others)}) == 5
+
+
+def _is_same(one: CanvasToken, other: CanvasToken) -> bool:
+    """Whether two tokens are the same in the same place: others may have the same text."""
+    is_as_likely = math.isclose(one.confidence, other.confidence, rel_tol=1e-3)
+    return one.text == other.text and is_as_likely
 
 
 @pytest.mark.parametrize(
