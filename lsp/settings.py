@@ -77,7 +77,7 @@ PER_FOLDER = Meta(extra_json_schema={"scope": "resource"})
 others depend on the user or the machine, and hold for the whole window."""
 
 PER_LANGUAGE = Meta(extra_json_schema={"scope": "language-overridable"})
-"""A setting per folder of which each language may also have its own value."""
+"""A setting per folder that each language may override."""
 
 PER_MACHINE = Meta(extra_json_schema={"scope": "machine"})
 """A setting that names what is downloaded and loaded: only the user sets it, no opened folder."""

@@ -249,7 +249,7 @@ def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
     filled = answer((("  x()", 0.9), ("\n    y()", 0.9)))
     at = plan("local function f()\n  ‸\nend\n", "lua")
     assert suggestion_of(filled, at).text == "x()\n  y()"
-    assert end_confidence_of(filled, suggestion_of(filled, at)) == 0.9, "it is only indented anew"
+    assert end_confidence_of(filled, suggestion_of(filled, at)) == 0.9, "only its indent differs"
 
 
 @pytest.mark.parametrize(
