@@ -92,7 +92,7 @@ def read_run(path: Path) -> Run:
     return read_saved(path, Run, version=RUN_VERSION, of="holes")
 
 
-RunOf: TypeAlias = Literal["holes", "edits"]
+RunOf: TypeAlias = Literal["holes", "edits", "typing"]
 T = TypeVar("T", bound=msgspec.Struct)
 
 

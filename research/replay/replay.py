@@ -5,13 +5,14 @@ not depend on the machine's speed. The user accepts what is right and types ever
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from intarsia_research.benchmark.typing import DRAFT, settled_text
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 from intarsia_research.evaluation.server_process import ServerProcess, serving
 from intarsia_research.evaluation.systems.language_server import position_of
 from intarsia_research.replay.harm import why_harmful
@@ -36,13 +37,23 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     session: str
     line: str  # up to the cursor
+    wanted: str  # what the user writes next, to the end of the line
     text: str
     verdict: str  # "right", "other", or what it breaks
 
 
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """One request without an answer where more was wanted."""
+
+    session: str
+    line: str  # up to the cursor
+    wanted: str
+    reason: str  # the server's, with its numbers
+
+
 @dataclass(kw_only=True, slots=True)
 class Counts:
-    """What was counted, of one language or of all."""
+    """What was counted, of one file, of a language or of all."""
 
     keys: int = 0
     keys_without: int = 0
@@ -66,17 +77,44 @@ class Counts:
 
 @dataclass(kw_only=True, slots=True)
 class Replay:
-    """The counts by language, and all that was shown."""
+    """The counts by language and file, and all that was shown or not."""
 
-    by_language: dict[str, Counts] = field(default_factory=dict)
+    files: dict[str, dict[str, Counts]] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
+    silences: list[Silence] = field(default_factory=list)
+
+    @property
+    def all_files(self) -> list[Counts]:
+        return [counts for files in self.files.values() for counts in files.values()]
 
     @property
     def whole(self) -> Counts:
-        counts = Counts()
-        for one in self.by_language.values():
-            counts.add(one)
-        return counts
+        return total(self.all_files)
+
+
+def total(files: Iterable[Counts]) -> Counts:
+    """Return the sums over files."""
+    counts = Counts()
+    for one in files:
+        counts.add(one)
+    return counts
+
+
+def keys_saved(files: Sequence[Counts]) -> Estimate | None:
+    """Return the share of keys that suggestions save, resampled by file.
+
+    The keys of one file are not independent: a single suggestion may save a third of them.
+    """
+    resampling = Resampling([str(number) for number in range(len(files))])
+    without = [counts.keys_without for counts in files]
+    return resampling.ratio([counts.keys_without - counts.keys for counts in files], without)
+
+
+def more_keys_saved(pairs: Sequence[tuple[Counts, Counts]]) -> Estimate | None:
+    """Return how much larger a share the second run saved of the same keys, resampled by file."""
+    resampling = Resampling([str(number) for number in range(len(pairs))])
+    without = [first.keys_without for first, _ in pairs]
+    return resampling.ratio([first.keys - second.keys for first, second in pairs], without)
 
 
 async def replay(
@@ -105,7 +143,7 @@ async def replay(
 
 
 async def _type(server: ServerProcess, session: Session, uri: str, result: Replay) -> None:
-    counts = result.by_language.setdefault(session.language, Counts())
+    counts = result.files.setdefault(session.language, {}).setdefault(session.file, Counts())
     typist = Typist(before=session.before, goal=session.goal, after=session.after)
     document = {"uri": uri, "languageId": session.language, "version": 0, "text": typist.document}
     server.notify("textDocument/didOpen", {"textDocument": document})
@@ -113,8 +151,14 @@ async def _type(server: ServerProcess, session: Session, uri: str, result: Repla
     if not session.asks_only:
         counts.keys_without += num_keys(session.before, session.goal, session.after)
     while typist.goal:
-        item = await _ask(server, typist, uri, counts)
+        item, reason = await _ask(server, typist, uri, counts)
         before = typist.document
+        wanted = typist.goal.partition("\n")[0]
+        if item is None and len(wanted.strip()) >= MIN_CHARS_WANTED:
+            counts.silent[_in_general(reason)] += 1
+            line = _line(typist)
+            told = Silence(session=session.name, line=line, wanted=wanted, reason=reason)
+            result.silences.append(told)
         if item is not None and _judge(item, typist, session, counts, result):
             change = typist.accept(item["insertText"], _removed(item, typist))
         elif session.asks_only:
@@ -129,8 +173,8 @@ async def _type(server: ServerProcess, session: Session, uri: str, result: Repla
     server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
-async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) -> Any:
-    """Return the answer's item, None if nothing is shown; count drafts that were taken back."""
+async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) -> tuple[Any, str]:
+    """Return the answer's item, None if nothing is shown, and why; count withdrawn drafts."""
     server.taken()
     counts.asked += 1
     position = position_of(typist.document, len(typist.before))
@@ -147,11 +191,9 @@ async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) 
     draft = next((text for text in reversed(drafts) if text.strip()), "")
     final = item["insertText"] if item else ""
     counts.withdrawn += bool(draft) and not final.startswith(draft.rstrip())
-    if item is None and len(typist.goal.partition("\n")[0].strip()) >= MIN_CHARS_WANTED:
-        told = [note.params["message"] for note in notes if note.method == LOG]
-        reasons = [it.removeprefix(NO_SUGGESTION) for it in told if it.startswith(NO_SUGGESTION)]
-        counts.silent[_in_general(reasons[-1] if reasons else "no reason")] += 1
-    return item
+    told = [note.params["message"] for note in notes if note.method == LOG]
+    reasons = [it.removeprefix(NO_SUGGESTION) for it in told if it.startswith(NO_SUGGESTION)]
+    return item, reasons[-1] if reasons else "no reason"
 
 
 def _judge(item: Any, typist: Typist, session: Session, counts: Counts, result: Replay) -> bool:
@@ -160,8 +202,15 @@ def _judge(item: Any, typist: Typist, session: Session, counts: Counts, result: 
     harm = why_harmful(typist.document, len(typist.before), text, removed)
     is_right = typist.is_right(text, removed)
     verdict = "right" if is_right else harm or "other"
-    line = typist.before[typist.before.rfind("\n") + 1 :]
-    result.shown.append(Shown(session=session.name, line=line, text=text, verdict=verdict))
+    result.shown.append(
+        Shown(
+            session=session.name,
+            line=_line(typist),
+            wanted=typist.goal.partition("\n")[0],
+            text=text,
+            verdict=verdict,
+        )
+    )
     if is_right:
         counts.right += 1
     elif harm:
@@ -169,6 +218,11 @@ def _judge(item: Any, typist: Typist, session: Session, counts: Counts, result: 
     else:
         counts.other += 1
     return is_right and len(text.strip()) >= MIN_CHARS_ACCEPTED
+
+
+def _line(typist: Typist) -> str:
+    """Return the cursor's line up to the cursor."""
+    return typist.before[typist.before.rfind("\n") + 1 :]
 
 
 def _removed(item: Any, typist: Typist) -> int:

@@ -16,7 +16,11 @@ from intarsia_research.commands.eval.comparison import report_comparison, report
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia_research.commands.eval.options import EvalRequest, eval_options
 from intarsia_research.commands.eval.reports import report, save
-from intarsia_research.commands.eval.typing import TYPING, evaluate_typing
+from intarsia_research.commands.eval.typing import (
+    TYPING,
+    evaluate_typing,
+    report_typing_comparison,
+)
 from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
@@ -68,8 +72,11 @@ def command(
     _require_one_task(to_save, show, compare, systems)
     edit_request = taken_request(click.get_current_context(), options)
     if compare:
-        if not systems and {*map(run_is_of, compare)} == {"edits"}:
+        kinds = {*map(run_is_of, compare)}
+        if not systems and kinds == {"edits"}:
             report_edit_comparison(compare, as_json=as_json)
+        elif not systems and kinds == {"typing"}:
+            report_typing_comparison(compare, as_json=as_json)
         else:
             report_comparison(compare, systems, as_json=as_json)
         return ExitCode.OK
@@ -85,7 +92,7 @@ def command(
         failures = evaluate_edits(edit_request, to_save=to_save, as_json=as_json)
         return ExitCode.NOTHING if failures else ExitCode.OK
     request = EvalRequest(**options)
-    if TYPING in request.sets:
+    if not TYPING.keys().isdisjoint(request.sets):
         evaluate_typing(request, to_save, as_json=as_json)
         return ExitCode.OK
     finished = _evaluate(request, to_save)

@@ -101,7 +101,8 @@ _OPTIONS = (
         multiple=True,
         callback=each_once,
         help="builtin, project, members, single-line, random-span-light, bodies, a FILE.jsonl.gz "
-        "of HumanEval Infilling or SAFIM, or typing (files are retyped); repeatable.  "
+        "of HumanEval Infilling or SAFIM, or typing or typing-held-out (files are retyped); "
+        "repeatable.  "
         "[default: builtin, without --repo, --commits and --doctests]",
     ),
     click.option(

@@ -1,6 +1,7 @@
 """``eval --set typing``: real files typed anew through the language server."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -13,26 +14,45 @@ from intarsia.cli.terminal import notices, output
 from intarsia.engine.cache.folder import cache_folder
 from intarsia_research.commands.eval.options import EvalRequest
 from intarsia_research.commands.termination import termination_as_interrupt
-from intarsia_research.evaluation.figure_text import NONE, titled_table
+from intarsia_research.evaluation.figure_text import (
+    NONE,
+    percent,
+    percent_between,
+    percent_change,
+    titled_table,
+)
+from intarsia_research.evaluation.record import read_saved
 from intarsia_research.evaluation.sets.project_packages import PackageSource
-from intarsia_research.replay.replay import Counts, Replay, replay
-from intarsia_research.replay.sessions import draw_sessions
+from intarsia_research.replay.replay import (
+    Counts,
+    Replay,
+    keys_saved,
+    more_keys_saved,
+    replay,
+    total,
+)
+from intarsia_research.replay.sessions import Half, draw_sessions
 
-TYPING = "typing"
-FILES_OF_A_LANGUAGE = 1
+RUN_VERSION = 1
+TYPING: Mapping[str, Half] = {"typing": "development", "typing-held-out": "held-out"}
+FILES_OF_A_PACKAGE = 1
 _MOST_REASONS = 6
 
 
 def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool) -> None:
-    """Type, then print the counts of each language. ``--limit`` is of files of a language."""
-    if list(request.sets) != [TYPING] or request.repositories or request.clones:
-        raise CliError("the set `typing` is measured alone: leave the other sets out")
+    """Type, then print the counts of each language.
+
+    ``--limit`` is of files of a language in a package.
+    """
+    name, *others = request.sets
+    if others or request.repositories or request.clones:
+        raise CliError("the sets `typing` are measured alone: leave the other sets out")
     source = PackageSource(cache=cache_folder() / "evaluation")
-    limit = request.limit or FILES_OF_A_LANGUAGE
-    drawn = draw_sessions(source, seed=request.seed, num_files=limit)
+    limit = request.limit or FILES_OF_A_PACKAGE
+    drawn = draw_sessions(source, TYPING[name], seed=request.seed, num_files=limit)
     sessions = [it for it in drawn if not request.languages or it.language in request.languages]
     if not sessions:
-        raise CliError("the set `typing` has no such language: leave --lang out")
+        raise CliError(f"the set `{name}` has no such language: leave --lang out")
     options = {} if request.model is None else {"model": request.model}
     with termination_as_interrupt(), LoadBar(notices()) as bar:
 
@@ -42,9 +62,15 @@ def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool
         result = asyncio.run(replay(sessions, options, show))
     found = msgspec.json.encode(
         {
-            "languages": {name: _figures(it) for name, it in result.by_language.items()},
-            "all": _figures(result.whole),
+            "version": RUN_VERSION,
+            "of": "typing",
+            "languages": {
+                language: _figures([*files.values()]) for language, files in result.files.items()
+            },
+            "files": result.files,
+            "all": _figures(result.all_files),
             "shown": result.shown,
+            "silences": result.silences,
         }
     )
     if to_save:
@@ -57,17 +83,71 @@ def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool
         output().print("silent: " + "; ".join(f"{name} {count}" for name, count in reasons))
 
 
+class _SavedFile(msgspec.Struct, frozen=True):
+    keys: int
+    keys_without: int
+
+    def as_counts(self) -> Counts:
+        return Counts(keys=self.keys, keys_without=self.keys_without)
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    files: dict[str, dict[str, _SavedFile]]  # by language and name
+
+
+def report_typing_comparison(paths: tuple[Path, Path], *, as_json: bool) -> None:
+    """Print how many more keys the second run saved in the files that both have typed."""
+    first, second = (
+        read_saved(path, _Saved, version=RUN_VERSION, of="typing").files for path in paths
+    )
+    pairs = {
+        language: [
+            (file.as_counts(), other.as_counts())
+            for name, file in files.items()
+            if (other := second.get(language, {}).get(name)) is not None
+            and other.keys_without == file.keys_without
+        ]
+        for language, files in sorted(first.items())
+    }
+    rows = {language: found for language, found in pairs.items() if found}
+    if not rows:
+        raise CliError("the two runs have typed no common file")
+    rows["all"] = [pair for found in rows.values() for pair in found]
+    table = titled_table("keys saved, in the same files", "language")
+    for name in ("files", "first", "second", "difference (95 %)"):
+        table.add_column(name, justify="right")
+    figures = {}
+    for name, found in rows.items():
+        before, after = ([pair[side] for pair in found] for side in (0, 1))
+        more = figures[name] = more_keys_saved(found)
+        table.add_row(
+            name,
+            f"{len(found)}",
+            percent(keys_saved(before)),
+            percent(keys_saved(after)),
+            NONE if more is None else percent_change(more),
+        )
+    if as_json:
+        click.echo(msgspec.json.encode(figures))
+    else:
+        output().print(table)
+
+
 def typing_table(result: Replay) -> Table:
     """Return a row for each language and one for all."""
     table = titled_table("typed anew: of shown texts, and of keys", "language")
-    columns = ("keys", "keys\nsaved", "shown", "right", "harmful", "withdrawn", "silent,\nwanted")
-    for name in columns:
+    columns = ("files", "keys", "keys\nsaved", "95 %", "shown", "right", "harmful", "withdrawn")
+    for name in (*columns, "silent,\nwanted"):
         table.add_column(name, justify="right")
-    for language, counts in [*sorted(result.by_language.items()), ("all", result.whole)]:
+    rows = [(language, [*files.values()]) for language, files in sorted(result.files.items())]
+    for name, files in [*rows, ("all", result.all_files)]:
+        counts, saved = total(files), keys_saved(files)
         table.add_row(
-            language,
+            name,
+            f"{len(files)}",
             f"{counts.keys_without:,}",
-            _share(counts.keys_without - counts.keys, counts.keys_without),
+            percent(saved),
+            percent_between(saved),
             f"{counts.shown:,}",
             _share(counts.right, counts.shown),
             f"{counts.harmful.total()} ({_share(counts.harmful.total(), counts.shown)})",
@@ -77,8 +157,13 @@ def typing_table(result: Replay) -> Table:
     return table
 
 
-def _figures(counts: Counts) -> dict[str, object]:
-    return {**msgspec.to_builtins(counts), "shown": counts.shown}
+def _figures(files: Sequence[Counts]) -> dict[str, object]:
+    counts = total(files)
+    return {
+        **msgspec.to_builtins(counts),
+        "shown": counts.shown,
+        "keys_saved": msgspec.to_builtins(keys_saved(files)),
+    }
 
 
 def _share(count: int, of: int) -> str:

@@ -36,7 +36,7 @@ _BUCKET = """resource "aws_s3_bucket" "logs" {
 def session(way: str, language: str, drawn: str) -> Session:
     before, goal, after = drawn.split("‸")
     return Session(
-        name=language,
+        file=language,
         language=language,
         suffix=f".{language}",
         way=way,
