@@ -61,6 +61,7 @@ SQL = Language(
     block_style="closed",
     openers="(",
     has_macros=True,
+    has_clauses=True,
     ends=("*/", "$$"),
     stub=PLAIN_STUB,
 )
@@ -85,6 +86,7 @@ TOML = replace(
     grammar="tree_sitter_toml",
     block_style="closed",
     openers="[{",
+    once=r"\[[^\[\]]+\]",
     ends=('"""', "'''"),
 )
 MARKDOWN = replace(

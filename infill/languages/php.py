@@ -7,6 +7,7 @@ PHP = braces(
     flush_header=r"\bswitch\b",
     extensions=(".php", ".phtml"),
     grammar="tree_sitter_php:language_php",
+    package=r"namespace [\w\\]+;",
     header=r"^\s*(?:if|elseif|else|for|foreach|while|switch)\b.*:$",
     typical=r"^<\?php|\$\w+->|\$\w+ = |\bfunction \w*\(.*\$|\$this\b|::\w+\(|\$\w+[,)]",
     holes="""

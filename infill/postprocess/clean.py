@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.holes.hole import MAX_GIVEN_CHARS, Hole, is_word_character
+from intarsia.infill.postprocess.clauses import keep_clause_order
 from intarsia.infill.postprocess.cut import NOTHING_FITS, cut, reject_known_line
 from intarsia.infill.postprocess.fit import (
     CleaningContext,
@@ -93,7 +94,9 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
         return fill  # a line end would divide a word
     if open_quote(context.line_before + fill) or not joins_words(fill, context):
         return fill
-    return fill + "\n" + leading_blank(context.line_before)
+    on_own_line = fill + "\n" + leading_blank(context.line_before)
+    may_be_cut_word = is_word_character(fill[-1]) or errors_with(on_own_line, context) > 0
+    return fill if may_be_cut_word else on_own_line
 
 
 _NEEDS_NO_BLANK = tuple(" \t)];,:")
@@ -173,6 +176,23 @@ def drop_quotes_again(fill: str, context: CleaningContext) -> str:
     return fill.lstrip(begun[0][0])
 
 
+_CALLED_VARIABLE = re.compile(r"\w+(?=\()")
+
+
+def drop_sigil_again(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Drop the ``$`` of a variable that is begun already; reject a function's name behind it.
+
+    f($├$name┤)   →   f($├name┤)
+    """
+    if context.syntax is None or not context.line_before.endswith("$") or "$$" in context.text:
+        return fill
+    is_code_of_php = context.language.has_bare_variables and not context.is_in_string
+    called = _CALLED_VARIABLE.match(fill) if is_code_of_php else None
+    if called and f"${called[0]}" not in context.text:
+        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
+    return fill[1:] if fill[0] == "$" and is_word_character(fill[1:2] or " ") else fill
+
+
 _MIN_CHARS_BEGUN = 8
 _BEGINS_WITH_WORD = re.compile(r"\W{0,3}[^\W\d_]{2}")
 
@@ -205,7 +225,7 @@ def reject_pragma(fill: str, context: CleaningContext) -> str | NoSuggestion:
 _MAX_LETTERS = 3
 _WHOLE_WORD = re.compile(r"[^\W\d]\w{2,}\Z")
 _LETTERS = re.compile(r"(\w+)(?:\(\)|(?!\()\W.*)?", re.DOTALL)
-_BEHIND_NAME = re.compile(r"\s*[).\]},;]")
+_BEHIND_NAME = re.compile(r"\s*[).\]},;]|[/\\-]\w")
 
 
 def reject_letters_at_known_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -440,6 +460,7 @@ FILTERS: tuple[Filter, ...] = (
     cut_at_hidden_character,
     reject_pragma,
     drop_quotes_again,
+    drop_sigil_again,
     drop_line_again,
     drop_code_fence,
     reject_longer_word,
@@ -448,6 +469,7 @@ FILTERS: tuple[Filter, ...] = (
     fix_indentation,
     end_docstring,
     trim_blank,
+    keep_clause_order,
     reject_known_line,
     reject_letters_at_known_word,
     balance_brackets,
@@ -461,8 +483,8 @@ FILTERS: tuple[Filter, ...] = (
 
 def clean(raw: str, hole: Hole, canvas: Canvas) -> Suggestion | NoSuggestion:
     """Return the text after every filter, with the file's line ends, or why nothing is left."""
-    context = cleaning_context(hole, canvas)
     fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
+    context = cleaning_context(hole, canvas, fill)
     for apply in FILTERS:
         if not fill.strip():
             return NoSuggestion(reason=_why_empty(raw, apply), kind="empty")

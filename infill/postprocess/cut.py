@@ -94,6 +94,8 @@ def _cut_word_loop(line: str) -> str:
         is_at_end = unit.startswith(rest) and (not loop["long"] or len(rest) >= _MIN_CHARS_AGAIN)
         if is_at_end and _HAS_WORD.search(unit):
             kept = line[: loop.start() + len(unit)]
+            if _splits_word(line, len(kept)) and "," in unit:
+                return kept[: kept.rindex(",") + 1]
             is_cut = loop["long"] and unit[-1] != " "
             whole_words = kept.rpartition(" ")[0] if is_cut else kept
             return (whole_words or kept).rstrip()
@@ -115,19 +117,28 @@ def _is_loop(lines: list[str], start: int, length: int) -> bool:
     return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
 
 
+_CONFLICT_OR_MIDDLE = re.compile(r"(?:<{7}|>{7}|\|{7}|={7})(?: |$)")
+_HAS_WORD_CHARACTER = re.compile(r"\w")
 _CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)")
-_LIKE_CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{3,}|>{3,}|={3,})(?: |$)")
+_LIKE_CONFLICT = re.compile(
+    r"(?m)^[ \t]*(?:<{3,}|>{3,}|={3,})(?: |$)|[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)"
+)
 
 
 def cut_at_conflict(fill: str, context: CleaningContext) -> str:
     """Cut at a mark of a merge conflict: Git writes them, and nobody else.
 
     ├a = 1⏎>>>>>>> feature┤   →   ├a = 1┤
+
+    Right above one, brackets that a side's own code leaves open belong to the code after it.
     """
     written = context.line_before + fill
     found = _CONFLICT.search(written)
     if found is None and _CONFLICT.search(context.text):
         found = _LIKE_CONFLICT.search(written)
+        is_above_mark = any(map(_CONFLICT_OR_MIDDLE.match, context.following[:1]))
+        if is_above_mark and not _HAS_WORD_CHARACTER.search(fill):
+            return ""
     return fill if found is None else fill[: max(0, found.start() - len(context.line_before))]
 
 
@@ -232,6 +243,7 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
         if closes_at is None or context.rest[closes_at + len(mark) :][:1].isalnum():
             continue
         is_known = context.syntax is None or context.is_in_string or closes_at == 0
+        is_known |= mark == "`" and context.language.takes_any_text  # Markdown's code
         quotes = [quote for quote in (mark, *marks) if quote not in PAIRS] if is_known else []
         ends = (closing_quote(fill, 0, quote) for quote in quotes)
         return min((end for end in ends if end is not None), default=None)
@@ -257,19 +269,40 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
 _ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
 
 
+_ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
+MAX_ELEMENTS = 4
+"""Of so many ends in a fill it is asked whether they end anything: each reads the whole text."""
+_TAGS = r"<{0}(?![\w:.-])(?:=>|[^<>])*(?P<is_empty>/?)>|(?P<closes></{0}(?![\w:.-]))"
+
+
+def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
+    """Whether the text and what a fill begins with close each element of this name already."""
+    hole, text = context.hole, context.text
+    num_open, num_closed = 0, 0
+    whole = text[: hole.start] + begun + text[hole.end :]
+    for tag in re.finditer(_TAGS.format(re.escape(name)), whole):
+        num_closed += tag["closes"] is not None
+        num_open += tag["closes"] is None and not tag["is_empty"]
+    return num_open <= num_closed and num_closed > 0
+
+
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
 
 
 def _stray_mark(fill: str, context: CleaningContext) -> int | None:
     """Return where a fill closes a template's mark or block that is not open above.
 
-    It may also begin with PHP's mark where that is open above.
+    Or an element that is closed below. It may also begin with PHP's mark where that is open above.
     """
     if _BEGINS_PHP.match(fill) and context.before.rfind("<?") > context.before.rfind("?>"):
         return 0
     for found in re.finditer(r"\s*-?([%?]>|-->)", fill):
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
+            return found.start()
+    ends = _ENDS_ELEMENT.finditer(fill) if context.language.takes_any_text else ()
+    for found in islice(ends, MAX_ELEMENTS):
+        if _is_element_closed(found["name"], fill[: found.start()], context):
             return found.start()
     for found in _ENDS_BLOCK.finditer(fill):
         above = context.text[: context.hole.start] + fill[: found.start()]
@@ -339,6 +372,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_written_above(lines, context)
         or _is_soon_below(lines[0], after, context)
         or _is_entry_again(lines[0], context)
+        or _is_unreachable(lines[0], context)
     )
 
 
@@ -360,6 +394,11 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     """Cut at the first line from which the fill repeats the lines after the hole."""
     following = [line.rstrip() for line in context.following]
     after = _lines_after(context, following)
+    if not context.line_before.strip():  # the cursor may be at another indentation
+        stripped, below = ([line.strip() for line in each] for each in (lines[:2], after[:2]))
+        is_branch = _BRANCH.match(stripped[0]) is not None
+        if (len(lines) > 1 or is_branch) and _repeats(stripped, below):
+            return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:
@@ -373,6 +412,7 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     return lines
 
 
+_BRANCH = re.compile(r"[)\]}].*\w")  # } else {
 MAX_LINES_COMPARED = 3
 MAX_ENTRIES = 12
 
@@ -388,7 +428,10 @@ _KEYS = (
 )
 
 
-_ABOVE_PACKAGE = re.compile(r"\s*[@/*#\"']")
+_WITH_BODY = re.compile(
+    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<it>\w+\([^()]*\))[^(){};=]*\{"
+)
+_ABOVE_PACKAGE = re.compile(r"\s*(?:[@/*#\"']|declare\b|<\?php\b)")
 
 
 def _is_above_package(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -416,6 +459,7 @@ _IMPORTS = re.compile(
 )
 MAX_LINES_ABOVE = 12
 _MIN_WORDS = 2
+_INSTRUCTION = re.compile(r"[A-Z]{2,} \S")  # of a Dockerfile
 _SELECTOR = re.compile(r"[.#][\w-]+")
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
 
@@ -438,9 +482,25 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
         return True
     if _opens_same_body(whole, below):
         return True
+    signatures = [_WITH_BODY.match(each) for each in (whole, below)]
+    if signatures[0] and signatures[1] and signatures[0]["it"] == signatures[1]["it"]:
+        return True
     heads = [_DECLARED.match(each) for each in (whole, below)]
     is_same = heads[0] and heads[1] and heads[0]["name"] == heads[1]["name"]
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
+
+
+_LEAVES_ALWAYS = re.compile(
+    r"(?:break|continue|raise|return|throw)\b(?!.*\b(?:if|unless|when|or|and)\b|.*[,\\{(\[?:|&+.-]$)"
+)
+
+
+def _is_unreachable(line: str, context: CleaningContext) -> bool:
+    """Whether a line leaves the block that the line right above it leaves, at its column."""
+    whole = context.line_before + line
+    above = next(filter(str.strip, reversed(context.before.split("\n")[:-1])), "")
+    is_left = _LEAVES_ALWAYS.match(above.strip()) is not None and columns(above) == columns(whole)
+    return is_left and not context.line_before.strip() and _LEAVES.match(whole.strip()) is not None
 
 
 def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -464,11 +524,14 @@ def _opens_same_body(whole: str, below: str) -> bool:
 
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
-    """Whether the line becomes the last one above it once more, or an import once more."""
+    """Whether the line becomes the last one above it once more, or an import or section near it."""
     lines_above = context.before.split("\n")[:-1]
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
-    if _IMPORTS.match(whole) and whole.rstrip() in lines_above:  # indented, it has its own scope
-        return True
+    if context.language.once and re.fullmatch(context.language.once, whole.strip()):
+        return whole.strip() in map(str.strip, (*lines_above, *context.following))
+    if _IMPORTS.match(whole):  # indented, it has its own scope
+        below = context.following[:MAX_LINES_ABOVE]
+        return whole.rstrip() in (*lines_above, *map(str.rstrip, below))
     if _is_in_remarks(whole.strip(), lines_above[-MAX_LINES_ABOVE:]):
         return True
     above = _without_marks(next(filter(str.strip, reversed(lines_above)), ""))
@@ -490,8 +553,9 @@ def _is_in_remarks(line: str, lines_above: Sequence[str]) -> bool:
 def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
     """Whether a whole statement is one of those below once more, in the same block."""
     whole = (context.line_before + line).rstrip()
-    is_statement = whole.endswith(";") and len(whole.strip()) >= _MIN_CHARS_REPEATED
-    return is_statement and whole in after[1:MAX_LINES_COMPARED]
+    is_statement = whole.endswith(";") or _INSTRUCTION.match(whole) is not None
+    is_long = len(whole.strip()) >= _MIN_CHARS_REPEATED
+    return is_statement and is_long and whole in after[1:MAX_LINES_COMPARED]
 
 
 def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:

@@ -31,6 +31,7 @@ from intarsia.infill.syntax.text import (
     line_end,
     next_line_start,
     open_quote,
+    opener_of,
     with_plain_newlines,
 )
 from intarsia.infill.syntax.tree import (
@@ -85,6 +86,7 @@ class CleaningContext:
     line_before: str  # the hole's own line up to the hole
     rest: str  # the rest of the line on which the hole ends, as far as filters look
     following: tuple[str, ...]  # the non-blank lines after that one
+    written: str  # the model's whole text, if it is known
     parsing_time: ParsingTime = field(compare=False, repr=False)
 
     @cached_property
@@ -120,7 +122,7 @@ class CleaningContext:
         return open_quote(self.line_before + self.rest) is not None
 
 
-def cleaning_context(hole: Hole, canvas: Canvas) -> CleaningContext:
+def cleaning_context(hole: Hole, canvas: Canvas, written: str = "") -> CleaningContext:
     """Return the context of a hole. In a Markdown fence only its code is looked at."""
     text, syntax = hole.code.text, hole.code.syntax
     if is_in_open_comment(syntax, hole.line_start, hole.start):
@@ -137,6 +139,7 @@ def cleaning_context(hole: Hole, canvas: Canvas) -> CleaningContext:
         line_before=text[hole.line_start : hole.start].removeprefix(BYTE_ORDER_MARK),
         rest=text[hole.end : min(hole.line_end, hole.end + MAX_CHARS_AROUND)],
         following=tuple(line for line in after.split("\n") if line.strip()),
+        written=written,
         parsing_time=ParsingTime(PARSING_S + PARSING_S_PER_MEGABYTE * len(text) / 1e6),
     )
 
@@ -156,7 +159,17 @@ _LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
 _GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
-_UNIT = re.compile(r"[a-z]{1,4}\b")
+_UNIT = re.compile(
+    r"(?:px|r?em|ex|ch|fr|pt|pc|[cm]m|in|[dls]?v[hw]|vmin|vmax|deg|rad|turn|dpi|x|[munp]?s|min|h|d"
+    r"|[kmgt]?i?b|[fuiln]{1,3}|[iuf](?:8|16|32|64|128)|[iu]size)\b"
+)
+_LAST_WORD, _FIRST_WORD = re.compile(r"\w+\Z"), re.compile(r"\w+")
+_CODE_MARK = re.compile(r"[(){}=;<>]")
+_CALLED = re.compile(
+    r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
+    r"\w+\Z"
+)
+_BEFORE_BRACKET = re.compile(r"(?:\w|[\w)\]] ?=[ \t]*)\Z")
 _KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
 _TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
 _IS_VALUE = re.compile(
@@ -233,13 +246,15 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     If the word without the fill is, it is whole already. More than a word begins a new line.
     """
     rest, last = context.rest[:1], fill[-1:]
+    if _joins_values(fill, context):
+        return True
     is_statement = _ENDS_STATEMENT.search(fill) and not _ENDS_ENTITY.search(fill)
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
     if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not (rest and rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
-    if _NUMBER.search(fill) and _UNIT.match(context.rest):
+    if (_NUMBER.search(fill) and _UNIT.match(context.rest)) or completes_cut_word(fill, context):
         return False
     if is_word_character(context.line_before[-1:] or " "):
         if context.hole.kind != "line":
@@ -249,6 +264,53 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
         is_completed = all(map(is_word_character, fill)) and is_elsewhere(fill, context)
         return not is_completed and (is_word_character(last or " ") or last in _ENDS_VALUE)
     return is_word_character(last or " ")
+
+
+def completes_cut_word(fill: str, context: CleaningContext) -> bool:
+    """Whether the fill's last word goes on in the rest, where a user has deleted half of it.
+
+    Then the model wrote the whole word, or the file has it elsewhere, and its second half nowhere.
+
+    price * ├item.qua┤ntity   →   yes, where the file has quantity elsewhere
+    """
+    begun, ended = _LAST_WORD.search(fill), _FIRST_WORD.match(context.rest)
+    if begun is None or ended is None or context.hole.kind != "line":
+        return False
+    if begun.start() == 0 and is_word_character(context.line_before[-1:] or " "):
+        return False
+    whole = rf"(?<!\w){re.escape(begun[0] + ended[0])}(?!\w)"
+    if re.search(whole, context.written):
+        return True
+    has_whole = re.search(whole, context.text)
+    pieces = re.finditer(rf"(?<!\w){re.escape(ended[0])}(?!\w)", context.text)
+    return has_whole is not None and all(it.start() == context.hole.end for it in pieces)
+
+
+def _joins_values(fill: str, context: CleaningContext) -> bool:
+    """Whether the fill ends a call, an index, a string or a sentence right before a word or string.
+
+    f(├a)┤b, ["a", ├"b"┤"c", # ├It ends here.┤go
+    """
+    written, rest, last = context.line_before + fill, context.rest[:1], fill[-1:]
+    if last in _QUOTES and (rest == last or is_word_character(rest or " ")):
+        return rest.isascii() and open_quote(written) is None and not _in_markup(context)
+    if not rest.isalpha() or not rest.isascii():
+        return False
+    is_sentence = last in (".", "!", "?") and fill[-3:-1].isalpha() and fill.strip().count(" ") > 1
+    if is_sentence and not _CODE_MARK.search(fill):
+        return _in_markup(context) or context.syntax is None or _in_prose(context)
+    if last not in (")", "]") or _in_markup(context):
+        return False
+    opener = opener_of(written, len(written) - 1)
+    if opener is None:
+        return False
+    if last == "]":
+        return _BEFORE_BRACKET.search(written, 0, opener) is not None
+    return _CALLED.search(written, 0, opener) is not None
+
+
+def _in_markup(context: CleaningContext) -> bool:
+    return context.language.takes_any_text
 
 
 def is_in_whole_word(context: CleaningContext) -> bool:
@@ -300,6 +362,22 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
     below = "".join(context.following[:1])
     is_entry = below.lstrip().startswith("- ") or _KEY.match(below)
     return columns(below) > len(key["lead"]) and bool(is_entry)
+
+
+def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
+    """Whether a line of its own ends what the line above goes on with, and the line below as well.
+
+    apk add a \\⏎    ├b┤⏎    c \\   →   yes; no for ├b \\┤
+    """
+    own, hole = (context.line_before + fill).rstrip(), context.hole
+    is_own_line = not context.line_before.strip() and not context.rest.strip()
+    above = context.before.split("\n")[-2:-1]
+    is_continued = is_own_line and above != [] and above[0].endswith("\\")
+    if not is_continued or own.endswith("\\"):
+        return False
+    start = next_line_start(context.text, hole.end)
+    below = context.text[start : line_end(context.text, start)]
+    return below.strip() != "" and columns(below) >= columns(own) > 0
 
 
 def _has_value_below(fill: str, context: CleaningContext) -> bool:
@@ -405,7 +483,7 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     hole, rest = context.hole, context.rest.strip()
     if hole.is_inserted and ends_with_header(fill, context):
         return "a block would have no body"
-    if _has_value_twice(fill, context):
+    if _has_value_twice(fill, context) or _ends_continued_line(fill, context):
         return "the code would not parse"
     if _has_value_below(fill, context):
         return "what follows the cursor would not parse"

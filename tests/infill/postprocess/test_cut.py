@@ -92,6 +92,7 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("debian:12@sha256:8af0e5095f9964007f5e", "debian:12"),
         ("rev = 72669190cb947f0cac1d038a8bb1820da59ef447 # b", "rev ="),
         ("x = 0x9e3779b97f4a7c159e3779b9, deadbeef", "x = 0x9e3779b97f4a7c159e3779b9, deadbeef"),
+        ("a=0, be=F, we.fr" + "e=F, we.fr" * 3, "a=0, be=F,"),  # no half of a word
     ],
 )
 def test_a_loop_is_cut_after_its_first_round(fill, expected):
