@@ -243,7 +243,8 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
         if closes_at is None or context.rest[closes_at + len(mark) :][:1].isalnum():
             continue
         is_known = context.syntax is None or context.is_in_string or closes_at == 0
-        is_known |= mark == "`" and context.language.takes_any_text  # Markdown's code
+        if mark == "`" and context.language.takes_any_text:  # Markdown's code
+            is_known |= fill.count(mark) % 2 == 1  # else it begins another one, which the rest ends
         quotes = [quote for quote in (mark, *marks) if quote not in PAIRS] if is_known else []
         ends = (closing_quote(fill, 0, quote) for quote in quotes)
         return min((end for end in ends if end is not None), default=None)
@@ -272,18 +273,18 @@ _ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)"
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 MAX_ELEMENTS = 4
 """Of so many ends in a fill it is asked whether they end anything: each reads the whole text."""
-_TAGS = r"<{0}(?![\w:.-])(?:=>|[^<>])*(?P<is_empty>/?)>|(?P<closes></{0}(?![\w:.-]))"
+_TAGS = r"(?P<begins><{0}(?![\w:.-]))(?:(?:=>|[^<>])*?(?P<is_empty>/>))?|(?P<ends></{0}(?![\w:.-]))"
 
 
 def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
     """Whether the text and what a fill begins with close each element of this name already."""
     hole, text = context.hole, context.text
-    num_open, num_closed = 0, 0
+    num_open, num_ended = 0, 0
     whole = text[: hole.start] + begun + text[hole.end :]
     for tag in re.finditer(_TAGS.format(re.escape(name)), whole):
-        num_closed += tag["closes"] is not None
-        num_open += tag["closes"] is None and not tag["is_empty"]
-    return num_open <= num_closed and num_closed > 0
+        num_ended += tag["ends"] is not None
+        num_open += tag["begins"] is not None and tag["is_empty"] is None
+    return num_open <= num_ended and num_ended > 0
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")

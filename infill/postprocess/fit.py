@@ -22,6 +22,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
+    CLOSERS,
     MAX_LOOK_BACK,
     PAIRS,
     Balance,
@@ -169,7 +170,7 @@ _CALLED = re.compile(
     r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
     r"\w+\Z"
 )
-_BEFORE_BRACKET = re.compile(r"(?:\w|[\w)\]] ?=[ \t]*)\Z")
+_BEFORE_INDEX, _BEFORE_VALUE = re.compile(r"[\w)\]]\Z"), re.compile(r"[=(,:?\[][ \t]*\Z")
 _KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
 _TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
 _IS_VALUE = re.compile(
@@ -293,20 +294,22 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
     """
     written, rest, last = context.line_before + fill, context.rest[:1], fill[-1:]
     if last in _QUOTES and (rest == last or is_word_character(rest or " ")):
-        return rest.isascii() and open_quote(written) is None and not _in_markup(context)
+        is_closed = open_quote(written) is None and written.count(last) % 2 == 0
+        return rest.isascii() and is_closed and not _in_markup(context)
     if not rest.isalpha() or not rest.isascii():
         return False
-    is_sentence = last in (".", "!", "?") and fill[-3:-1].isalpha() and fill.strip().count(" ") > 1
+    is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
+    is_sentence = is_sentence and fill.rpartition(" ")[2][:-1].isalpha()
     if is_sentence and not _CODE_MARK.search(fill):
         return _in_markup(context) or context.syntax is None or _in_prose(context)
-    if last not in (")", "]") or _in_markup(context):
+    if last not in CLOSERS or _in_markup(context) or context.is_in_string:
         return False
     opener = opener_of(written, len(written) - 1)
     if opener is None:
         return False
-    if last == "]":
-        return _BEFORE_BRACKET.search(written, 0, opener) is not None
-    return _CALLED.search(written, 0, opener) is not None
+    is_index = last == "]" and _BEFORE_INDEX.search(written, 0, opener)
+    is_value = last != ")" and _BEFORE_VALUE.search(written, 0, opener)
+    return bool(is_index or is_value or (last == ")" and _CALLED.search(written, 0, opener)))
 
 
 def _in_markup(context: CleaningContext) -> bool:
@@ -372,7 +375,9 @@ def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
     own, hole = (context.line_before + fill).rstrip(), context.hole
     is_own_line = not context.line_before.strip() and not context.rest.strip()
     above = context.before.split("\n")[-2:-1]
-    is_continued = is_own_line and above != [] and above[0].endswith("\\")
+    is_continued = (
+        is_own_line and above != [] and above[0].endswith("\\") and not context.is_in_string
+    )
     if not is_continued or own.endswith("\\"):
         return False
     start = next_line_start(context.text, hole.end)
