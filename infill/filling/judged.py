@@ -147,6 +147,7 @@ _LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.M
 _IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w|[)\]}]\w[\w-]")
 _QUOTES = ('"', "'", "`")  # behind one a string has ended
 _MARK_OF_NEXT = re.compile(r"\s[^\w\s)\]};,]\S\Z")
+_IN_END_TAG = re.compile(r"</[\w:.-]*\Z")
 _CONTINUED = re.compile(r".*\\(?:\n|\Z)")
 _GOES_ON_WITH_WORD = re.compile(r"[ \t]+[^\W\d]")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
@@ -166,6 +167,8 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
     if _is_first_word(beginning, goes_on) and not is_of_below:
         return True
     if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]) or _CONTINUED.match(goes_on):
+        return False
+    if goes_on[:1] == ">" and _IN_END_TAG.search(context.line_before + beginning):
         return False
     if _IN_MARK_OR_WORD.match(beginning[-1:] + goes_on[:2]):
         return False

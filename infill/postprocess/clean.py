@@ -96,6 +96,7 @@ def end_begun_line(fill: str, context: CleaningContext) -> str:
         return fill
     on_own_line = fill + "\n" + leading_blank(context.line_before)
     may_be_cut_word = is_word_character(fill[-1]) or errors_with(on_own_line, context) > 0
+    may_be_cut_word |= context.syntax is None and not fill.endswith((";", ")"))
     return fill if may_be_cut_word else on_own_line
 
 

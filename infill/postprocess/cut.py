@@ -11,7 +11,7 @@ the cursor: a quote, a tag, a template's mark.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 
 from intarsia.infill.canvas import is_specific
 from intarsia.infill.holes.hole import is_word_character
@@ -297,6 +297,9 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
     """
     if _BEGINS_PHP.match(fill) and context.before.rfind("<?") > context.before.rfind("?>"):
         return 0
+    if fill.startswith("*/") and not context.line_before.strip():
+        above = context.text[: context.hole.start]
+        return 0 if above.rfind("/*") <= above.rfind("*/") else None
     for found in re.finditer(r"\s*-?([%?]>|-->)", fill):
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
@@ -372,6 +375,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or (after != [] and _begins_as_next(lines[0], after[0], context))
         or _is_written_above(lines, context)
         or _is_soon_below(lines[0], after, context)
+        or _is_type_below(lines[0], after, context)
         or _is_entry_again(lines[0], context)
         or _is_unreachable(lines[0], context)
     )
@@ -418,13 +422,16 @@ MAX_LINES_COMPARED = 3
 MAX_ENTRIES = 12
 
 _DECLARED = re.compile(
-    r"(?:(?:abstract|async|default|export|final|internal|open|override|private|protected|pub|public"
-    r"|sealed|static)\s+)*(?:class|const|def|enum|fn|fun|func|function|interface|let|module|record"
+    r"(?:(?:abstract|annotation|async|data|default|export|final|internal|open|override|private"
+    r"|protected|pub|public|sealed|static)\s+)*(?P<kind>class|const|def|enum|fn|fun|func|function|interface|let|module|record"
     r"|struct|trait|va[lr])\s+(?P<name>\w+)\b"
     r"(?![.:]+\w|\s*[*&]|\s+\w+\s*[;=,)\[])"  # behind a type is the name
 )
+_TYPES = ("class", "enum", "record", "struct", "trait")
+_BELONGS_TO_NEXT = re.compile(r"[@\[#/*)\]]")  # annotations and comments
+_BEGUN = re.compile(r"\s*\w*")
 _KEYS = (
-    re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|\w+\())"),
+    re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|[\w.-]+[(:=]))"),
     _DECLARED,
 )
 
@@ -452,11 +459,11 @@ def _is_one_of(line: str, after: Sequence[str]) -> bool:
     return is_specific(line) and _without_marks(line) in map(_without_marks, after)
 
 
-_MIN_CHARS_REPEATED = 16
+_MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
 _IMPORTS = re.compile(
     r"(?:import|from|using|use|#\s*include|require(?:_once|_relative)?)\b.*\w.*\W"
-    r"|(?:namespace|package)\s+[\w.\\:]+\s*;?\s*$"
+    r"|(?:namespace|package)\s+[\w.\\:]+\s*;?\s*$|\s*alias\s+[A-Z][\w.]*\s*$"
 )
 MAX_LINES_ABOVE = 12
 _MIN_WORDS = 2
@@ -489,6 +496,17 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     heads = [_DECLARED.match(each) for each in (whole, below)]
     is_same = heads[0] and heads[1] and heads[0]["name"] == heads[1]["name"]
     return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
+
+
+def _is_type_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line begins the type that the next declaration at its column begins as well."""
+    whole = context.line_before + line
+    begun = _DECLARED.match(whole.strip())
+    if begun is None or begun["kind"] not in _TYPES or whole.rstrip().endswith(";"):
+        return False
+    level = (each.strip() for each in after[:MAX_LINES_ABOVE] if columns(each) <= columns(whole))
+    other = _DECLARED.match(next(dropwhile(_BELONGS_TO_NEXT.match, level), ""))
+    return other is not None and (other["kind"], other["name"]) == (begun["kind"], begun["name"])
 
 
 _LEAVES_ALWAYS = re.compile(
@@ -552,19 +570,33 @@ def _is_in_remarks(line: str, lines_above: Sequence[str]) -> bool:
 
 
 def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a whole statement is one of those below once more, in the same block."""
+    """Whether a whole statement is one of those below once more, in the same block.
+
+    One without a mark at its end is long, or there are only remarks between the two.
+    """
     whole = (context.line_before + line).rstrip()
     is_statement = whole.endswith(";") or _INSTRUCTION.match(whole) is not None
-    is_long = len(whole.strip()) >= _MIN_CHARS_REPEATED
-    return is_statement and is_long and whole in after[1:MAX_LINES_COMPARED]
+    length = len(whole.strip())
+    if length < _MIN_CHARS_REPEATED or not _HAS_WORD.search(whole):
+        return False
+    code = dropwhile(_is_remark, after[:MAX_LINES_ABOVE])
+    is_below = whole in after[1:MAX_LINES_COMPARED]
+    return (is_below and (is_statement or length >= _MIN_CHARS_LONG)) or whole == next(code, "")
+
+
+def _is_remark(line: str) -> bool:
+    return _REMARK_TEXT.fullmatch(line.strip()) is not None
 
 
 def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a line of its own gives the next line's key or name another value, at its column."""
+    """Whether a line of its own gives the next line's key or name another value.
+
+    It is at that line's column; but no block declares its name twice, wherever the cursor is.
+    """
     whole, below = context.line_before + line, "".join(after[:1])
-    if context.line_before.strip() or columns(whole) != columns(below):
+    if not _BEGUN.fullmatch(context.line_before):
         return False
-    for pattern in _KEYS:
+    for pattern in _KEYS if columns(whole) == columns(below) else (_DECLARED,):
         key, other = (pattern.match(each.strip()) for each in (whole, below))
         if key and other and key["name"] == other["name"]:
             value = below.partition("=")[2]  # x = f(x) needs an x before it

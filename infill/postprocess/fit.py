@@ -165,6 +165,11 @@ _UNIT = re.compile(
     r"|[kmgt]?i?b|[fuiln]{1,3}|[iuf](?:8|16|32|64|128)|[iu]size)\b"
 )
 _LAST_WORD, _FIRST_WORD = re.compile(r"\w+\Z"), re.compile(r"\w+")
+_IF_ABOVE = re.compile(
+    r"(?:[)}\]{|]|end\b|fi\b|case\b|catch\b|cond\b|do\b|elif\b|else|elsif\b|except\b|for\b|of\b|on\b"
+    r"|guard\b|let\b|rescue\b|try\b|when\b|while\b|with\b)|.*(?:\b(?:if|then|unless)\b|->|=>)"
+)
+_ELSE = re.compile(r"else\b(?!\s*[-=]>)")
 _CODE_MARK = re.compile(r"[(){}=;<>]")
 _CALLED = re.compile(
     r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
@@ -367,6 +372,25 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
     return columns(below) > len(key["lead"]) and bool(is_entry)
 
 
+def _closes_nothing(fill: str, context: CleaningContext) -> bool:
+    """Whether a line of markup has closing brackets only, and one of them is not open."""
+    if not _in_markup(context) or any(map(is_word_character, context.line_before + fill)):
+        return False
+    unmatched = len(balance_with(fill, context).unmatched)
+    return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
+
+
+def _has_no_if(fill: str, context: CleaningContext) -> bool:
+    """Whether a line begins with ``else`` right below one, at its column, that has no ``if``."""
+    own = context.line_before + fill
+    if not _ELSE.match(own.strip()) or context.line_before.strip():
+        return False
+    lines = filter(str.strip, reversed(context.before.split("\n")[:-1]))
+    above = next((line for line in lines if columns(line) <= columns(own)), "")
+    is_beside = above != "" and columns(above) == columns(own)
+    return is_beside and _IF_ABOVE.match(above.strip()) is None
+
+
 def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
     """Whether a line of its own ends what the line above goes on with, and the line below as well.
 
@@ -488,7 +512,11 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     hole, rest = context.hole, context.rest.strip()
     if hole.is_inserted and ends_with_header(fill, context):
         return "a block would have no body"
-    if _has_value_twice(fill, context) or _ends_continued_line(fill, context):
+    if _closes_nothing(fill, context):
+        return "a bracket would be closed that is not open"
+    if _has_no_if(fill, context) or _has_value_twice(fill, context):
+        return "the code would not parse"
+    if _ends_continued_line(fill, context):
         return "the code would not parse"
     if _has_value_below(fill, context):
         return "what follows the cursor would not parse"
