@@ -563,8 +563,11 @@ def shorten_or_reject(fill: str, context: CleaningContext) -> str | NoSuggestion
     reason = why_broken(fill, context)
     if reason is None:
         return fill
-    is_second = reason == WORDS_JOINED and fill.endswith(";")  # value or statement on the line
-    if not (context.hole.is_inserted or is_second) and (shorter := _shorter(fill, context)):
+    is_remark = _in_prose(context) or REMARK.match(context.line_before) is not None
+    is_whole = reason == WORDS_JOINED and (
+        is_remark or fill.endswith(";")
+    )  # no part of it fits either
+    if not (context.hole.is_inserted or is_whole) and (shorter := _shorter(fill, context)):
         return shorter
     if context.parsing_time.is_over:
         return NoSuggestion(reason="the file takes too long to parse")
