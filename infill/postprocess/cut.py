@@ -550,7 +550,9 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
         return whole.strip() in map(str.strip, (*lines_above, *context.following))
     if _IMPORTS.match(whole):  # indented, it has its own scope
         below = context.following[:MAX_LINES_ABOVE]
-        return whole.rstrip() in (*lines_above, *map(str.rstrip, below))
+        near = (*lines_above, *map(str.rstrip, below))
+        is_alias = whole.lstrip().startswith("alias")  # of a module; it is indented
+        return whole.strip() in map(str.strip, near) if is_alias else whole.rstrip() in near
     if _is_in_remarks(whole.strip(), lines_above[-MAX_LINES_ABOVE:]):
         return True
     above = _without_marks(next(filter(str.strip, reversed(lines_above)), ""))

@@ -170,6 +170,7 @@ _IF_ABOVE = re.compile(
     r"|guard\b|let\b|rescue\b|try\b|when\b|while\b|with\b)|.*(?:\b(?:if|then|unless)\b|->|=>)"
 )
 _ELSE = re.compile(r"else\b(?!\s*[-=]>)")
+_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _CODE_MARK = re.compile(r"[(){}=;<>]")
 _CALLED = re.compile(
     r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
@@ -304,7 +305,7 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
     if not rest.isalpha() or not rest.isascii():
         return False
     is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
-    is_sentence = is_sentence and fill.rpartition(" ")[2][:-1].isalpha()
+    is_sentence = is_sentence and _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) is not None
     if is_sentence and not _CODE_MARK.search(fill):
         return _in_markup(context) or context.syntax is None or _in_prose(context)
     if last not in CLOSERS or _in_markup(context) or context.is_in_string:
@@ -406,7 +407,7 @@ def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
         return False
     start = next_line_start(context.text, hole.end)
     below = context.text[start : line_end(context.text, start)]
-    return below.strip() != "" and columns(below) >= columns(own) > 0
+    return below.strip() != "" and 0 < columns(below) >= columns(context.line_before)
 
 
 def _has_value_below(fill: str, context: CleaningContext) -> bool:
