@@ -224,11 +224,14 @@ def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
     return fill if end is None else fill[:end]
 
 
+_CLOSING_MARKS = ")]}\"'`"
+
+
 def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
     """Return where the fill leaves the quotes around it, or an expression inside of quotes.
 
-    Where the parser sees no string, only a quote right behind the cursor counts: unfinished code
-    may hide it from the parser.
+    Where the parser sees no string, only a quote behind the cursor and other closing marks counts:
+    unfinished code may hide it from the parser.
     """
     marks = open_marks(context.line_before) if context.rest else []
     while marks:
@@ -242,7 +245,8 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
         closes_at = closing_quote(context.rest, 0, mark)
         if closes_at is None or context.rest[closes_at + len(mark) :][:1].isalnum():
             continue
-        is_known = context.syntax is None or context.is_in_string or closes_at == 0
+        is_next = not context.rest[:closes_at].strip(_CLOSING_MARKS)
+        is_known = context.syntax is None or context.is_in_string or is_next
         if mark == "`" and context.language.takes_any_text:  # Markdown's code
             is_known |= fill.count(mark) % 2 == 1  # else it begins another one, which the rest ends
         quotes = [quote for quote in (mark, *marks) if quote not in PAIRS] if is_known else []
