@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from msgspec import Meta
@@ -78,21 +78,34 @@ class Calibration:
         return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))
 
     @property
+    def while_typing(self) -> "Calibration":
+        """The calibration of what is typed in code.
+
+        Of many parts that is shown which looks best, so it is less probable than it looks.
+        """
+        return replace(self, bias=self.bias - _RARER)
+
+    @property
     def in_prose(self) -> "Calibration":
         """The calibration of what is typed in comments and strings."""
         return Calibration(
-            bias=_STEEPER * self.bias - _RARER,
+            bias=_STEEPER * self.bias - _RARER_IN_PROSE,
             total=_STEEPER * self.total,
             weakest=_STEEPER * self.weakest,
             end=_STEEPER * self.end,
         )
 
 
-_STEEPER, _RARER = 2.0, 2.0
-"""How the log-odds of code become those of prose (docs/design-notes/show-threshold.md)."""
+_RARER = 0.4
+_STEEPER, _RARER_IN_PROSE = 2.0, 1.5
+"""How the log-odds of holes become those of typed code and prose
+(docs/design-notes/show-threshold.md)."""
 
 MayEndHere: TypeAlias = Callable[[str, str], bool]
 """Returns whether a beginning may be shown that the second string would continue."""
+
+BODY_SHARE = 0.4
+"""Of the percentage, for the whole body of a function: it saves ten times the keys of a line."""
 
 LEAST_CHARS = 3
 """A shorter beginning is not worth reading. Blanks do not count."""
@@ -116,7 +129,7 @@ def shown_part(
     percent: int,
     may_end_here: MayEndHere,
     line_before: str = "",
-    of_whole: Calibration | None = None,
+    of_body: Calibration | None = None,
 ) -> ShownPart:
     """Return how much of a text in tokens is shown: at least this probable to be kept.
 
@@ -124,22 +137,23 @@ def shown_part(
     it is won with each character, so the part with the most to win is shown, (P - p) x characters:
     a likely word goes before a doubtful line. Without a calibration for the model, or the
     confidence of each token, all is shown. A part has the brackets right behind it that close its
-    own, and those of ``line_before`` if it may end there. ``of_whole`` tells of the whole text,
-    None: as of its parts.
+    own, and those of ``line_before`` if it may end there. ``of_body`` tells of the whole text where
+    that is a body, which may be less probable; None: no body, it is judged as its parts are.
     """
     text = "".join(token.text for token in tokens)
-    probability = keep_probability(tokens, end_confidence, of_whole or calibration)
+    probability = keep_probability(tokens, end_confidence, of_body or calibration)
     if probability is None or calibration is None or not percent:
         return ShownPart(length=len(text), probability=probability)
     parts = [
-        (end, p)
+        (end, p - percent / 100)
         for it, p in _beginnings(tokens, calibration, percent)
         for end in {_closed(it, text, ""), _closed(it, text, line_before)}
         if _is_whole(end, text)
     ]
-    if 100 * probability >= percent:
-        parts.append((text, probability))
-    parts.sort(key=lambda part: ((part[1] - percent / 100) * len(part[0]), len(part[0])))
+    gain = probability - percent / 100 * (1.0 if of_body is None else BODY_SHARE)
+    if gain >= 0:
+        parts.append((text, gain))
+    parts.sort(key=lambda part: (part[1] * len(part[0]), len(part[0])))
     for shown, _ in reversed(parts):
         if may_end_here(shown, text[len(shown) :]):
             return ShownPart(length=len(shown), probability=probability)
@@ -237,8 +251,13 @@ def percent_of(threshold: Threshold) -> int:
     return int(threshold)
 
 
+_CANNOT_STAND_ALONE = "the text cannot stand alone here"
+
+
 def improbable(probability: float | None, percent: int) -> NoSuggestion:
     """Return the reason why a text is not shown; ``probability`` is from 0 to 1."""
+    if probability is not None and 100 * probability >= percent:
+        return NoSuggestion(reason=_CANNOT_STAND_ALONE, kind=IMPROBABLE)
     found = "unknown" if probability is None else f"{100 * probability:.0f} %"
     return NoSuggestion(
         reason=f"the text would probably not be kept: {found}, and showThreshold is {percent} %",

@@ -293,7 +293,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "With a remote model, no folder can switch this off."
         ),
     ] = True
-    show_threshold: Annotated[Threshold, PER_LANGUAGE, Meta(description=ABOUT_THRESHOLD)] = "eager"
+    show_threshold: Annotated[Threshold, PER_LANGUAGE, Meta(description=ABOUT_THRESHOLD)] = (
+        "balanced"
+    )
     drafts: Annotated[
         bool,
         Meta(

@@ -83,7 +83,9 @@ def calibration_of(filled: Filled, prose: Prose | None) -> Calibration | None:
 
 def _calibration(model: str | None, prose: Prose | None) -> Calibration | None:
     found = CALIBRATIONS.get(model or "")
-    return found.in_prose if found is not None and prose else found
+    if found is None:
+        return None
+    return found.in_prose if prose else found.while_typing
 
 
 def is_whole_body(plan: FillPlan, end_confidence: float | None) -> bool:
@@ -144,26 +146,25 @@ def is_whole_beginning(beginning: str, goes_on: str, context: CleaningContext) -
 
 _CLAUSE_ENDS = tuple(";)]}>\n")
 _LEADS_ON = re.compile(r"\s*(?:[=-]>|[%?]>(?!%)|%\}|(?:\{|do|then|:)\s*$)", re.MULTILINE)
-_IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w|[)\]}]\w[\w-]")
+_IN_MARK_OR_WORD = re.compile(r"[-%?=/:&|<!+*.][^\w\s]|\w[-']\w|\d\.\d|[)\]}]\w[\w-]")
 _QUOTES = ('"', "'", "`")  # behind one a string has ended
 _MARK_OF_NEXT = re.compile(r"\s[^\w\s)\]};,]\S\Z")
 _IN_END_TAG = re.compile(r"</[\w:.-]*\Z")
 _CONTINUED = re.compile(r".*\\(?:\n|\Z)")
-_GOES_ON_WITH_WORD = re.compile(r"[ \t]+[^\W\d]")
 _BEFORE_CLAUSE_END = (*_CLAUSE_ENDS, ",")
+_AFTER_WORD = (" ", "\t", ".", "::", "(", "/")
 _CODE = re.compile(r"[()\[\]{}=;<>$]")
 
 
 def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool:
-    """Whether a beginning ends at a comma, a call, a line end or its first word; prose at any.
+    """Whether a beginning ends after a word, at a comma, a call or a line end; prose anywhere.
 
-    A word alone on its line says nothing before another one, as in ``let x``; and it would belong
-    to the line below, if that begins with it, too.
+    A word alone on its line says nothing below other lines; and it would belong to the line below,
+    if that begins with it, too. What leads on to something that is missing is no end.
     """
     is_own_line = "\n" in beginning or not context.line_before.strip()
     below = "".join(context.following[:1]).lstrip() if is_own_line else ""
-    is_of_below = is_own_line and _GOES_ON_WITH_WORD.match(goes_on) is not None
-    is_of_below |= re.match(re.escape(beginning.strip()) + r"(?!\w)", below) is not None
+    is_of_below = re.match(re.escape(beginning.strip()) + r"(?!\w)", below) is not None
     if _is_first_word(beginning, goes_on) and not is_of_below:
         return True
     if _MARK_OF_NEXT.search(beginning[-2:] + goes_on[:1]) or _CONTINUED.match(goes_on):
@@ -178,6 +179,9 @@ def _ends_clause(beginning: str, goes_on: str, context: CleaningContext) -> bool
         is_prose = _CODE.search(context.line_before + beginning + goes_on) is None
     leads_on = beginning.endswith(("=>", "->")) or _LEADS_ON.match(goes_on)  # to what is missing
     is_end = beginning.endswith(_CLAUSE_ENDS) or goes_on.startswith(_BEFORE_CLAUSE_END)
+    is_alone = _WORD.fullmatch(beginning[beginning.rfind("\n") + 1 :]) is not None
+    if is_word_character(beginning[-1:]) and not (is_of_below or is_alone):
+        is_end |= goes_on.startswith(_AFTER_WORD)
     is_text_end = is_prose and not _JOINS_NEXT.match(beginning[-1:] + goes_on[:1])
     return is_text_end or (is_end and not leads_on) or not goes_on.strip()
 
@@ -268,7 +272,7 @@ def judge(plan: FillPlan, filled: Filled, suggestion: Suggestion, percent: int) 
         percent,
         end_rule(plan, prose),
         plan.text[line_start(plan.text, plan.hole.start) : plan.hole.start],
-        BODIES.get(filled.model or "") if is_body else None,
+        of_body=BODIES.get(filled.model or "") if is_body else None,
     )
     is_cut_line = plan.after and shown.length < len(suggestion.text)  # it would lack its line end
     return Judged(

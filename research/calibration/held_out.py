@@ -166,4 +166,4 @@ def _share(flags: Sequence[bool], examples: Sequence[Suggested]) -> Estimate | N
 def _shown_length(example: Suggested, calibration: Calibration, percent: int) -> int:
     tokens, end = example.tokens, example.end_confidence
     rule = end_rule(example.plan, None)
-    return shown_part(tokens, end, calibration, percent, rule).length
+    return shown_part(tokens, end, calibration.while_typing, percent, rule).length

@@ -330,6 +330,11 @@ def test_blanks_that_are_there_already_go(source, fill, expected):
         ("python", "x = 1\nimp║\n", "ort", " os"),
         ("python", "║\n", "total", " += rate"),
         ("plaintext", "make ║", "-j 4", " all"),
+        # A word, where its line goes on.
+        ("rust", "fn f() {\n    m!(|| {\n        ║\n        g();\n    });\n}\n", "let", " a = 1;"),
+        ("python", "x = ║\n", "self.items", ".index(y)"),
+        ("typescript", "const x = ║;\n", "rows.map", "((row) => row.id)"),
+        ("cpp", "auto x = ║;\n", "std", "::move(y)"),
     ],
 )
 def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
@@ -379,7 +384,6 @@ def test_whole_code_may_end_there(language_id, source, beginning, goes_on):
         ("plaintext", "RUN a \\\n  ║\n  && c\n", "&& tool /src", " clean \\"),
         # A bracket that the rest of the text closes, where the file lacks one.
         ("plaintext", "keep <- ║\n  a,\n  b\n)\n", "function(new", ", old) {"),
-        ("rust", "fn f() {\n    m!(|| {\n        ║\n        g();\n    });\n}\n", "let", " a = 1;"),
     ],
 )
 def test_a_part_of_a_construct_may_not(language_id, source, beginning, goes_on):

@@ -71,7 +71,7 @@ async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(r
     word = types.Range(types.Position(0, 4), types.Position(0, 6))
     selected = types.SelectedCompletionInfo(word, "foo")
     model = {"text": "(a)", "unsure": ["("]}
-    async with told_page(runtime, "y = fo", "confidence", **model) as (user, messages):
+    async with told_page(runtime, "y = fo", "confidence", options=ALL, **model) as (user, messages):
         assert await user.shown(0, 6, selected=selected)
         text, tokens, sure = told(messages)
         assert (text, tokens[:2], sure) == ("foo(a)", [("foo", 1.0), ("(", 0.3)], "foo")

@@ -28,7 +28,7 @@ TEXT, UNSURE = "alpha, beta", ["beta"]
 
 def probability(*confidences: float) -> float:
     tokens = [ConfidentToken("x", confidence) for confidence in confidences]
-    found = keep_probability(tokens, None, CALIBRATIONS["qwen2.5-coder-0.5b"])
+    found = keep_probability(tokens, None, CALIBRATIONS["qwen2.5-coder-0.5b"].while_typing)
     assert found is not None
     return found
 
