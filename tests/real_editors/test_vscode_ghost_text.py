@@ -47,10 +47,9 @@ def test_line_ends_of_a_crlf_file_stay_what_they_are(windows: Windows) -> None:
     source = (
         "function indexOf(items, wanted) {\n  ║\n}\n\nconsole.log(indexOf([1, 2, 3], 2));\n"
     ).replace("\n", "\r\n")
-    no_menu = {
-        "editor.quickSuggestions": False
-    }  # it has the keyword, and Tab would take that first
-    window = windows.open(source, "find.js", settings=no_menu)
+    # The menu has the keyword, and Tab would take that first.
+    settings = {"editor.quickSuggestions": False, "intarsia.showThreshold": "0"}
+    window = windows.open(source, "find.js", settings=settings)
     window.type("for")
     shown = window.ghost_text()
     window.press("Tab")

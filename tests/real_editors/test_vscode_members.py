@@ -23,5 +23,6 @@ ALONE = {
 
 def test_a_suggestion_begins_with_a_member_that_it_knows(windows: Windows) -> None:
     window = windows.open(STORE, "store.ts", settings=ALONE, others={"depot.ts": DEPOT})
+    window.expect_hover("depot: Depot")  # the language server has read the files
     window.type(".")
     window.expect_ghost_text("putAwayForGood(item);")

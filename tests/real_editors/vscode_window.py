@@ -146,12 +146,25 @@ class VSCodeWindow:
     def status(self) -> Locator:
         return self.page.locator(".statusbar-item[id^='intarsia.intarsia']")
 
-    def expect_status_tells(self, words: str) -> None:
+    def expect_status_tells(self, words: str, *, within_ms: float = 30_000) -> None:
         """Wait until the words are in what our item in the status bar says when pointed at."""
         self.page.mouse.move(0, 0)
         self.status.hover()
-        expect(self.page.locator(".workbench-hover-container")).to_contain_text(words)
+        told = self.page.locator(".workbench-hover-container")
+        expect(told).to_contain_text(words, timeout=within_ms)
         self.page.mouse.move(0, 0)
+
+    def expect_hover(self, words: str) -> None:
+        """Wait until a language server says these words about what is at the cursor."""
+        hover = self.page.locator(".monaco-hover", has_text=words).first
+        for _ in range(10):  # it says nothing while it is still starting
+            self.press("Control+k", "Control+i")
+            with contextlib.suppress(AssertionError):
+                expect(hover).to_be_visible(timeout=5_000)
+                self.press("Escape")
+                return
+            self.press("Escape")
+        raise AssertionError(f"no hover with {words!r}")
 
     def saved_change(self, before: str) -> str:
         """Wait until the saved file holds something else than before; return it."""
