@@ -304,9 +304,7 @@ def certain_beginning(
     and that would pass as an answer, unchanged; ``known`` from an earlier step if none is longer.
     """
     prose = prose_of(plan.hole)
-    calibration = _calibration(model, prose)
-    settled = takewhile(lambda token: token.is_settled, draft)
-    tokens = [ConfidentToken(token.text, token.confidence) for token in settled]
+    calibration, tokens = _calibration(model, prose), _settled(draft)
     if calibration is None or evidence_of(tokens) is None:
         return known
     may_end_here = end_rule(plan, prose)
@@ -320,6 +318,23 @@ def certain_beginning(
 
     part = shown_part((*tokens, _UNKNOWN), None, calibration, percent, is_an_answer)
     return without_end(tokens, part.length) or known
+
+
+def may_go_on(
+    plan: FillPlan, draft: Sequence[CanvasToken], model: str | None, percent: int
+) -> bool:
+    """Whether more than the certain beginning of a draft may be shown in the end.
+
+    No text that begins with the settled tokens is more probable than they are. A body that was
+    asked for is judged as a whole.
+    """
+    probability = keep_probability(_settled(draft), None, _calibration(model, prose_of(plan.hole)))
+    return plan.asked is not None or probability is None or 100 * probability >= percent
+
+
+def _settled(draft: Sequence[CanvasToken]) -> list[ConfidentToken]:
+    settled = takewhile(lambda token: token.is_settled, draft)
+    return [ConfidentToken(token.text, token.confidence) for token in settled]
 
 
 _Owners: TypeAlias = list[int | None]

@@ -17,7 +17,14 @@ import msgspec
 
 from intarsia.engine.ipc.messages import CanvasToken, Filled, Step
 from intarsia.infill.calibration import percent_of
-from intarsia.infill.filling.judged import align, certain_beginning, judge, may_hide, whole_part
+from intarsia.infill.filling.judged import (
+    align,
+    certain_beginning,
+    judge,
+    may_go_on,
+    may_hide,
+    whole_part,
+)
 from intarsia.infill.filling.plan import Attempts, FillPlan
 from intarsia.infill.holes.hole import is_word_character, refusal_of_hole
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion, without_start
@@ -70,7 +77,7 @@ class ShownDraft:
         self._kept: tuple[ConfidentToken, ...] = ()
 
     def of(self, step: Step) -> Step | None:
-        """Return a step as it is shown: what is kept as settled, all else as guesses."""
+        """Return a step as it is shown: what is kept as settled, and as guesses what may follow."""
         model = self._session.status.model
         if not may_hide(model, self._percent):
             return step
@@ -80,10 +87,11 @@ class ShownDraft:
             )
         if not self._kept:
             return None
-        written = [ConfidentToken(token.text, token.confidence) for token in step.tokens]
-        guesses = without_start(written, sum(len(token.text) for token in self._kept))
         tokens = [CanvasToken(token.text, token.confidence, True) for token in self._kept]
-        tokens += [CanvasToken(token.text, token.confidence, False) for token in guesses]
+        if may_go_on(self._plan, step.tokens, model, self._percent):
+            written = [ConfidentToken(token.text, token.confidence) for token in step.tokens]
+            guesses = without_start(written, sum(len(token.text) for token in self._kept))
+            tokens += [CanvasToken(token.text, token.confidence, False) for token in guesses]
         return msgspec.structs.replace(step, tokens=tuple(tokens))
 
     def kept_in(self, read: GhostText | NoSuggestion) -> GhostText | NoSuggestion:

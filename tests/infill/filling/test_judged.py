@@ -15,6 +15,7 @@ from intarsia.infill.filling.judged import (
     certain_beginning,
     end_confidence_of,
     judge,
+    may_go_on,
     may_hide,
     whole_part,
 )
@@ -283,6 +284,22 @@ def test_a_draft_begins_for_certain_with_what_would_do_as_an_answer(
     draft = canvas(*parts, num_settled=num_settled)
     found = certain_beginning(plan(), draft, (), model, 20)
     assert "".join(token.text for token in found) == certain
+
+
+@pytest.mark.parametrize(
+    ("last", "num_settled", "at", "model", "may"),
+    [
+        (0.97, 2, plan(), MODEL, True),
+        (0.05, 2, plan(), MODEL, False),  # no text that begins so is probable enough
+        (0.05, 1, plan(), MODEL, True),  # it may become another token yet
+        (None, 2, plan(), MODEL, True),
+        (0.05, 2, plan(), "another", True),
+        (0.05, 2, asking_for_body(plan(DOCUMENTED), at_cursor=True), MODEL, True),  # as a whole
+    ],
+)
+def test_a_draft_goes_on_while_more_may_be_shown(last, num_settled, at, model, may):
+    draft = canvas(("total", 0.97), (" +=", last), num_settled=num_settled)
+    assert may_go_on(at, draft, model, 50) is may
 
 
 def test_what_is_certain_stays_so() -> None:
