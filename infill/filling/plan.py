@@ -235,8 +235,7 @@ class FillPlan:
         """Whether a text at the cursor begins as ``names`` bind it; () binds nothing."""
         rests = self._rests_of(names)
         return not rests or any(
-            text.startswith(rest) and not is_word_character(text[len(rest) :][:1] or " ")
-            for rest in rests
+            text.startswith(rest) and not is_word_character(text[len(rest) :][:1]) for rest in rests
         )
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:

@@ -238,8 +238,8 @@ def given_start(text: str, start: int) -> int:
 
 
 def is_word_character(character: str) -> bool:
-    """Whether the character can continue an identifier or a word (combining marks can)."""
-    return ("a" + character).isidentifier()
+    """Whether this is a character that a word may go on with (combining marks are); "" is none."""
+    return character != "" and ("a" + character).isidentifier()
 
 
 def _joins_next_word(character: str) -> bool:
@@ -417,7 +417,7 @@ def open_at_cursor(
     hole = find_hole(text, cursor, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    if is_word_whole and is_word_character(text[hole.start - 1 : hole.start] or " "):
+    if is_word_whole and is_word_character(text[hole.start - 1 : hole.start]):
         hole = replace(hole, given_start=hole.start)
     start, after = hole.start, ""
     blank = text[hole.line_start : start].removeprefix(BYTE_ORDER_MARK)

@@ -10,7 +10,6 @@ FROM a⏎├WHERE b;┤⏎GROUP BY c   →   FROM a⏎├WHERE b┤⏎GROUP BY c
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from intarsia.infill.postprocess.cut import NOTHING_FITS
 from intarsia.infill.postprocess.fit import CleaningContext
@@ -38,12 +37,11 @@ _JOINED = re.compile(r".*\bjoin\s+(?P<table>[^\s(]+(?:\s+(?:as\s+)?\w+)?)\s+on\b
 def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject a clause that comes too early or late, and drop a ``;`` above the next clause."""
     clause = _clause_of((context.line_before + fill).strip(), context)
-    if clause is None or context.line_before.strip() or context.rest.strip() or "\n" in fill:
+    if clause is None or not context.is_line_empty or "\n" in fill:
         return fill
     column = columns(context.line_before + fill)
-    above = filter(str.strip, reversed(context.before.split("\n")[:-1]))
-    near = islice(above, MAX_LINES_OF_STATEMENT)
-    before = next(_clauses(near, column, context, is_upward=True), None)
+    above = context.above[:MAX_LINES_OF_STATEMENT]
+    before = next(_clauses(above, column, context, is_upward=True), None)
     after = next(_clauses(context.following[:MAX_LINES_OF_STATEMENT], column, context), None)
     if (before and not before.may_precede(clause)) or (after and not clause.may_precede(after)):
         return NoSuggestion(reason=NOTHING_FITS, kind="empty")

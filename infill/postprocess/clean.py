@@ -152,9 +152,8 @@ _GOES_ON_FROM_WORD = (".", "(", "::", "->", "?.")
 
 def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
-    if context.hole.given_start < context.hole.start or not context.line_before:
-        return fill
-    if not is_word_character(context.line_before[-1]):
+    is_given = context.hole.given_start < context.hole.start
+    if is_given or not is_word_character(context.line_before[-1:]):
         return fill
     if is_word_character(fill[0]):
         return NoSuggestion(reason="the word chosen in the menu would become longer")
@@ -191,7 +190,7 @@ def drop_sigil_again(fill: str, context: CleaningContext) -> str | NoSuggestion:
     called = _CALLED_VARIABLE.match(fill) if is_code_of_php else None
     if called and f"${called[0]}" not in context.text:
         return NoSuggestion(reason=NOTHING_FITS, kind="empty")
-    return fill[1:] if fill[0] == "$" and is_word_character(fill[1:2] or " ") else fill
+    return fill[1:] if fill[0] == "$" and is_word_character(fill[1:2]) else fill
 
 
 _MIN_CHARS_BEGUN = 8
@@ -366,11 +365,10 @@ def _expected_columns(first: str, context: CleaningContext) -> int:
     unclosed = balance_of(context.before).unclosed if first.lstrip()[0] in CLOSERS else ()
     if unclosed:
         return columns(context.before[context.before.rfind("\n", 0, unclosed[-1]) + 1 :])
-    above = [line for line in context.before.split("\n")[:-1] if line.strip()]
-    if not above:
+    if not context.above:
         return 0
-    is_opened = _OPENS.search(above[-1].rstrip()) is not None
-    return columns(above[-1]) + (unit if is_opened else 0)
+    is_opened = _OPENS.search(context.above[0]) is not None
+    return columns(context.above[0]) + (unit if is_opened else 0)
 
 
 def _in_an_open_block(first: str, context: CleaningContext) -> str:

@@ -19,7 +19,6 @@ from intarsia.infill.postprocess.fit import (
     CALLED,
     CleaningContext,
     balance_with,
-    ends_with_header,
     num_closed_twice,
     num_unbalanced,
 )
@@ -77,9 +76,8 @@ def cut_repetition(fill: str, context: CleaningContext) -> str:
         if digest[0] not in context.text:
             fill = fill[: digest.start()].rstrip(" ")
             break
-    before = fill.rstrip(_DIGITS)
-    if len(fill) - len(before) > _MAX_DIGITS:
-        fill = (before[:-1].rstrip(_DIGITS) if before.endswith(".") else before).rstrip(" ")
+    if len(fill) - len(fill.rstrip(_DIGITS)) > _MAX_DIGITS:
+        fill = fill.rstrip(_DIGITS + ".").rstrip(" ")
     lines = [_cut_word_loop(line) for line in fill.split("\n")]
     return "\n".join(_cut_line_loop(lines))
 
@@ -94,11 +92,9 @@ def _cut_word_loop(line: str) -> str:
         is_at_end = unit.startswith(rest) and (not loop["long"] or len(rest) >= _MIN_CHARS_AGAIN)
         if is_at_end and _HAS_WORD.search(unit):
             kept = line[: loop.start() + len(unit)]
-            if _splits_word(line, len(kept)) and "," in unit:
-                return kept[: kept.rindex(",") + 1]
-            is_cut = loop["long"] and unit[-1] != " "
-            whole_words = kept.rpartition(" ")[0] if is_cut else kept
-            return (whole_words or kept).rstrip()
+            if _splits_word(line, len(kept)) or (loop["long"] and unit[-1] != " "):
+                kept = kept[: max(kept.rfind(","), kept.rfind(" ")) + 1] or kept
+            return kept.rstrip()
     return line
 
 
@@ -148,8 +144,6 @@ def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
     A line that opens brackets is kept up to the line that closes them, if there is one.
     """
     lines = fill.split("\n")
-    if len(lines) == 1:
-        return fill
     if context.canvas.max_open is not None:
         return "\n".join(lines[: _num_until_closed(lines, context.canvas.max_open)])
     num_extra = 1 if context.hole.kind != "line" and not lines[0].strip() else 0
@@ -179,24 +173,14 @@ def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:
 def _cut_by_indentation(fill: str, context: CleaningContext) -> str:
     lines = fill.split("\n")
     for index, line in enumerate(lines[1:], start=1):
-        if line.strip() and (columns(line) < context.canvas.min_indent or _closes(line, context)):
+        if line.strip() and columns(line) < context.canvas.min_indent:
             return "\n".join(lines[:index])
     return fill
 
 
-def _closes(line: str, context: CleaningContext) -> bool:
-    """Whether the line is the closing bracket at its header's column."""
-    header = context.hole.header
-    if header is None or header.closer is None:
-        return False
-    return line.strip().startswith(header.closer) and columns(line) <= header.columns
-
-
 def _cut_at_closer(fill: str, context: CleaningContext) -> str:
-    header = context.hole.header
-    if header is None or header.closer is None:
-        return fill
-    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == header.closer]
+    closer = context.hole.header and context.hole.header.closer
+    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == closer]
     return fill[: unmatched[0]].rstrip() if unmatched else fill
 
 
@@ -221,7 +205,7 @@ def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
         end = _end_by_mark(fill, context)
     if end is None:
         end = _stray_mark(fill, context)
-    return fill if end is None else fill[:end]
+    return fill[:end]
 
 
 _CLOSING_MARKS = ")]}\"'`"
@@ -233,7 +217,7 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
     Where the parser sees no string, only a quote behind the cursor and other closing marks counts:
     unfinished code may hide it from the parser.
     """
-    marks = open_marks(context.line_before) if context.rest else []
+    marks = open_marks(context.line_before)
     while marks:
         mark = marks.pop()
         if mark in PAIRS:
@@ -247,8 +231,8 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
             continue
         is_next = not context.rest[:closes_at].strip(_CLOSING_MARKS)
         is_known = context.syntax is None or context.is_in_string or is_next
-        if mark == "`" and context.language.takes_any_text:  # Markdown's code
-            is_known |= fill.count(mark) % 2 == 1  # else it begins another one, which the rest ends
+        if mark == "`":  # two of them in the fill begin another one, which the rest ends
+            is_known |= fill.count(mark) % 2 == 1
         quotes = [quote for quote in (mark, *marks) if quote not in PAIRS] if is_known else []
         ends = (closing_quote(fill, 0, quote) for quote in quotes)
         return min((end for end in ends if end is not None), default=None)
@@ -265,15 +249,11 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
     before = context.line_before
-    is_open = opener not in before or before.rfind(opener) > before.rfind(closer)  # or above it
-    if at < 0 or not is_open or opener in fill[:at]:
-        return None
-    return len(fill[:at].rstrip(" \t")) if context.rest[:1].isspace() else at
+    is_ended = before.rfind(opener) < before.rfind(closer)  # on this line
+    return None if at < 0 or is_ended or opener in fill[:at] else at
 
 
 _ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
-
-
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 MAX_ELEMENTS = 4
 """Of so many ends in a fill it is asked whether they end anything: each reads the whole text."""
@@ -288,7 +268,7 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
     for tag in re.finditer(_TAGS.format(re.escape(name)), whole):
         num_ended += tag["ends"] is not None
         num_open += tag["begins"] is not None and tag["is_empty"] is None
-    return num_open <= num_ended and num_ended > 0
+    return num_open <= num_ended and num_ended > 0  # an element of none may be of another file
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
@@ -366,14 +346,13 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
 def is_known_line(fill: str, context: CleaningContext) -> bool:
     """Whether the line of a fill is one around it once more, or stands for the next one."""
     lines = fill.split("\n")
-    after = _lines_after(context, [line.rstrip() for line in context.following])
+    after = _lines_after(context)
     if context.hole.kind == "block":
         return _is_line_below(fill.strip(), after)
     if context.hole.kind != "line":
         return False
     return (
         _is_above_package(lines[0], after, context)
-        or (context.hole.is_inserted and _is_one_of(lines[0], after[:MAX_LINES_COMPARED]))
         or _ends_as_rest(lines[0], after, context)
         or _is_named_below(lines[0], after, context)
         or (after != [] and _begins_as_next(lines[0], after[0], context))
@@ -401,8 +380,7 @@ def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion
 
 def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str]:
     """Cut at the first line from which the fill repeats the lines after the hole."""
-    following = [line.rstrip() for line in context.following]
-    after = _lines_after(context, following)
+    after = _lines_after(context)
     if not context.line_before.strip():  # the cursor may be at another indentation
         stripped, below = ([line.strip() for line in each] for each in (lines[:2], after[:2]))
         is_branch = _BRANCH.match(stripped[0]) is not None
@@ -416,7 +394,7 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
                 return lines[:index] or [""]
         rest = context.rest.strip()
         is_rest = rest != "" and line.rstrip().endswith(rest)
-        if is_rest and _repeats([rest, *lines[index + 1 :]], [rest, *following]):
+        if is_rest and _repeats([rest, *lines[index + 1 :]], [rest, *context.following]):
             return [*lines[:index], line]
     return lines
 
@@ -438,10 +416,8 @@ _KEYS = (
     re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|[\w.-]+[(:=]))"),
     _DECLARED,
 )
-
-
 _WITH_BODY = re.compile(
-    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<it>\w+\([^()]*\))[^(){};=]*\{"
+    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<signature>\w+\([^()]*\))[^(){};=]*\{"
 )
 _ABOVE_PACKAGE = re.compile(r"\s*(?:[@/*#\"']|declare\b|<\?php\b)")
 
@@ -452,15 +428,9 @@ def _is_above_package(line: str, after: Sequence[str], context: CleaningContext)
     if package is None or not is_code(context.syntax, max(0, context.hole.start - 1)):
         return False
     is_again = re.match(package, whole) is not None
-    if not is_again and _ABOVE_PACKAGE.match(whole):
+    if _ABOVE_PACKAGE.match(whole):
         return False
-    lines = [*context.before.split("\n")[:-1], *after] if is_again else after
-    return any(re.match(package, each) for each in lines)
-
-
-def _is_one_of(line: str, after: Sequence[str]) -> bool:
-    """Whether a new line is one of those that follow."""
-    return is_specific(line) and _without_marks(line) in map(_without_marks, after)
+    return any(re.match(package, each) for each in (*(context.above if is_again else ()), *after))
 
 
 _MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
@@ -494,12 +464,8 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
         return True
     if _opens_same_body(whole, below):
         return True
-    signatures = [_WITH_BODY.match(each) for each in (whole, below)]
-    if signatures[0] and signatures[1] and signatures[0]["it"] == signatures[1]["it"]:
-        return True
-    heads = [_DECLARED.match(each) for each in (whole, below)]
-    is_same = heads[0] and heads[1] and heads[0]["name"] == heads[1]["name"]
-    return bool(is_same) and (whole.endswith(("{", ":")) or ends_with_header(line, context))
+    own, other = (_WITH_BODY.match(each) for each in (whole, below))
+    return own is not None and other is not None and own["signature"] == other["signature"]
 
 
 def _is_type_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -521,7 +487,7 @@ _LEAVES_ALWAYS = re.compile(
 def _is_unreachable(line: str, context: CleaningContext) -> bool:
     """Whether a line leaves the block that the line right above it leaves, at its column."""
     whole = context.line_before + line
-    above = next(filter(str.strip, reversed(context.before.split("\n")[:-1])), "")
+    above = "".join(context.above[:1])
     is_left = _LEAVES_ALWAYS.match(above.strip()) is not None and columns(above) == columns(whole)
     return is_left and not context.line_before.strip() and _LEAVES.match(whole.strip()) is not None
 
@@ -548,46 +514,48 @@ def _opens_same_body(whole: str, below: str) -> bool:
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
     """Whether the line becomes the last one above it once more, or an import or section near it."""
-    lines_above = context.before.split("\n")[:-1]
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if context.language.once and re.fullmatch(context.language.once, whole.strip()):
-        return whole.strip() in map(str.strip, (*lines_above, *context.following))
+        return whole.strip() in map(str.strip, (*context.above, *context.following))
     if _IMPORTS.match(whole):  # indented, it has its own scope
-        below = context.following[:MAX_LINES_ABOVE]
-        near = (*lines_above, *map(str.rstrip, below))
+        near = (*context.above, *context.following[:MAX_LINES_ABOVE])
         is_alias = whole.lstrip().startswith("alias")  # of a module; it is indented
         return whole.strip() in map(str.strip, near) if is_alias else whole.rstrip() in near
-    if _is_in_remarks(whole.strip(), lines_above[-MAX_LINES_ABOVE:]):
+    if _is_in_remarks(whole.strip(), context):
         return True
-    above = _without_marks(next(filter(str.strip, reversed(lines_above)), ""))
+    above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
 
 
-def _is_in_remarks(line: str, lines_above: Sequence[str]) -> bool:
+def _is_in_remarks(line: str, context: CleaningContext) -> bool:
     """Whether a remark of some words is one of those right above, with no code between."""
     remark = _REMARK_TEXT.fullmatch(line)
     if remark is None or len(remark[1].split()) < _MIN_WORDS or not _HAS_WORD.search(line):
         return False
-    above = map(str.strip, reversed(lines_above))
-    remarks = takewhile(lambda each: not each or _REMARK_TEXT.match(each + " "), above)
-    return line in remarks
+    above = map(str.strip, context.above[:MAX_LINES_ABOVE])
+    return line in takewhile(lambda each: _REMARK_TEXT.match(each + " "), above)
 
 
 def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
     """Whether a whole statement is one of those below once more, in the same block.
 
-    One without a mark at its end is long, or there are only remarks between the two.
+    One without a mark at its end is long, or there are only remarks between the two. On a new line
+    any code that is soon below is there already.
     """
+    below = after[:MAX_LINES_COMPARED]
+    is_new = context.hole.is_inserted and is_specific(line)
+    if is_new and _without_marks(line) in map(_without_marks, below):
+        return True
     whole = (context.line_before + line).rstrip()
     is_statement = whole.endswith(";") or _INSTRUCTION.match(whole) is not None
     length = len(whole.strip())
     if length < _MIN_CHARS_REPEATED or not _HAS_WORD.search(whole):
         return False
     code = dropwhile(_is_remark, after[:MAX_LINES_ABOVE])
-    is_below = whole in after[1:MAX_LINES_COMPARED]
-    return (is_below and (is_statement or length >= _MIN_CHARS_LONG)) or whole == next(code, "")
+    is_below = whole in below[1:] and (is_statement or length >= _MIN_CHARS_LONG)
+    return is_below or whole == next(code, "")
 
 
 def _is_remark(line: str) -> bool:
@@ -611,8 +579,6 @@ def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -
 
 
 _ENTRY = re.compile(r"([\"']?)(?P<key>[\w.$-]+)\1:\s+\S")
-
-
 _QUOTED_KEY = re.compile(r"(?P<quote>[\"'])(?P<key>[\w.$-]+)(?P=quote):?")
 
 
@@ -624,9 +590,8 @@ def _is_entry_again(line: str, context: CleaningContext) -> bool:
     if entry is None:
         return False
     num_columns = columns(context.line_before + line)
-    above = filter(str.strip, reversed(context.before.split("\n")[:-1]))
-    for lines in (above, context.following):
-        block = takewhile(lambda each: columns(each) >= num_columns, islice(lines, MAX_ENTRIES))
+    for lines in (context.above, context.following):
+        block = takewhile(lambda each: columns(each) >= num_columns, lines[:MAX_ENTRIES])
         siblings = (each.strip() for each in block if columns(each) == num_columns)
         if any((it := _ENTRY.match(each)) and it["key"] == entry["key"] for each in siblings):
             return True
@@ -637,13 +602,13 @@ def _without_marks(line: str) -> str:
     return line.strip(" \t)]};,")
 
 
-def _lines_after(context: CleaningContext, following: list[str]) -> list[str]:
+def _lines_after(context: CleaningContext) -> list[str]:
     """Return the lines after the hole, beginning with its own if the hole is at its indentation."""
     if not context.rest.strip():
-        return following
+        return [*context.following]
     if context.line_before.strip():
         return []
-    return [(context.line_before + context.rest).rstrip(), *following]
+    return [(context.line_before + context.rest).rstrip(), *context.following]
 
 
 def _repeats(lines: list[str], after: Sequence[str]) -> bool:
@@ -744,13 +709,9 @@ def _repeats_cut_word(fill: str, context: CleaningContext) -> bool:
     """Whether the cursor is inside a word and the fill repeats the word's second half."""
     if not _splits_word(context.line_before + context.rest, len(context.line_before)):
         return False
-    length = 0
-    while length < len(context.rest) and is_word_character(context.rest[length]):
-        length += 1
-    return fill.startswith(context.rest[:length]) and not _splits_word(fill, length)
+    half = "".join(takewhile(is_word_character, context.rest))
+    return fill.startswith(half) and not _splits_word(fill, len(half))
 
 
 def _splits_word(text: str, offset: int) -> bool:
-    if not 0 < offset < len(text):
-        return False
-    return is_word_character(text[offset - 1]) and is_word_character(text[offset])
+    return all(map(is_word_character, (text[offset - 1 : offset], text[offset : offset + 1])))

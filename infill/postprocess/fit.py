@@ -29,8 +29,6 @@ from intarsia.infill.syntax.text import (
     balance_of,
     columns,
     leading_blank,
-    line_end,
-    next_line_start,
     open_quote,
     opener_of,
     with_plain_newlines,
@@ -86,9 +84,16 @@ class CleaningContext:
     before: str  # the text before the hole, as far as filters look
     line_before: str  # the hole's own line up to the hole
     rest: str  # the rest of the line on which the hole ends, as far as filters look
-    following: tuple[str, ...]  # the non-blank lines after that one
+    above: tuple[str, ...]  # the non-blank lines before the hole's own, the nearest first
+    following: tuple[str, ...]  # the non-blank lines after the one on which the hole ends
+    line_below: str  # the next line, which may be blank
     written: str  # the model's whole text, if it is known
     parsing_time: ParsingTime = field(compare=False, repr=False)
+
+    @property
+    def is_line_empty(self) -> bool:
+        """Whether only blanks are on the hole's line."""
+        return not self.line_before.strip() and not self.rest.strip()
 
     @cached_property
     def is_in_string(self) -> bool:
@@ -128,18 +133,21 @@ def cleaning_context(hole: Hole, canvas: Canvas, written: str = "") -> CleaningC
     text, syntax = hole.code.text, hole.code.syntax
     if is_in_open_comment(syntax, hole.line_start, hole.start):
         syntax = None  # it reads the words as code
-    before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
+    before = with_plain_newlines(text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start])
     after = with_plain_newlines(text[hole.line_end : hole.line_end + 1 + MAX_CHARS_AROUND])
+    lines = after.split("\n")
     return CleaningContext(
         text=text,
         hole=hole,
         canvas=canvas,
         language=hole.code.language,
         syntax=syntax,
-        before=with_plain_newlines(before),
+        before=before,
         line_before=text[hole.line_start : hole.start].removeprefix(BYTE_ORDER_MARK),
         rest=text[hole.end : min(hole.line_end, hole.end + MAX_CHARS_AROUND)],
-        following=tuple(line for line in after.split("\n") if line.strip()),
+        above=tuple(line.rstrip() for line in before.split("\n")[-2::-1] if line.strip()),
+        following=tuple(line.rstrip() for line in lines if line.strip()),
+        line_below="".join(lines[1:2]),
         written=written,
         parsing_time=ParsingTime(PARSING_S + PARSING_S_PER_MEGABYTE * len(text) / 1e6),
     )
@@ -153,7 +161,6 @@ REMARK = re.compile(r"\s*(?:#+'?|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+|\"(?= \w))(?:\
 _QUOTES: tuple[str, ...] = ('"', "'")
 _LONG_QUOTES = ('"""', "'''")
 _TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
-_ENDS_STATEMENT = re.compile(r";$")
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
 _LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
@@ -198,8 +205,7 @@ def why_it_does_not_fit(
         return WORDS_JOINED
     if leaves_quote_open(fill, context):
         return "a quote would be left open"
-    with_fill = balance_with(fill, context)
-    without = context.balance if num_unbalanced(with_fill) else with_fill
+    with_fill, without = balance_with(fill, context), context.balance
     may_go_on = may_go_on or _opens_block(fill, context)
     is_worse = num_unbalanced(with_fill) > num_unbalanced(without)
     if is_worse and not may_go_on and len(with_fill.unclosed) > len(without.unclosed):
@@ -218,11 +224,9 @@ def _opens_block(fill: str, context: CleaningContext) -> bool:
     is_head = balance_of(line).unclosed == (len(line) - 1,) and not context.rest.strip()
     if not is_head or hole.kind != "line" or hole.is_inserted or _GOES_ON.search(line):
         return False
-    others = (*context.before.split("\n")[:-1], *context.following)
-    if not any(other.rstrip().endswith(line[-1]) for other in others):
+    if not any(other.endswith(line[-1]) for other in (*context.above, *context.following)):
         return False
-    start = next_line_start(context.text, hole.end)
-    below = context.text[start : line_end(context.text, start)]
+    below = context.line_below
     return not below.strip() or columns(below) > columns(line)
 
 
@@ -235,12 +239,12 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     f(g[║]   →   1 for ├0])┤
     """
     rest = context.rest
-    if not rest or not balance_of(rest).unmatched:
+    if not balance_of(rest).unmatched:
         return 0
     line = balance_of(context.line_before + rest)
     with_fill = balance_of(context.line_before + fill + rest)
     count = max(0, len(with_fill.unmatched) - len(line.unmatched))
-    if count == 0 or not line.unmatched:
+    if not line.unmatched:
         return count
     new, old = balance_with(fill, context), context.balance
     return count if num_unbalanced(new) >= num_unbalanced(old) else 0
@@ -255,22 +259,22 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     rest, last = context.rest[:1], fill[-1:]
     if _joins_values(fill, context):
         return True
-    is_statement = _ENDS_STATEMENT.search(fill) and not _ENDS_ENTITY.search(fill)
+    is_statement = fill.removesuffix("\n").endswith(";") and not _ENDS_ENTITY.search(fill)
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
     if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
-    if not (rest and rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
+    if not (rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
     if (_NUMBER.search(fill) and _UNIT.match(context.rest)) or completes_cut_word(fill, context):
         return False
-    if is_word_character(context.line_before[-1:] or " "):
+    if is_word_character(context.line_before[-1:]):
         if context.hole.kind != "line":
             return False
         if is_in_whole_word(context):
             return fill != ""
         is_completed = all(map(is_word_character, fill)) and is_elsewhere(fill, context)
-        return not is_completed and (is_word_character(last or " ") or last in _ENDS_VALUE)
-    return is_word_character(last or " ")
+        return not is_completed and (is_word_character(last) or last in _ENDS_VALUE)
+    return is_word_character(last)
 
 
 def completes_cut_word(fill: str, context: CleaningContext) -> bool:
@@ -283,7 +287,7 @@ def completes_cut_word(fill: str, context: CleaningContext) -> bool:
     begun, ended = _LAST_WORD.search(fill), _FIRST_WORD.match(context.rest)
     if begun is None or ended is None or context.hole.kind != "line":
         return False
-    if begun.start() == 0 and is_word_character(context.line_before[-1:] or " "):
+    if begun.start() == 0 and is_word_character(context.line_before[-1:]):
         return False
     whole = rf"(?<!\w){re.escape(begun[0] + ended[0])}(?!\w)"
     if re.search(whole, context.written):
@@ -299,16 +303,17 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
     f(├a)┤b, ["a", ├"b"┤"c", # ├It ends here.┤go
     """
     written, rest, last = context.line_before + fill, context.rest[:1], fill[-1:]
-    if last in _QUOTES and (rest == last or is_word_character(rest or " ")):
+    is_markup = context.language.takes_any_text
+    if last in _QUOTES and (rest == last or is_word_character(rest)):
         is_closed = open_quote(written) is None and written.count(last) % 2 == 0
-        return rest.isascii() and is_closed and not _in_markup(context)
+        return rest.isascii() and is_closed and not is_markup
     if not rest.isalpha() or not rest.isascii():
         return False
     is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
     is_sentence = is_sentence and _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) is not None
     if is_sentence and not _CODE_MARK.search(fill):
-        return _in_markup(context) or context.syntax is None or _in_prose(context)
-    if last not in CLOSERS or _in_markup(context) or context.is_in_string:
+        return is_markup or context.syntax is None or _in_prose(context)
+    if last not in CLOSERS or is_markup or context.is_in_string:
         return False
     opener = opener_of(written, len(written) - 1)
     if opener is None:
@@ -318,15 +323,9 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
     return bool(is_index or is_value or (last == ")" and _CALLED.search(written, 0, opener)))
 
 
-def _in_markup(context: CleaningContext) -> bool:
-    return context.language.takes_any_text
-
-
 def is_in_whole_word(context: CleaningContext) -> bool:
     """Whether the cursor is inside a word that the file has elsewhere too."""
-    is_inside = all(
-        map(is_word_character, (context.line_before[-1:] or " ", context.rest[:1] or " "))
-    )
+    is_inside = is_word_character(context.line_before[-1:]) and is_word_character(context.rest[:1])
     return is_inside and is_elsewhere("", context)
 
 
@@ -365,8 +364,7 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
     """Whether a key of YAML has its value, and what is below would be another one."""
     key, language = _KEY.match(context.line_before + fill), context.language
     is_free_form = language.block_style == "indent" and language.takes_any_text
-    is_whole_line = not context.line_before.strip() and not context.rest.strip()
-    if key is None or not key["value"] or not is_free_form or not is_whole_line:
+    if key is None or not key["value"] or not is_free_form or not context.is_line_empty:
         return False
     below = "".join(context.following[:1])
     is_entry = below.lstrip().startswith("- ") or _KEY.match(below)
@@ -375,7 +373,8 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
 
 def _closes_nothing(fill: str, context: CleaningContext) -> bool:
     """Whether a line of markup has closing brackets only, and one of them is not open."""
-    if not _in_markup(context) or any(map(is_word_character, context.line_before + fill)):
+    has_word = any(map(is_word_character, context.line_before + fill))
+    if has_word or not context.language.takes_any_text:
         return False
     unmatched = len(balance_with(fill, context).unmatched)
     return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
@@ -386,8 +385,7 @@ def _has_no_if(fill: str, context: CleaningContext) -> bool:
     own = context.line_before + fill
     if not _ELSE.match(own.strip()) or context.line_before.strip():
         return False
-    lines = filter(str.strip, reversed(context.before.split("\n")[:-1]))
-    above = next((line for line in lines if columns(line) <= columns(own)), "")
+    above = next((line for line in context.above if columns(line) <= columns(own)), "")
     is_beside = above != "" and columns(above) == columns(own)
     return is_beside and _IF_ABOVE.match(above.strip()) is None
 
@@ -397,16 +395,10 @@ def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
 
     apk add a \\⏎    ├b┤⏎    c \\   →   yes; no for ├b \\┤
     """
-    own, hole = (context.line_before + fill).rstrip(), context.hole
-    is_own_line = not context.line_before.strip() and not context.rest.strip()
-    above = context.before.split("\n")[-2:-1]
-    is_continued = (
-        is_own_line and above != [] and above[0].endswith("\\") and not context.is_in_string
-    )
-    if not is_continued or own.endswith("\\"):
+    above, below = context.before.removesuffix(context.line_before), context.line_below
+    is_continued = context.is_line_empty and above.endswith("\\\n") and not context.is_in_string
+    if not is_continued or fill.rstrip().endswith("\\"):
         return False
-    start = next_line_start(context.text, hole.end)
-    below = context.text[start : line_end(context.text, start)]
     return below.strip() != "" and 0 < columns(below) >= columns(context.line_before)
 
 
@@ -415,13 +407,11 @@ def _has_value_below(fill: str, context: CleaningContext) -> bool:
 
     x =├ f();┤⏎    g();
     """
-    hole, before = context.hole, context.line_before
+    hole, before, below = context.hole, context.line_before, context.line_below
     is_at_end = hole.kind == "line" and not hole.is_inserted and not context.rest.strip()
     if context.syntax is None or not is_at_end or not _TAKES_VALUE.search(before):
         return False
-    start = next_line_start(context.text, hole.end)
-    below = context.text[start : line_end(context.text, start)]
-    if columns(below) <= columns(before) or not is_word_character(below.strip()[:1] or " "):
+    if columns(below) <= columns(before) or not is_word_character(below.strip()[:1]):
         return False
     is_whole = _IS_VALUE.search(fill) is not None and not balance_of(fill).unclosed
     return is_whole and not num_errors(context.syntax)
@@ -445,8 +435,8 @@ def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     if context.syntax is None:
         is_list = last_line.lstrip().startswith("(") or context.form_above is not None
         counted = ('"',) if is_list else () if REMARK.match(last_line) else (*_QUOTES, "`")
-        lines = (*context.before.split("\n")[:-1], *context.following)
-        if quote == "`" and any(line.count(quote) % 2 for line in lines):
+        others = (*context.above, *context.following)
+        if quote == "`" and any(line.count(quote) % 2 for line in others):
             return False  # it is a sign of its own: `Tag, `n
     elif quote not in context.language.ends:
         counted += _LONG_QUOTES
@@ -515,9 +505,7 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
         return "a block would have no body"
     if _closes_nothing(fill, context):
         return "a bracket would be closed that is not open"
-    if _has_no_if(fill, context) or _has_value_twice(fill, context):
-        return "the code would not parse"
-    if _ends_continued_line(fill, context):
+    if any(rule(fill, context) for rule in (_has_no_if, _has_value_twice, _ends_continued_line)):
         return "the code would not parse"
     if _has_value_below(fill, context):
         return "what follows the cursor would not parse"
@@ -565,10 +553,8 @@ def shorten_or_reject(fill: str, context: CleaningContext) -> str | NoSuggestion
     if reason is None:
         return fill
     is_remark = _in_prose(context) or REMARK.match(context.line_before) is not None
-    is_whole = reason == WORDS_JOINED and (
-        is_remark or fill.endswith(";")
-    )  # no part of it fits either
-    if not (context.hole.is_inserted or is_whole) and (shorter := _shorter(fill, context)):
+    no_part_fits = reason == WORDS_JOINED and (is_remark or fill.endswith(";"))
+    if not (context.hole.is_inserted or no_part_fits) and (shorter := _shorter(fill, context)):
         return shorter
     if context.parsing_time.is_over:
         return NoSuggestion(reason="the file takes too long to parse")

@@ -74,6 +74,7 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("}\n}\n}\n}", "}\n}\n}\n}"),
         ("x = name, name, name, name, name, na", "x = name,"),
         ("int, int, int", "int, int, int"),
+        ("f(name, name, name, name, name, 1)",) * 2,
         ("0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"),
         ("# ----------------------------------", "# ----------------------------------"),
         ("'a,b,c'.split(',')", "'a,b,c'.split(',')"),
@@ -93,6 +94,7 @@ def test_a_body_that_does_not_begin_inside_its_header_is_dropped():
         ("rev = 72669190cb947f0cac1d038a8bb1820da59ef447 # b", "rev ="),
         ("x = 0x9e3779b97f4a7c159e3779b9, deadbeef", "x = 0x9e3779b97f4a7c159e3779b9, deadbeef"),
         ("a=0, be=F, we.fr" + "e=F, we.fr" * 3, "a=0, be=F,"),  # no half of a word
+        ("x = f" + "(g is given all of its words" * 2 + "(g is", "x = f(g is given all of its"),
     ],
 )
 def test_a_loop_is_cut_after_its_first_round(fill, expected):
