@@ -1,6 +1,6 @@
 """Keeps the clauses of SQL in their order, in its files and in the strings of other languages.
 
-No grammar says so: to most of them each clause is a statement of its own.
+No grammar checks this: in most of them each clause is a statement of its own.
 
 FROM a⏎├WHERE b┤⏎GROUP BY c   →   as it is
 FROM a⏎├LIMIT 1┤⏎GROUP BY c   →   nothing

@@ -1,9 +1,9 @@
 """Cleans the model's raw text into a suggestion: a list of small filters, applied in order.
 
 A filter takes the fill and its context. It returns the fill, changed or not, or the reason why
-nothing is suggested. Those here drop what is no part of a fill, and fit it to the lines around it:
-its ends and its indentation. Those of ``cut`` end it earlier, those of ``fit`` know whether it
-fits into the file. ``clean``, at the end, applies them all. In drawings ``║`` is the cursor, and
+nothing is suggested. The filters here drop what is no part of a fill, and adapt its ends and its
+indentation to the lines around it. Those of ``cut`` end it earlier, those of ``fit`` decide whether
+it fits into the file. ``clean``, at the end, applies them all. In drawings ``║`` is the cursor, and
 the fill is between ``├`` and ``┤``.
 
 def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
@@ -139,7 +139,7 @@ def cut_at_hidden_character(fill: str, context: CleaningContext) -> str:
 
     x = ├'a⟨U+202E⟩b'┤   →   x = ├'a┤
 
-    So may none that would change the emoji before the cursor.
+    A fill that would change the emoji before the cursor is dropped.
     """
     last = context.line_before[-1:] or " "
     if _EXTENDS_EMOJI.match(fill) and unicodedata.category(last) in ("So", "Sk"):
@@ -151,7 +151,7 @@ _GOES_ON_FROM_WORD = (".", "(", "::", "->", "?.")
 
 
 def reject_longer_word(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Reject a fill that lengthens a word which is not given to it: the user has chosen that."""
+    """Reject a fill that lengthens the word before the cursor if the user has chosen that word."""
     is_given = context.hole.given_start < context.hole.start
     if is_given or not is_word_character(context.line_before[-1:]):
         return fill

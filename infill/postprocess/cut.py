@@ -54,11 +54,6 @@ def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
 MIN_REPEATS = 3
 MAX_LOOP_LINES = 8
 
-_WORD_LOOP = re.compile(
-    r"(?P<unit>\S.{3,78}?)(?P=unit){3,}|(?P<sentence>\S.{15,200}?[.!?] )(?P=sentence)+"
-    r"|(?P<long>\S.{23,200}?)(?P=long)+"
-)
-_MIN_CHARS_AGAIN = 4
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _DIGEST = re.compile(r"@?(?:\bsha\d+[:-])?\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{20,}")
 _DIGITS = "0123456789_"
@@ -66,9 +61,9 @@ _MAX_DIGITS = 40
 
 
 def cut_repetition(fill: str, context: CleaningContext) -> str:
-    """Keep the first round of a repetition; drop a number that was written on and on.
+    """Keep the first round of a repetition. Drop an endless number, and a digest that is new.
 
-    So is a digest that the file does not have: nobody can guess one.
+    No model knows a digest that is not in the file.
 
     ├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
     """
@@ -82,9 +77,17 @@ def cut_repetition(fill: str, context: CleaningContext) -> str:
     return "\n".join(_cut_line_loop(lines))
 
 
+_WORD_LOOP = re.compile(
+    r"(?P<unit>\S.{3,78}?)(?P=unit){3,}|(?P<sentence>\S.{15,200}?[.!?] )(?P=sentence)+"
+    r"|(?P<long>\S.{23,200}?)(?P=long)+"
+)
+_MIN_CHARS_AGAIN = 4
+
+
 def _cut_word_loop(line: str) -> str:
-    """Cut a line that ends with one text four times, or twice and the beginning of a third time if
-    it is a sentence; a row of signs or numbers does not count.
+    """Cut a line that ends with the same text four times; rows of signs or numbers stay.
+
+    A sentence or a long text has to be there only twice, with the beginning of a third.
     """
     for loop in _WORD_LOOP.finditer(line):
         unit = loop["unit"] or loop["sentence"] or loop["long"]
@@ -122,15 +125,16 @@ _LIKE_CONFLICT = re.compile(
 
 
 def cut_at_conflict(fill: str, context: CleaningContext) -> str:
-    """Cut at a mark of a merge conflict: Git writes them, and nobody else.
+    """Cut at a mark of a merge conflict, which only Git writes.
 
     ├a = 1⏎>>>>>>> feature┤   →   ├a = 1┤
 
-    Right above one, brackets that a side's own code leaves open belong to the code after it.
+    Right above a mark, a fill of brackets alone is dropped: the code after the conflict closes what
+    one side of it opens.
     """
     written = context.line_before + fill
     found = _CONFLICT.search(written)
-    if found is None and _CONFLICT.search(context.text):
+    if _CONFLICT.search(context.text):
         found = _LIKE_CONFLICT.search(written)
         is_above_mark = any(map(_CONFLICT_OR_MIDDLE.match, context.following[:1]))
         if is_above_mark and not _HAS_WORD_CHARACTER.search(fill):
@@ -193,19 +197,12 @@ def _begins_outside(fill: str, context: CleaningContext) -> bool:
 
 
 _OPENERS = {"}}": "{{", "%}": "{%", "#}": "{#", "%>": "<%", "?>": "<?", "-->": "<!--", "*/": "/*"}
-_MARK = re.compile(r"\s*(?:(?P<mark>\}\}|[%#]\}|[%?]>|-->|\*/)|(?P<tag></[\w:.-]*))")
-_END_OF_TAG = re.compile(r"\s*/?>")
-_IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
 
 
 def cut_at_closing_mark(fill: str, context: CleaningContext) -> str:
     """Cut at the first mark that the text behind the cursor closes already."""
-    end = _end_by_quote(fill, context)
-    if end is None:
-        end = _end_by_mark(fill, context)
-    if end is None:
-        end = _stray_mark(fill, context)
-    return fill[:end]
+    ends = (find(fill, context) for find in (_end_by_quote, _end_by_mark, _stray_mark))
+    return fill[: next((end for end in ends if end is not None), None)]
 
 
 _CLOSING_MARKS = ")]}\"'`"
@@ -239,12 +236,16 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
     return None
 
 
+_MARK = re.compile(r"\s*(?:(?P<mark>\}\}|[%#]\}|[%?]>|-->|\*/)|(?P<tag></[\w:.-]*))")
+_END_OF_TAG = re.compile(r"\s*/?>")
+_IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
+
+
 def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     found = _MARK.match(context.rest)
     if found is None:
         is_in_tag = _END_OF_TAG.match(context.rest) and _IN_TAG.search(context.line_before)
-        end = _end_of_tag(fill) if is_in_tag else None
-        return None if end is None else len(fill[:end].rstrip(" \t"))
+        return _end_of_tag(fill) if is_in_tag else None
     closer = found["mark"] or found["tag"]
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
@@ -253,10 +254,8 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     return None if at < 0 or is_ended or opener in fill[:at] else at
 
 
-_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
-_ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 MAX_ELEMENTS = 4
-"""Of so many ends in a fill it is asked whether they end anything: each reads the whole text."""
+"""The most end tags of a fill that are looked up: each time the whole text is read."""
 _TAGS = r"(?P<begins><{0}(?![\w:.-]))(?:(?:=>|[^<>])*?(?P<is_empty>/>))?|(?P<ends></{0}(?![\w:.-]))"
 
 
@@ -272,13 +271,12 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
+_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
+_ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 
 
 def _stray_mark(fill: str, context: CleaningContext) -> int | None:
-    """Return where a fill closes a template's mark or block that is not open above.
-
-    Or an element that is closed below. It may also begin with PHP's mark where that is open above.
-    """
+    """Return where a fill ends a mark, block or element that is not open, or opens PHP again."""
     if _BEGINS_PHP.match(fill) and context.before.rfind("<?") > context.before.rfind("?>"):
         return 0
     if fill.startswith("*/") and not context.line_before.strip():
@@ -303,7 +301,7 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
 
 def _end_of_tag(fill: str) -> int | None:
     """Return where the tag ends that the fill goes on with; an arrow ends none."""
-    end = re.search(r"(?<![=-])/?>", fill)
+    end = re.search(r"[ \t]*(?<![=-])/?>", fill)
     return end.start() if end and "<" not in fill[: end.start()] else None
 
 
@@ -365,7 +363,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
 
 
 def _is_line_below(body: str, after: Sequence[str]) -> bool:
-    """Whether a body is the line below its block once more; a branch may leave as that does."""
+    """Whether a body repeats the line below its block; a branch may leave as that does."""
     is_same = after != [] and body == after[0].strip() and is_specific(body)
     return is_same and not _LEAVES.match(body)
 
@@ -409,21 +407,11 @@ _DECLARED = re.compile(
     r"|struct|trait|va[lr])\s+(?P<name>\w+)\b"
     r"(?![.:]+\w|\s*[*&]|\s+\w+\s*[;=,)\[])"  # behind a type is the name
 )
-_TYPES = ("class", "enum", "record", "struct", "trait")
-_BELONGS_TO_NEXT = re.compile(r"[@\[#/*)\]]")  # annotations and comments
-_BEGUN = re.compile(r"\s*\w*")
-_KEYS = (
-    re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|[\w.-]+[(:=]))"),
-    _DECLARED,
-)
-_WITH_BODY = re.compile(
-    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<signature>\w+\([^()]*\))[^(){};=]*\{"
-)
 _ABOVE_PACKAGE = re.compile(r"\s*(?:[@/*#\"']|declare\b|<\?php\b)")
 
 
 def _is_above_package(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a line is code above the line that names the file's package, or is another one."""
+    """Whether a line is code above the line that names the file's package, or names it again."""
     package, whole = context.language.package, context.line_before + line
     if package is None or not is_code(context.syntax, max(0, context.hole.start - 1)):
         return False
@@ -435,19 +423,16 @@ def _is_above_package(line: str, after: Sequence[str], context: CleaningContext)
 
 _MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
-_IMPORTS = re.compile(
-    r"(?:import|from|using|use|#\s*include|require(?:_once|_relative)?)\b.*\w.*\W"
-    r"|(?:namespace|package)\s+[\w.\\:]+\s*;?\s*$|\s*alias\s+[A-Z][\w.]*\s*$"
-)
 MAX_LINES_ABOVE = 12
-_MIN_WORDS = 2
-_INSTRUCTION = re.compile(r"[A-Z]{2,} \S")  # of a Dockerfile
-_SELECTOR = re.compile(r"[.#][\w-]+")
+_OPENS_BODY = re.compile(r"(?:[.#][\w-].*|.*\)\s*)\{")  # .card {, if (a) {
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
+_WITH_BODY = re.compile(
+    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<signature>\w+\([^()]*\))[^(){};=]*\{"
+)
 
 
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
-    """Whether a line repeats the whole line below and goes on, or has a header for its name."""
+    """Whether a line begins with the whole line below, or opens a body with the same header."""
     whole, below = (context.line_before + line).strip(), following.strip()
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
@@ -462,10 +447,14 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
-    if _opens_same_body(whole, below):
+    if _OPENS_BODY.fullmatch(below) and whole.startswith(below):
         return True
     own, other = (_WITH_BODY.match(each) for each in (whole, below))
     return own is not None and other is not None and own["signature"] == other["signature"]
+
+
+_TYPES = ("class", "enum", "record", "struct", "trait")
+_BELONGS_TO_NEXT = re.compile(r"[@\[#/*)\]]")  # annotations and comments
 
 
 def _is_type_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -493,7 +482,7 @@ def _is_unreachable(line: str, context: CleaningContext) -> bool:
 
 
 def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a new line is the rest of its line with what is missing before that.
+    """Whether a new line is the broken line below it, mended at its beginning.
 
     ║rget.close();   →   yes for ├target.close();┤
     """
@@ -505,15 +494,14 @@ def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> 
     return not before[-1].isspace() or is_value or balance_of(rest).unmatched != ()
 
 
-def _opens_same_body(whole: str, below: str) -> bool:
-    """Whether two lines begin with one head and its brace: ``void f(int a) {``, ``.card {``."""
-    head = below.removesuffix("{").rstrip()
-    is_head = head != below.rstrip() and (head.endswith(")") or _SELECTOR.match(head) is not None)
-    return is_head and whole.startswith(below) and not num_unbalanced(balance_of(head))
+_IMPORTS = re.compile(
+    r"(?:import|from|using|use|#\s*include|require(?:_once|_relative)?)\b.*\w.*\W"
+    r"|(?:namespace|package)\s+[\w.\\:]+\s*;?\s*$|\s*alias\s+[A-Z][\w.]*\s*$"
+)
 
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
-    """Whether the line becomes the last one above it once more, or an import or section near it."""
+    """Whether the whole line repeats the one above it, or an import, section or remark near it."""
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if context.language.once and re.fullmatch(context.language.once, whole.strip()):
         return whole.strip() in map(str.strip, (*context.above, *context.following))
@@ -529,8 +517,11 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
 
 
+_MIN_WORDS = 2
+
+
 def _is_in_remarks(line: str, context: CleaningContext) -> bool:
-    """Whether a remark of some words is one of those right above, with no code between."""
+    """Whether a remark of some words repeats one of those right above it."""
     remark = _REMARK_TEXT.fullmatch(line)
     if remark is None or len(remark[1].split()) < _MIN_WORDS or not _HAS_WORD.search(line):
         return False
@@ -538,11 +529,14 @@ def _is_in_remarks(line: str, context: CleaningContext) -> bool:
     return line in takewhile(lambda each: _REMARK_TEXT.match(each + " "), above)
 
 
-def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a whole statement is one of those below once more, in the same block.
+_INSTRUCTION = re.compile(r"[A-Z]{2,} \S")  # of a Dockerfile
 
-    One without a mark at its end is long, or there are only remarks between the two. On a new line
-    any code that is soon below is there already.
+
+def _is_soon_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line repeats one of the next lines.
+
+    On a new line any specific code does. Elsewhere it is a whole statement or a long line, or only
+    remarks are between the two.
     """
     below = after[:MAX_LINES_COMPARED]
     is_new = context.hole.is_inserted and is_specific(line)
@@ -562,13 +556,20 @@ def _is_remark(line: str) -> bool:
     return _REMARK_TEXT.fullmatch(line.strip()) is not None
 
 
+_BEGINS_WORD = re.compile(r"\s*\w*")
+_KEYS = (
+    re.compile(r"(?P<quote>[\"']?)(?P<name>[\w.$-]+)(?P=quote)\s*(?::=|[:=](?![:=]|[\w.-]+[(:=]))"),
+    _DECLARED,
+)
+
+
 def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
     """Whether a line of its own gives the next line's key or name another value.
 
-    It is at that line's column; but no block declares its name twice, wherever the cursor is.
+    A key is compared at its own column only. A declaration may be indented otherwise.
     """
     whole, below = context.line_before + line, "".join(after[:1])
-    if not _BEGUN.fullmatch(context.line_before):
+    if not _BEGINS_WORD.fullmatch(context.line_before):
         return False
     for pattern in _KEYS if columns(whole) == columns(below) else (_DECLARED,):
         key, other = (pattern.match(each.strip()) for each in (whole, below))
@@ -583,7 +584,7 @@ _QUOTED_KEY = re.compile(r"(?P<quote>[\"'])(?P<key>[\w.$-]+)(?P=quote):?")
 
 
 def _is_entry_again(line: str, context: CleaningContext) -> bool:
-    """Whether a line of its own is an entry ``key: value`` that its block has already."""
+    """Whether a line of its own is an entry ``key: value`` whose key its block has already."""
     whole = (context.line_before + line + context.rest).strip()
     entry = None if context.line_before.strip() else _ENTRY.match(whole)
     entry = entry or _QUOTED_KEY.fullmatch(whole)
@@ -638,7 +639,6 @@ def _cost(kept: str, context: CleaningContext) -> tuple[int, int]:
 
 
 _MIN_CHARS_OF_REST = 8
-_MAX_CHARS_OF_REST = 200
 _TWO_LETTERS, _SIGN = re.compile(r"\w\w"), re.compile(r"[^\w\s]")
 
 
@@ -658,6 +658,9 @@ def _stands_for_rest(fill: str, rest: str) -> bool:
     elif same == whole:
         return False  # it is cut off
     return len(same) >= _MIN_CHARS_OF_REST and _has_word_and_mark(same)
+
+
+_MAX_CHARS_OF_REST = 200
 
 
 def _cut_at_rest(fill: str, rest: str) -> str:
@@ -680,7 +683,7 @@ def _cut_at_rest(fill: str, rest: str) -> str:
 
 
 def _overlaps(fill: str, rest: str) -> Iterator[int]:
-    """Yield by how many characters the fill's end overlaps the rest's beginning, longest first.
+    """Yield how many characters of the fill's end begin the rest of the line, the most first.
 
     Words are compared whole. Only an overlap with all of the rest may begin inside a word.
     """

@@ -159,36 +159,6 @@ REMARK = re.compile(r"\s*(?:#+'?|//[/!]?|--+|;+|%+|<!--|\{#|/?\*+|\"(?= \w))(?:\
 """A line that begins as a comment does, in a language without a grammar."""
 
 _QUOTES: tuple[str, ...] = ('"', "'")
-_LONG_QUOTES = ('"""', "'''")
-_TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
-_ENDS_ENTITY = re.compile(r"&\w{1,5};$")
-_AFTER_STATEMENT = ")]};,\"'` \t"
-_LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
-_GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
-_ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
-_NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
-_UNIT = re.compile(
-    r"(?:px|r?em|ex|ch|fr|pt|pc|[cm]m|in|[dls]?v[hw]|vmin|vmax|deg|rad|turn|dpi|x|[munp]?s|min|h|d"
-    r"|[kmgt]?i?b|[fuiln]{1,3}|[iuf](?:8|16|32|64|128)|[iu]size)\b"
-)
-_LAST_WORD, _FIRST_WORD = re.compile(r"\w+\Z"), re.compile(r"\w+")
-_IF_ABOVE = re.compile(
-    r"(?:[)}\]{|]|end\b|fi\b|case\b|catch\b|cond\b|do\b|elif\b|else|elsif\b|except\b|for\b|of\b|on\b"
-    r"|guard\b|let\b|rescue\b|try\b|when\b|while\b|with\b)|.*(?:\b(?:if|then|unless)\b|->|=>)"
-)
-_ELSE = re.compile(r"else\b(?!\s*[-=]>)")
-_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
-_CODE_MARK = re.compile(r"[(){}=;<>]")
-_CALLED = re.compile(
-    r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
-    r"\w+\Z"
-)
-_BEFORE_INDEX, _BEFORE_VALUE = re.compile(r"[\w)\]]\Z"), re.compile(r"[=(,:?\[][ \t]*\Z")
-_KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
-_TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
-_IS_VALUE = re.compile(
-    r"(?:[)\]}\"'`;]|(?<![\w.])(?!(?:async|await|new|not|typeof|yield)\b)[\w.]+)$"
-)
 _LIST_ITEM = re.compile(r"(?m)^(\s*(?:\w|\w{2,3}(?=\)[ \t])))\)")
 
 
@@ -215,6 +185,9 @@ def why_it_does_not_fit(
     return None
 
 
+_GOES_ON = re.compile(r"[,.;>]\s*[(\[{]$")
+
+
 def _opens_block(fill: str, context: CleaningContext) -> bool:
     """Whether a line ends with the one bracket that it opens, and begins a block as others do.
 
@@ -231,10 +204,10 @@ def _opens_block(fill: str, context: CleaningContext) -> bool:
 
 
 def num_closed_twice(fill: str, context: CleaningContext) -> int:
-    """Count the brackets that the fill closes though the rest of its line does.
+    """Count the brackets that the fill closes although the rest of its line closes them.
 
-    In the balance of a file that is broken elsewhere another bracket may make up for them. Where
-    the line closes no bracket of a line above without the fill, that is no excuse.
+    In a file that is broken elsewhere, other brackets may balance them. That counts only if the
+    line alone, without the fill, closes brackets of the lines above.
 
     f(g[║]   →   1 for ├0])┤
     """
@@ -250,11 +223,22 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
     return count if num_unbalanced(new) >= num_unbalanced(old) else 0
 
 
+_ENDS_ENTITY = re.compile(r"&\w{1,5};$")
+_AFTER_STATEMENT = ")]};,\"'` \t"
+_LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
+_ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
+_NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
+_UNIT = re.compile(
+    r"(?:px|r?em|ex|ch|fr|pt|pc|[cm]m|in|[dls]?v[hw]|vmin|vmax|deg|rad|turn|dpi|x|[munp]?s|min|h|d"
+    r"|[kmgt]?i?b|[fuiln]{1,3}|[iuf](?:8|16|32|64|128)|[iu]size)\b"
+)
+
+
 def joins_words(fill: str, context: CleaningContext) -> bool:
     """Whether the fill runs into what is right behind the cursor: a word, or the next statement.
 
-    A fill may complete a word around the cursor, ``us║Name``, to one that is in the file elsewhere.
-    If the word without the fill is, it is whole already. More than a word begins a new line.
+    A fill may complete a word around the cursor, ``us║Name``, to one that is in the file elsewhere,
+    unless the word without the fill is there too: then it is whole already.
     """
     rest, last = context.rest[:1], fill[-1:]
     if _joins_values(fill, context):
@@ -277,6 +261,9 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     return is_word_character(last)
 
 
+_LAST_WORD, _FIRST_WORD = re.compile(r"\w+\Z"), re.compile(r"\w+")
+
+
 def completes_cut_word(fill: str, context: CleaningContext) -> bool:
     """Whether the fill's last word goes on in the rest, where a user has deleted half of it.
 
@@ -295,6 +282,15 @@ def completes_cut_word(fill: str, context: CleaningContext) -> bool:
     has_whole = re.search(whole, context.text)
     pieces = re.finditer(rf"(?<!\w){re.escape(ended[0])}(?!\w)", context.text)
     return has_whole is not None and all(it.start() == context.hole.end for it in pieces)
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
+_CODE_MARK = re.compile(r"[(){}=;<>]")
+_CALLABLE = re.compile(
+    r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
+    r"\w+\Z"
+)
+_BEFORE_INDEX, _BEFORE_VALUE = re.compile(r"[\w)\]]\Z"), re.compile(r"[=(,:?\[][ \t]*\Z")
 
 
 def _joins_values(fill: str, context: CleaningContext) -> bool:
@@ -320,7 +316,7 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
         return False
     is_index = last == "]" and _BEFORE_INDEX.search(written, 0, opener)
     is_value = last != ")" and _BEFORE_VALUE.search(written, 0, opener)
-    return bool(is_index or is_value or (last == ")" and _CALLED.search(written, 0, opener)))
+    return bool(is_index or is_value or (last == ")" and _CALLABLE.search(written, 0, opener)))
 
 
 def is_in_whole_word(context: CleaningContext) -> bool:
@@ -342,6 +338,9 @@ def is_elsewhere(fill: str, context: CleaningContext) -> bool:
     return any(each.start() != first for each in found)
 
 
+_TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
+
+
 def ends_with_header(fill: str, context: CleaningContext) -> bool:
     """Whether the last line is the header of a block, whose body is missing."""
     header = context.language.header
@@ -360,8 +359,11 @@ def balance_with(fill: str, context: CleaningContext) -> Balance:
     return balance_of(context.brackets_above + _LIST_ITEM.sub(r"\1 ", code))
 
 
+_KEY = re.compile(r"(?P<lead>[ -]*)[\w.\"'/-]+:(?:[ \t]+(?P<value>[^\s|>&!#].*))?$")
+
+
 def _has_value_twice(fill: str, context: CleaningContext) -> bool:
-    """Whether a key of YAML has its value, and what is below would be another one."""
+    """Whether a key of YAML gets a value though the entries below it are its value."""
     key, language = _KEY.match(context.line_before + fill), context.language
     is_free_form = language.block_style == "indent" and language.takes_any_text
     if key is None or not key["value"] or not is_free_form or not context.is_line_empty:
@@ -380,6 +382,13 @@ def _closes_nothing(fill: str, context: CleaningContext) -> bool:
     return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
 
 
+_IF_ABOVE = re.compile(
+    r"(?:[)}\]{|]|end\b|fi\b|case\b|catch\b|cond\b|do\b|elif\b|else|elsif\b|except\b|for\b|of\b|on\b"
+    r"|guard\b|let\b|rescue\b|try\b|when\b|while\b|with\b)|.*(?:\b(?:if|then|unless)\b|->|=>)"
+)
+_ELSE = re.compile(r"else\b(?!\s*[-=]>)")
+
+
 def _has_no_if(fill: str, context: CleaningContext) -> bool:
     """Whether a line begins with ``else`` right below one, at its column, that has no ``if``."""
     own = context.line_before + fill
@@ -391,7 +400,7 @@ def _has_no_if(fill: str, context: CleaningContext) -> bool:
 
 
 def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
-    """Whether a line of its own ends what the line above goes on with, and the line below as well.
+    """Whether a line of its own ends a command that goes on from the line above to the one below.
 
     apk add a \\⏎    ├b┤⏎    c \\   →   yes; no for ├b \\┤
     """
@@ -402,8 +411,14 @@ def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
     return below.strip() != "" and 0 < columns(below) >= columns(context.line_before)
 
 
+_TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
+_IS_VALUE = re.compile(
+    r"(?:[)\]}\"'`;]|(?<![\w.])(?!(?:async|await|new|not|typeof|yield)\b)[\w.]+)$"
+)
+
+
 def _has_value_below(fill: str, context: CleaningContext) -> bool:
-    """Whether the next line is the value of this one already, and a whole value is before it then.
+    """Whether a fill is a whole value, and the next line has the value of this line already.
 
     x =├ f();┤⏎    g();
     """
@@ -422,11 +437,14 @@ def num_unbalanced(balance: Balance) -> int:
     return len(balance.unmatched) + len(balance.unclosed)
 
 
+_LONG_QUOTES = ('"""', "'''")
+
+
 def leaves_quote_open(fill: str, context: CleaningContext) -> bool:
     """Whether a quote is open at the end of the fill's last line that was not open before.
 
-    Without a grammar, remarks and the lists of Lisp are told by their look: there some quotes have
-    no partner.
+    In remarks and in Lisp a single quote needs no partner; without a grammar both are recognized by
+    how the line begins.
     """
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1] + context.rest
     quote, counted = open_quote(last_line), _QUOTES
@@ -451,8 +469,6 @@ LEAST_CHARS = 4
 
 CALLED = re.compile(r"\w[\w.]*(?=\()")
 """A name that the rest of the line may call."""
-
-_CLAUSE_END = re.compile(r"[,;)\]}]|\s(?:and|or|&&|\|\||if|else|for|where)\s")
 
 
 def is_no_worse(fill: str, context: CleaningContext) -> bool:
@@ -514,9 +530,9 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):
         return WORDS_JOINED  # but a span may be chosen to end within a word
     is_closed_twice = rest and _in_prose(context) and num_closed_twice(fill, context)
-    is_told_by_marks = is_closed_twice or (rest and context.language.takes_any_text)
+    do_marks_decide = is_closed_twice or (rest and context.language.takes_any_text)
     ends = partial(_possible_ends, fill, context)
-    if not is_told_by_marks and any(_makes_it_whole(fill, end, context) for end in ends()):
+    if not do_marks_decide and any(_makes_it_whole(fill, end, context) for end in ends()):
         return None
     found = why_it_does_not_fit(fill, context, may_go_on=not rest and not hole.is_inserted)
     if found is None and not any(is_no_worse(fill + end, context) for end in ends()):
@@ -581,6 +597,9 @@ def _ends_by_rest(fill: str, rest: str) -> Iterator[int]:
         yield called.end()
     if fill.endswith(" {") and rest.rstrip().endswith("{"):
         yield len(fill) - 1
+
+
+_CLAUSE_END = re.compile(r"[,;)\]}]|\s(?:and|or|&&|\|\||if|else|for|where)\s")
 
 
 def _clause_ends(fill: str) -> Iterator[int]:

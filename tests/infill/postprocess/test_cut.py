@@ -169,6 +169,7 @@ def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):
         ("a = 1\n║║\nreturn a\n", "b = 2\nret", "b = 2\nret"),
         ("║║\nx = 1\ny = 2\n", "x = 1\ny = 2\nz = 3", ""),
         ("║║\nx = 1\ny = 2\n", "x = 1\nz = 3", "x = 1\nz = 3"),
+        ("║║\nx = 1\ny = 2\n", "x = 1\ny =", ""),
         ("║║foo()\nbar()\n", "a()\nfoo()\nbar()", "a()"),
         ("x = ║║ + 1\ny = 2\n", "a + 1\ny = 2\nz", "a"),
         ("match a with\n  ║\n    | None ->\n", "| None ->", ""),
