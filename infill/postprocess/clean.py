@@ -357,8 +357,7 @@ def _expected_columns(first: str, context: CleaningContext) -> int:
 
     A closing bracket belongs at the indentation of the line with its opening one.
     """
-    own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
-    unit = columns(indent_unit("\n".join((own_line, *context.following))) or "    ")
+    unit = columns(_unit_around(context) or "    ")
     header = context.hole.header
     if header is not None:
         return header.columns + unit
@@ -406,11 +405,13 @@ def _open_columns(context: CleaningContext) -> list[int]:
     return found
 
 
+def _unit_around(context: CleaningContext) -> str | None:
+    """Return the unit of indentation around the hole; blanks before the cursor show it too."""
+    return indent_unit("\n".join((context.before + "x", *context.following)))
+
+
 def _in_unit(lines: list[str], context: CleaningContext) -> list[str]:
-    if not lines:
-        return lines
-    own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
-    unit = indent_unit(own_line + "\n" + "\n".join(context.following))
+    unit = _unit_around(context) if lines else None
     if unit is None:
         return lines
     return [_with_tabs(line, lines) if unit == "\t" else _with_spaces(line, unit) for line in lines]

@@ -254,14 +254,9 @@ def free_lines(code: str) -> list[tuple[int, str]]:
 def opener_of(text: str, closer: int) -> int | None:
     """Return the offset of the bracket that ``text[closer]`` closes; None if it is not near."""
     begin = max(0, closer - MAX_LOOK_BACK)
-    stack: list[int] = []
-    for offset, bracket in _brackets(text[begin:closer]):
-        if bracket in PAIRS:
-            stack.append(offset)
-        elif stack and PAIRS[text[begin + stack[-1]]] == bracket:
-            stack.pop()
-    is_opened = bool(stack) and PAIRS[text[begin + stack[-1]]] == text[closer]
-    return begin + stack[-1] if is_opened else None
+    unclosed = balance_of(text[begin:closer]).unclosed
+    is_opened = unclosed != () and PAIRS[text[begin + unclosed[-1]]] == text[closer]
+    return begin + unclosed[-1] if is_opened else None
 
 
 def _brackets(code: str) -> Iterator[tuple[int, str]]:

@@ -63,9 +63,6 @@ _TYPESCRIPT = _Reader(
 )
 _READERS = {"python": _PYTHON, "typescript": _TYPESCRIPT, "typescriptreact": _TYPESCRIPT}
 
-LANGUAGES = ("python", "typescript")
-"""The languages with such uses. TypeScript includes its files with JSX."""
-
 
 class Package:
     """The texts of a package's source files, by path with slashes from the package's folder."""

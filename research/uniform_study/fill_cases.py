@@ -102,19 +102,6 @@ class CaseFiller:
         ]
         return self._chosen(batch, tries, num_before)
 
-    @torch.inference_mode()
-    def likely_mistakes(self, cases: Sequence[CaseIds], places: Sequence[int]) -> list[int]:
-        """Return for each case the token that the backbone itself finds likeliest at this place of
-        the truth, apart from the true one."""
-        read = self._backbone.prefill([case.context[:-1] for case in cases])
-        batch = _Batch(self._backbone, cases, read)
-        logits = batch.logits([case.truth for case in cases], None)
-        mistakes = []
-        for row, (case, place) in enumerate(zip(cases, places, strict=True)):
-            first, second = logits[row, place].topk(2).indices.tolist()
-            mistakes.append(second if first == case.truth[place] else first)
-        return mistakes
-
     def _lengths(self, batch: "_Batch", arm: Arm) -> tuple[list[list[int]], int]:
         """Return the lengths of each case, best first, and the passes that chose them."""
         cases = batch.cases

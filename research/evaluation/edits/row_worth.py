@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Indel
 
@@ -11,7 +11,6 @@ from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace
 from intarsia_research.evaluation.edits.finder import Level
 
 PlaceShape: TypeAlias = Literal["one line", "several lines", "insertion", "removal", "import"]
-SHAPES: tuple[PlaceShape, ...] = get_args(PlaceShape)
 
 KEYS_TO_ACCEPT = 2
 """One key jumps to the place and shows the change, the same key accepts it."""

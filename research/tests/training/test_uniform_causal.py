@@ -286,7 +286,6 @@ def test_left_to_right_writes_the_backbones_likeliest_tokens(backbone):
         hidden = backbone.forward_tuned(torch.tensor([text]), [None] * backbone.shape.num_layers)
         assert int(backbone.logits(hidden[0, -1]).argmax()) == token
         text.append(token)
-    assert filler.likely_mistakes([replace(case, truth=answer.ids[:3])], [1])[0] != answer.ids[1]
 
 
 def test_a_draft_begins_the_canvas(backbone, monkeypatch):
