@@ -109,12 +109,11 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     x = ├ 1 ┤)   →   x = ├1┤)
     """
     before, rest = context.line_before, context.rest
-    trimmed = fill
-    if before.strip() and before[-1:] in " \t" and not fill.startswith("\n"):
-        trimmed = trimmed.lstrip(" \t")
+    if before.strip() and before[-1] in " \t":
+        fill = fill.lstrip(" \t")
     if not rest.strip():
-        return trimmed.rstrip()
-    return trimmed.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else trimmed
+        return fill.rstrip()
+    return fill.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else fill
 
 
 _SPECIAL = re.compile(
@@ -200,7 +199,7 @@ _BEGINS_WITH_WORD = re.compile(r"\W{0,3}[^\W\d_]{2}")
 def drop_line_again(fill: str, context: CleaningContext) -> str:
     """Drop the beginning of the cursor's line, if the fill begins with it once more.
 
-    total = ├total = sum(a)┤   →   total = ├sum(a)┤
+    subtotal = ├subtotal = sum(a)┤   →   subtotal = ├sum(a)┤
     """
     begun, written = context.line_before.strip(), fill.lstrip(" \t")
     if len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):

@@ -65,7 +65,7 @@ def cut_repetition(fill: str, context: CleaningContext) -> str:
 
     No model knows a digest that is not in the file.
 
-    ├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
+    ├read()⏎add()⏎read()⏎add()⏎read()⏎add()┤   →   ├read()⏎add()┤
     """
     for digest in _DIGEST.finditer(fill):
         if digest[0] not in context.text:
@@ -371,7 +371,7 @@ def _is_line_below(body: str, after: Sequence[str]) -> bool:
 def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject a line that is there already.
 
-    a = f("x")⏎a = f("├x┤")   →   nothing
+    add(first, "second")⏎add(first, "├second┤")   →   nothing
     """
     return NoSuggestion(reason=_REPEATS, kind="empty") if is_known_line(fill, context) else fill
 

@@ -5,7 +5,7 @@ parser does not know the file well. Filters here balance the brackets of a fill,
 adds parse errors to its file.
 
 foo(├a)┤)   →   foo(├a┤)
-x = ├[f(a┤ + 1)   →   x = ├[f(a)]┤ + 1
+x = ├[f(a┤ + 1   →   x = ├[f(a)]┤ + 1
 """
 
 import re
@@ -243,7 +243,7 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     rest, last = context.rest[:1], fill[-1:]
     if _joins_values(fill, context):
         return True
-    is_statement = fill.removesuffix("\n").endswith(";") and not _ENDS_ENTITY.search(fill)
+    is_statement = last == ";" and not _ENDS_ENTITY.search(fill)
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
     if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
