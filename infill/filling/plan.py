@@ -425,7 +425,6 @@ class Attempts(Generic[T]):
     num_needed: int = 1
     passed: tuple[T, ...] = ()  # texts that differ in more than the width of blanks
     is_awaited: bool = False  # the first text that passes is shown when all attempts have ended
-    num_extra: int = EXTRA_ATTEMPTS
     rejection: NoSuggestion | None = None  # why the first answer that did not pass was rejected
     failure: NoSuggestion | None = None  # why the engine gave no further answer
     filled: Filled | None = None  # the last answer that passed, else the first answer
@@ -435,7 +434,7 @@ class Attempts(Generic[T]):
     written: tuple[str, ...] = ()  # what the engine wrote, whether it passes or not
 
     def __iter__(self) -> Iterator[int]:
-        for alternative in range(len(self.passed), self.num_needed + self.num_extra):
+        for alternative in range(len(self.passed), self.num_needed + EXTRA_ATTEMPTS):
             if self.is_over or len(self.passed) >= self.num_needed:
                 return
             if self.is_awaited and self.passed and self._has_taken_long:

@@ -298,8 +298,6 @@ class Suggester(Feature):
         read = cache(lambda filled: draft.kept_in(read_ghost_text(plan, request.percent, filled)))
         ends_at = time.monotonic() + options.deadline_ms / 1000
         attempts = Attempts(read, options.num_candidates, cached.ghosts, is_awaited=True)
-        if options.is_automatic:
-            attempts.num_extra = 0  # of 203 texts that followed a refused one unasked, none was right
         for alternative in attempts:
             left_ms = round(1000 * (ends_at - time.monotonic()))
             if left_ms <= 0 or not snapshot.is_current(self._documents):

@@ -65,18 +65,17 @@ async def test_an_invoked_request_gets_distinct_candidates_the_greedy_one_first(
 
 
 @pytest.mark.parametrize(("written", "shown"), [("b{alternative} = 1", ["b1 = 1"]), ("b0 = 1", [])])
-async def test_where_the_greedy_fill_does_not_hold_only_a_key_gets_the_next_likeliest(
+async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_at(
     runtime, written, shown
 ):
     async with page(runtime, "a = 1\n\nb0 = 1\nprint(b0)\n", text=written) as user:
-        assert await user.shown(1, 0) == []
-        assert "no suggestion: the text would repeat" in user.log
-        await num_fills(runtime, 1)
-        assert (await user.shown(1, 0, is_invoked=True))[:1] == shown
+        assert await user.shown(1, 0) == shown
+        assert bool(shown) != ("no suggestion: the text would repeat" in user.log)
+        await num_fills(runtime, 2)
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"), [("y = \0", 0), ("y = " + "1, " * 20_000, 0), ("y = ", 1)]
+    ("text", "asked"), [("y = \0", 0), ("y = " + "1, " * 20_000, 0), ("y = ", 2)]
 )
 async def test_what_will_be_nothing_waits_for_no_pause_in_typing(runtime, text, asked):
     options = {"debounceMs": 10_000, "fillAhead": "off"}
