@@ -34,7 +34,7 @@ Way = Literal[
 
 _MIN_LINES, _MAX_LINES = 15, 400
 _MIN_KEYS, _MAX_KEYS = 80, 120
-"""Of the lines that are written anew: a file of long lines counts no more than another."""
+"""How many keys the retyped lines of a file take, so that each file counts about the same."""
 _MIN_MIDDLE_CHARS, _MAX_MIDDLE_CHARS = 8, 40
 _MIN_LINE_CHARS, _MAX_LINE_CHARS = 12, 120
 _MAX_DIGITS, _MIN_LETTERS, _MAX_WORD = 0.2, 0.5, 40
@@ -91,7 +91,7 @@ def draw_sessions(
 ) -> list[Session]:
     """Return the sessions of ``num_files`` files of each language of each package of this half.
 
-    Raise EvaluationFault if a package cannot be had, or has no file to type.
+    Raise EvaluationFault if a package cannot be downloaded, or has no file to type.
     """
     packages = msgspec.convert(tomllib.loads(table.read_text("utf-8")), type=_Table).package
     sessions: list[Session] = []

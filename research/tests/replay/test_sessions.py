@@ -1,4 +1,4 @@
-"""The set ``typing``: which lines are typed anew, from which packages, and how sure a share is."""
+"""The set ``typing``: its packages, the lines that are retyped, and the interval of a share."""
 
 import json
 import random
