@@ -9,12 +9,7 @@ import torch
 from cancel_when import cancelling
 from torch import Tensor
 
-from intarsia.engine.decoding.rewrite import (
-    RewritePolicy,
-    RewriteRequest,
-    least_sure,
-    rewrite,
-)
+from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, least_sure, rewrite
 from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.diffusion.noise import num_noised
 from intarsia.engine.diffusion.renewal import any_of

@@ -5,11 +5,7 @@ import torch
 
 from intarsia.engine.config import Device
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.device import (
-    choose_device,
-    choose_dtype,
-    free_bytes,
-)
+from intarsia.engine.families.device import choose_device, choose_dtype, free_bytes
 from intarsia.engine.families.memory import free_memory, require_memory
 from intarsia.engine.families.protocol import ReadingSpeed, Stopwatch
 

@@ -15,14 +15,7 @@ from remote_settings import RemoteSettings
 from tiny_diffusion_gemma import CODE, save_tiny_tokenizer
 from tokenizers import Tokenizer
 from toy_causal_fill import run_fill
-from vllm_canvas_double import (
-    Body,
-    CanvasServer,
-    CanvasWriter,
-    Position,
-    canvas_event,
-    refusal_of,
-)
+from vllm_canvas_double import Body, CanvasServer, CanvasWriter, Position, canvas_event, refusal_of
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError

@@ -45,10 +45,7 @@ CODE = {
 def binding_of(text: str) -> ImportBinding:
     module, name, local, form = (*text.split("|"), "", "", "")[:4]
     return ImportBinding(
-        module=module,
-        name=name,
-        local=local or name or module,
-        form=form or "plain",
+        module=module, name=name, local=local or name or module, form=form or "plain"
     )
 
 

@@ -95,11 +95,7 @@ changes = st.lists(
 
 
 @settings(max_examples=400)
-@given(
-    text=texts.map(joined),
-    changes=changes,
-    encoding=st.sampled_from(ENCODINGS),
-)
+@given(text=texts.map(joined), changes=changes, encoding=st.sampled_from(ENCODINGS))
 def test_the_text_is_that_of_the_slow_reference(text, changes, encoding):
     assert changed_text(text, changes, encoding) == slowly_changed(text, changes, encoding)
 

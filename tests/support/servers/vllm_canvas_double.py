@@ -176,12 +176,7 @@ class CanvasWriter:
 
 
 def refusal_of(
-    body: Body,
-    *,
-    canvas_length: int,
-    vocab_size: int,
-    is_async: bool = True,
-    max_samples: int = 0,
+    body: Body, *, canvas_length: int, vocab_size: int, is_async: bool = True, max_samples: int = 0
 ) -> str | None:
     """Return why vLLM refuses a request for this model, None if it takes it.
 

@@ -20,12 +20,7 @@ from intarsia.workspace.index import root_index
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
 from intarsia.workspace.index.project_index import MAX_LOOKED_AT, MAX_QUERY_WORDS, passage_query
-from intarsia.workspace.index.store import (
-    FEWEST_LINES,
-    MOST_LINES,
-    cut_passages,
-    passage_words,
-)
+from intarsia.workspace.index.store import FEWEST_LINES, MOST_LINES, cut_passages, passage_words
 
 
 @pytest.fixture

@@ -12,15 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from one_thread import DEVICES
-from toy_causal import (
-    KINDS,
-    Kind,
-    save_toy,
-    toy_backbone,
-    toy_causal_model,
-    toy_context,
-    toy_fill,
-)
+from toy_causal import KINDS, Kind, save_toy, toy_backbone, toy_causal_model, toy_context, toy_fill
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 

@@ -18,15 +18,7 @@ import torch
 from one_thread import ON_CARD
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
-from toy_causal import (
-    loaded,
-    quiet,
-    save_drafter,
-    save_toy,
-    toy_causal_model,
-    toy_fill,
-    toy_filler,
-)
+from toy_causal import loaded, quiet, save_drafter, save_toy, toy_causal_model, toy_fill, toy_filler
 from toy_causal_fill import greedy_fill, reference, run_fill
 from toy_causal_tokenizer import toy_tokenizer
 from toy_other_shapes import DEEPSEEK_CODER, OTHER_SHAPES, WINDOW, toy_other_model
