@@ -13,6 +13,8 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
+from intarsia.infill.filling.plan import FillContext, FillOptions
+from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -40,6 +42,11 @@ class ScriptedEngine:
     requests: list[Fill] = field(default_factory=list)
     finish_reason: FinishReason = "end_of_hole"
     others: tuple[str, ...] = ()
+
+    def context(self, language: str = "python", **fields: Any) -> FillContext:
+        """Return what the fills of a text by this engine have in common."""
+        fields = {"options": FillOptions(), **fields}
+        return FillContext(ask=self.fill, language=language_for_id(language), **fields)
 
     async def fill(
         self, request: Fill, on_step: Callable[[Step], None] | None = None

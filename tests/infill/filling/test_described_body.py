@@ -19,17 +19,11 @@ HEAD = 'def area(width, height):\n    """Return the area."""\n'
 BELOW = "\n\n\ndef other():\n    return 1\n"
 
 
-async def fill(
-    marked: str, answer: str = "return width * height", language: str = "python"
-) -> tuple[FilledPlace, Fill]:
+async def fill(marked, answer="return 1", language="python") -> tuple[FilledPlace, Fill]:
     source = read_marked(marked)
     engine = ScriptedEngine(lambda request: answer)
-    context = FillContext(
-        ask=engine.fill, language=language_for_id(language), options=FillOptions()
-    )
-    place = await fill_selection(
-        context, source.text, Selection(start=source.start, end=source.end)
-    )
+    selection = Selection(start=source.start, end=source.end)
+    place = await fill_selection(engine.context(language), source.text, selection)
     return place, engine.requests[0]
 
 
@@ -46,7 +40,7 @@ async def test_the_question_holds_the_function_and_the_answer_begins_with_it():
     assert "def other" in request.suffix
     assert request.stop[-1] == "\n```"
     assert request.min_indent == 4
-    assert f"{HEAD}    return width * height{BELOW}" in place.result
+    assert f"{HEAD}    return 1{BELOW}" in place.result
 
 
 DOC = '"""Return the area."""'

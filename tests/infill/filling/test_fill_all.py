@@ -14,7 +14,7 @@ from intarsia.infill.filling.fill_places import (
     rewrite_selection,
 )
 from intarsia.infill.filling.outcome import Cursor, FilledPlace, Selection
-from intarsia.infill.filling.plan import Attempts, FillContext, FillOptions, plan_at_cursor
+from intarsia.infill.filling.plan import Attempts, FillOptions, plan_at_cursor
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.replacement import Replacement, with_replaced
@@ -29,11 +29,9 @@ async def fill(script, text=TEXT, *, num_sweeps=2, on_progress=None, chosen=slic
     """Return the engine, the filled places, and the resulting text."""
     engine = ScriptedEngine(script)
     holes = find_holes(text, PYTHON)
-    context = FillContext(ask=engine.fill, language=PYTHON, options=FillOptions())
     others = [hole for hole in holes if hole not in holes[chosen]]
-    fillings = await fill_all(
-        context, text, holes[chosen], others, num_sweeps=num_sweeps, on_progress=on_progress
-    )
+    how = {"num_sweeps": num_sweeps, "on_progress": on_progress}
+    fillings = await fill_all(engine.context(), text, holes[chosen], others, **how)
     changes = [filling.replacement for filling in fillings if filling.replacement]
     return engine, fillings, with_replaced(text, changes)
 
@@ -194,22 +192,14 @@ SELECTED = "def f(xs):\r\n    n = 0\r\n    for x in xs:\r\n        n += x\r\n   
 START, END = SELECTED.index("    for"), SELECTED.index("    return")
 
 
-def context_of(engine, options=None, on_step=None):
-    options = options or FillOptions()
-    return FillContext(ask=engine.fill, language=PYTHON, options=options, on_step=on_step)
-
-
-async def rewrite(script, text=SELECTED, start=START, end=END, options=None, on_step=None):
-    engine = ScriptedEngine(script)
-    context = context_of(engine, options, on_step)
-    filling = await rewrite_selection(context, text, Selection(start=start, end=end), 0.25)
-    return engine, filling
+async def rewrite(script, text=SELECTED, start=START, end=END, **how):
+    engine, selection = ScriptedEngine(script), Selection(start=start, end=end)
+    return engine, await rewrite_selection(engine.context(**how), text, selection, 0.25)
 
 
 async def select(script, *, on_step=None, **fields):
-    engine = ScriptedEngine(script, **fields)
-    selection = Selection(start=START, end=END)
-    return engine, await fill_selection(context_of(engine, on_step=on_step), SELECTED, selection)
+    engine, selection = ScriptedEngine(script, **fields), Selection(start=START, end=END)
+    return engine, await fill_selection(engine.context(on_step=on_step), SELECTED, selection)
 
 
 async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
@@ -289,16 +279,18 @@ async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pas
     assert [request.alternative for request in engine.requests] == [0, 1]
 
 
-async def test_where_no_answer_passes_the_reason_is_the_first_ones():
-    engine, filling = await select(lambda request: "  )\n" if request.alternative else "")
-    assert filling.refusal == NoSuggestion(reason="the model wrote nothing", kind="empty")
-    assert len(engine.requests) == 2
-
-
-async def test_no_alternative_is_asked_for_after_the_deadline():
-    engine, filling = await select(lambda request: "", finish_reason="deadline")
-    assert filling.refusal is not None
-    assert len(engine.requests) == 1
+@pytest.mark.parametrize(
+    ("fields", "kind", "num_asked"),
+    [
+        ({}, "empty", 2),
+        ({"others": ("  )\n", "")}, "empty", 1),  # several were rejected
+        ({"finish_reason": "deadline"}, "late", 1),
+    ],
+)
+async def test_where_no_answer_passes_the_reason_is_the_first_ones(fields, kind, num_asked):
+    engine, filling = await select(lambda it: "  )\n" if it.alternative else "", **fields)
+    assert filling.refusal.kind == kind
+    assert len(engine.requests) == num_asked
 
 
 async def test_the_best_candidate_that_passes_is_taken():
@@ -312,16 +304,10 @@ async def test_the_best_candidate_that_passes_is_taken():
 async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
     engine = ScriptedEngine(lambda request: "n + x")
     places = [Cursor(start=SELECTED.index("n += x") + 5)]
-    async for _ in fill_in_order(context_of(engine), SELECTED, places):
+    async for _ in fill_in_order(engine.context(), SELECTED, places):
         pass
     rewriter, _ = await rewrite(lambda request: "    n = 2\n")
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
-
-
-async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
-    engine, filling = await select(lambda request: "", others=("  )\n", ""))
-    assert filling.refusal == NoSuggestion(reason="the model wrote nothing", kind="empty")
-    assert len(engine.requests) == 1
 
 
 def test_an_alternative_that_is_only_indented_otherwise_is_none():

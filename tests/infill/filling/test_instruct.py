@@ -12,24 +12,19 @@ from intarsia.infill.filling.instruct import (
     instruct_selection,
 )
 from intarsia.infill.filling.outcome import FilledPlace, Selection
-from intarsia.infill.filling.plan import FillContext, FillOptions
-from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 
 METHOD = "class A:\n    x = 1\n\n    ║def f(self):\n        return 1║\n\n    y = 2\n"
 
 
 async def instruct(
-    marked: str, *answers: str, instruction: str = "make it async", language: str = "python"
+    marked, *answers, instruction="make it async", language="python", **engine
 ) -> tuple[FilledPlace, list[Fill]]:
     """Return the place after the engine's answers, of which the last one is repeated."""
     source, left = read_marked(marked), list(answers)
-    engine = ScriptedEngine(lambda request: left.pop(0) if len(left) > 1 else left[0])
-    context = FillContext(
-        ask=engine.fill, language=language_for_id(language), options=FillOptions()
-    )
+    engine = ScriptedEngine(lambda request: left.pop(0) if len(left) > 1 else left[0], **engine)
     selection = Selection(start=source.start, end=source.end)
-    place = await instruct_selection(context, source.text, selection, instruction)
+    place = await instruct_selection(engine.context(language), source.text, selection, instruction)
     return place, engine.requests
 
 
@@ -134,15 +129,10 @@ async def test_a_name_that_the_file_uses_is_lost_only_by_instruction():
     ("finish", "reason"), [("max_tokens", "longer"), ("deadline", "time"), ("max_steps", "passes")]
 )
 async def test_half_an_answer_is_none(finish, reason):
-    source = read_marked(METHOD)
-    engine = ScriptedEngine(lambda _: "async def f(self):\n    return 1", finish_reason=finish)
-    context = FillContext(
-        ask=engine.fill, language=language_for_id("python"), options=FillOptions()
-    )
-    selection = Selection(start=source.start, end=source.end)
-    place = await instruct_selection(context, source.text, selection, "make it async")
+    answer = "async def f(self):\n    return 1"
+    place, requests = await instruct(METHOD, answer, finish_reason=finish)
     assert place.refusal is not None and reason in place.refusal.reason
-    assert len(engine.requests) == (1 if finish == "deadline" else 2)
+    assert len(requests) == (1 if finish == "deadline" else 2)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +152,9 @@ async def test_nothing_is_asked_where_nothing_can_be_answered(marked, instructio
 
 
 async def test_an_engine_without_an_answer_gives_its_reason():
-    engine = ScriptedEngine(lambda _: NoSuggestion(reason="it follows no instructions"))
-    context = FillContext(
-        ask=engine.fill, language=language_for_id("python"), options=FillOptions()
-    )
-    place = await instruct_selection(context, "x = 1", Selection(start=0, end=5), "double it")
-    assert place.refusal == NoSuggestion(reason="it follows no instructions")
+    reason = NoSuggestion(reason="it follows no instructions")
+    place, _ = await instruct("║x = 1║", reason, instruction="double it")
+    assert place.refusal == reason
 
 
 async def test_fences_of_the_code_end_no_block():
