@@ -11,11 +11,8 @@ from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess.clean import (
     clean,
-    close_on_own_line,
-    fix_indentation,
-    keep_line_end,
 )
-from intarsia.infill.postprocess.fit import balance_brackets, shorten_or_reject
+from intarsia.infill.postprocess.fit import shorten_or_reject
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
 
 ADDED = 1.0
@@ -104,97 +101,6 @@ def test_only_the_first_of_very_many_lines_are_matched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language_id", "source", "fill", "expected"),
-    [
-        ("python", "x = ║\n", "f(1))", "f(1)"),
-        ("python", "x = (1,\n     ║\n     3)\n", "2,)", "2,"),
-        ("python", "x = f(║\n", "1)", "1)"),
-        ("python", "x = ║\n", "f(", "f("),
-        ("javascript", "const a = ║\n", "f(1)});", "f(1);"),
-        ("javascript", "f(() => {║\n", "\n  a();\n});", "\n  a();\n});"),
-        (
-            "go",
-            "func f() error {\n\t║\n}\n",
-            "err := g()\n\tif err != nil {\n\t\treturn err",
-            "err := g()\n\tif err != nil {\n\t\treturn err\n\t}",
-        ),
-        ("python", "x = sorted(y, key=║)[:2]\n", "lambda z: len(z", "lambda z: len(z)"),
-        ("cpp", "int a = f(g(1,\n    ║));\n", "h(2", "h(2)"),
-        ("python", "x = ║]\n", "[f(1", "[f(1)"),
-        ("python", "f(║)\n", "g(1, (2", "g(1, (2))"),
-        ("plaintext", "f(║)\n", "g(1", "g(1)"),
-        ("plaintext", "║\n", "a)", "a)"),
-        ("python", "x = '║'\n", ":-)", ":-)"),
-    ],
-)
-def test_brackets_are_balanced_where_the_parser_likes_it(language_id, source, fill, expected):
-    assert balance_brackets(fill, drawn_hole(source, language_id).context()) == expected
-
-
-@pytest.mark.parametrize(
-    ("source", "fill", "expected"),
-    [
-        ("  function f() {║}", "\n    a();\n", "\n    a();\n  "),
-        ("  function f() {║}", " a(); ", " a(); "),
-        ("  function f() {\n    ║\n  }", "a();\n    b();", "a();\n    b();"),
-        ("  f(() => {║});", "\n    a();", "\n    a();\n  "),
-    ],
-)
-def test_the_bracket_after_a_body_of_several_lines_gets_its_own(source, fill, expected):
-    assert close_on_own_line(fill, drawn_hole(source, "javascript").context()) == expected
-
-
-@pytest.mark.parametrize(
-    ("language_id", "source", "fill", "expected"),
-    [
-        ("python", "def f():\n    ║\n", "    a\n    b", "a\n    b"),
-        ("python", "def f():\n║\n", "    a\n    b", "    a\n    b"),
-        ("python", "    def f():\n    ║\n", "    a", "    a"),
-        ("python", "    a = 1\n    ║\n", "    b = 2", "b = 2"),
-        ("python", "    if a:\n    ║\n    c\n", "        b", "    b"),
-        ("python", "    a = 1 + \\\n        2\n    ║\n", "    b = 3", "b = 3"),
-        ("python", "    a = (\n        2\n    )\n    ║\n", "    b = 3", "b = 3"),
-        ("python", "x = ║\n", "  1", "  1"),
-        ("java", "class A {\n  void f() {\n    g();\n  ║\n}\n", "  }", "}"),
-        ("java", "class A {\n  void f() {\n    g(\n      a\n║\n", "  );", "  );"),
-        ("json", '{\n  "a": [\n    1\n  ║\n}\n', "  ]", "]"),
-        (
-            "go",
-            "func f() {\n\tx()\n\t║║\n}\n",
-            "if a {\n        b()\n    }",
-            "if a {\n\t\tb()\n\t}",
-        ),
-        (
-            "c",
-            "int f() {\n\t║\n}\n",
-            "if (a) {\n    return 1;\n  }",
-            "if (a) {\n\t\treturn 1;\n\t}",
-        ),
-        (
-            "java",
-            "class A {\n  ║\n}\n",
-            "int f() {\n\t\treturn 1;\n\t}",
-            "int f() {\n    return 1;\n  }",
-        ),
-        (
-            "lua",
-            "local function f(x)\n  ║\nend\n",
-            "  if x then\n        y(1,\n          2)\n    end",
-            "if x then\n    y(1,\n      2)\n  end",
-        ),
-        ("lua", "local function f(x)\n  ║\nend\n", "  x()\n  y()", "x()\n  y()"),
-        ("plaintext", "    a\n    ║\n", "    b\n\tc", "b\n\tc"),
-        ("plaintext", "message A {\n  ║\n}\n", "  string b = 1;", "string b = 1;"),
-        ("plaintext", 'a {\n  b "c" {\n  ║\n', "  d = 1", "  d = 1"),
-        ("plaintext", "main = do\n ║\n", " print 1", " print 1"),
-        ("plaintext", "║\n", "  b", "  b"),
-    ],
-)
-def test_a_fill_is_indented_as_its_file(language_id, source, fill, expected):
-    assert fix_indentation(fill, drawn_hole(source, language_id).context()) == expected
-
-
-@pytest.mark.parametrize(
     ("source", "fill", "expected"),
     [
         ("def f():\n    ║\n", '"""Sort.\n\n    >>> f()\n    [1', '"""Sort."""'),
@@ -213,60 +119,6 @@ def test_a_docstring_that_the_hole_had_no_room_for_ends_with_its_summary(source,
     cleaned = drawn_hole(source, "python").clean(fill)
     text = cleaned.text if isinstance(cleaned, Suggestion) else None
     assert text == (fill if expected is ... else expected)
-
-
-@pytest.mark.parametrize(
-    ("source", "fill", "expected"),
-    [
-        ("║a = 1\n║b = 2\n", "c = 3", "c = 3\n"),
-        ("║a = 1\n║\nb = 2\n", "c = 3", "c = 3\n"),
-        ("    ║a = 1\n    ║b = 2\n", "c = 3", "c = 3\n    "),
-        ("║║b(2)\n", "a(1)", "a(1)\n"),
-        ("    ║║b(2)\n", "a(1)", "a(1)\n    "),
-        ("║║b(2)\n", "x = ", "x = "),
-        ("║║b(2)\n", "x = 1\ny = 2", "x = 1\ny = 2\n"),
-        ("def f():\n    ║║b\n", "x = 1\n    return ", "x = 1\n    return "),
-        ("║║.b(2)\n", "x = 1\ny = a", "x = 1\ny = a"),
-        ("x = ║║ + 1\n", "a", "a"),
-        ("║║\nb = 2\n", "a = 1", "a = 1"),
-        ("x = ║1║\n", "2", "2"),
-    ],
-)
-def test_a_fill_does_not_run_into_the_line_after_it(source, fill, expected):
-    assert keep_line_end(fill, drawn_hole(source).context()) == expected
-
-
-@pytest.mark.parametrize(
-    ("language_id", "source", "fill"),
-    [
-        ("python", "x = ║\n", "1"),
-        ("python", "║\n", "for a in b:"),
-        ("python", "def f():\n    a = 1\n    ║\n", "x = foo("),
-        ("python", "def f():\n    a = 1\n    ║\n    b = 2\n", '"""Say so.'),
-        ("python", "class A:\n    a = 1\n    ║\n    b = 2\n", "@property"),
-        ("python", "x = f(║\n", "1"),
-        ("python", "x = (\ny = ║\n", "1"),
-        ("java", "class A { void f() {\n    a();\n    ║\n} }\n", "if (x) {"),
-        ("java", "class A { void f() {\n    a();\n    ║\n} }\n", "foo(1)"),
-        ("javascript", "a();\n║\n", "/**"),
-        ("ruby", "a\n║\nb\n", "if x"),
-        ("shellscript", "a\n║\nb\n", "for x in y; do"),
-        ("c", "int a;\n║\n", "#ifdef X"),
-        ("python", "x = ║\n", "1  # 'tis"),
-        ("python", "x = ║\n", "'''abc"),
-        ("rust", "fn f(x: &str) {\n    ║\n}\n", "let s: &'static str = x;"),
-        ("toml", "a = ║\nb = 'c'\n", '"""abc'),
-        ("scala", "def f = {\n  ║\n}\n", "val s = 'abc"),
-        ("plaintext", "(add-hook 'a-hook ║)\n", "'b-mode"),
-        ("plaintext", "(add-hook ║)\n", "'a-hook #'b-mode"),
-        ("plaintext", "(defcustom a nil\n  ║\n", ":group 'b)"),
-        ("plaintext", "(f '(\n" + "  (g)\n" * 300 + "  ║\n  h)))\n\n(i\n", "(j"),
-        ("plaintext", "║\nf <- 1\n", "#' @param x the list's length"),
-        ("plaintext", "║\nlet a = 1\n", '" Maintainer: nobody'),
-    ],
-)
-def test_what_a_line_may_leave_open_is_kept(language_id, source, fill):
-    assert shorten_or_reject(fill, drawn_hole(source, language_id).context()) == fill
 
 
 @pytest.mark.parametrize(
