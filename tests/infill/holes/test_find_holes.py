@@ -1,8 +1,9 @@
-"""The holes of a file, drawn in placeholders.toml, at a cursor, and for documentation."""
+"""The holes of a file, as drawn in placeholders.toml, at a cursor, and for documentation."""
 
 import tomllib
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from code_like_text import languages, texts
@@ -30,11 +31,15 @@ from intarsia.infill.syntax.tree import MAX_LINE_CHARS
 
 PYTHON = language_for_id("python")
 RUST = language_for_id("rust")
+
+
+def drawn(file: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+
+
 CASES = [
     pytest.param(case, id=f"{case['language']}: {case['name']}")
-    for case in tomllib.loads(
-        Path(__file__).with_name("placeholders.toml").read_text(encoding="utf-8")
-    )["case"]
+    for case in drawn("placeholders.toml")["case"]
 ]
 
 
@@ -300,55 +305,9 @@ def place(drawing: str, language: str) -> str:
 
 @pytest.mark.parametrize(
     ("language", "drawing", "expected"),
-    [
-        ("python", "def f(a):\n    # why\n    retur‸n a\n", None),
-        ("python", "class A:\r\n\tdef f(a):\r\n\t\treturn a‸\r\n", '\t\t"""◌"""\r\n\t\treturn a'),
-        (
-            "python",
-            "def f():\n    def g():\n        pass\n    re‸turn g\n",
-            '\n    """◌"""\n    def g',
-        ),
-        ("python", "@x\ndef f(‸a):\n    pass\n", '(a):\n    """◌"""\n    pass'),
-        ("go", "package a\n\nfunc Add(a int) int {\n\treturn ‸a\n}\n", "\n// Add ◌\nfunc Add"),
-        ("rust", "#[inline]\nfn a() -> u8 {\n    ‸1\n}\n", "/// ◌\n#[inline]\nfn"),
-        (
-            "java",
-            "class A {\n  @Override\n  int a() {\n    return ‸1;\n  }\n}\n",
-            "  /** ◌ */\n  @Ov",
-        ),
-        ("typescript", "export function a(b: B) {\n  return ‸b;\n}\n", "/** ◌ */\nexport function"),
-        ("c", "\n\nint add(int a) {\n  return ‸a;\n}\n", "\n\n/** ◌ */\nint add"),
-        ("c", "#define N 1\nint a() {\n  return ‸N;\n}\n", "#define N 1\n/** ◌ */\nint a"),
-        ("c", "int n; /* why */\nint a() {\n  return ‸n;\n}\n", "why */\n/** ◌ */\nint a"),
-        ("cpp", "template <class T>\nT a(T b) {\n  return ‸b;\n}\n", "/** ◌ */\ntemplate"),
-        (
-            "csharp",
-            "class A {\n  int B() {\n    return ‸1;\n  }\n}\n",
-            "  /// <summary>◌</summary>\n",
-        ),
-    ],
+    [case for cases in drawn("documentation.toml").values() for case in cases],
 )
-def test_it_is_where_the_language_has_it(language: str, drawing: str, expected: str | None) -> None:
-    assert (expected or '    """◌"""\n    return a') in place(drawing, language)
-
-
-@pytest.mark.parametrize(
-    ("language", "drawing", "reason"),
-    [
-        ("python", "def f():\n    r'''Kn‸own.'''\n", "has a docstring already"),
-        ("python", "def f(): retur‸n 1\n", "break the line"),
-        ("python", "x = 1‸\n\n\ndef f():\n    pass\n", "no function here"),
-        ("python", "‸", "no function here"),
-        ("rust", "/// Known.\nfn a() -> u8 {\n    ‸1\n}\n", "comment above"),
-        ("java", "class A {\n  /** Known. */\n  int a() { return ‸1; }\n}\n", "comment above"),
-        (
-            "java",
-            "class A {\n  // Known.\n  @Override\n  int a() { return ‸1; }\n}\n",
-            "comment above",
-        ),
-        ("markdown", "# f‸\n", "not known here"),
-        ("plaintext", "f‸\n", "not known here"),
-    ],
-)
-def test_where_it_may_not_be_written(language: str, drawing: str, reason: str) -> None:
-    assert reason in place(drawing, language)
+def test_documentation_is_written_where_the_language_has_it_or_there_is_a_reason(
+    language, drawing, expected
+):
+    assert expected in place(drawing, language)
