@@ -1,7 +1,9 @@
 """Code in fences and scripts: which language a place has, and what of the text is its code."""
 
 import time
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from code_like_text import texts
@@ -18,42 +20,12 @@ from intarsia.infill.syntax.embedded_code import (
 )
 
 MARKDOWN = language_for_id("markdown")
+DRAWN = tomllib.loads(Path(__file__).with_name("embedded_code.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
     ("marked", "language", "code"),
-    [
-        ("Text\n```python\nx = ║1\n```\nmore", "python", "x = 1"),
-        ("```python\n║\n```\n", "python", ""),
-        ("Text║\n```python\nx\n```\n", "markdown", None),
-        ("```pyth║on\nx\n```\n", "markdown", None),
-        ("```python║", "markdown", None),
-        ("```python\n║", "python", ""),
-        ("```python\nx\n║```\n", "markdown", None),
-        ("```python\nx\n``║`\n", "markdown", None),
-        ("```python\n║```\n", "markdown", None),
-        ("```python\nx\n```\n║", "markdown", None),
-        ("```\nx║\n```\n", "markdown", None),
-        ("```mermaid\nx║\n```\n", "markdown", None),
-        ("~~~ js\na║\n```\nb\n~~~\n", "javascript", "a\n```\nb"),
-        ("````python\n```\nx║\n```\n````\n", "python", "```\nx\n```"),
-        ("```python\nx║\n````\n", "python", "x"),
-        ("````python\nx║\n```\ny\n", "python", "x\n```\ny"),
-        ("```python\r\nx║\r\n```\r\ny", "python", "x"),
-        ("```python\rx║\r```\ry", "python", "x"),
-        ("1. one\n   ```rust\n   fn f() {║}\n   ```\n", "rust", "fn f() {}"),
-        ("- one\n\n      ```go\n      x║\n      ```\n", "go", "x"),
-        ("- ```go\n  x║\n  ```\n", "go", "x"),
-        ("> ```python\n> x = ║1\n> y\n> ```\n> z\n", "python", "x = 1\n  y"),
-        ("> ```python\n> x║\nText\n```js\ny\n```\n", "python", "x"),
-        ("> ```python\n> x\n\n```js\ny║\n```\n", "javascript", "y"),
-        ("```python\nx║\n\nText\n\n```js\ny\n```\n", "python", "x\n\nText"),
-        ("```python\nx\n\nText\n\n```js\ny║\n```\n", "javascript", "y"),
-        ("```python\nx║\n\nText", "python", "x\n\nText"),
-        ("```a``` inline\nx║\n```\n", "markdown", None),
-        ("````markdown\n# T\n```python\nx║\n```\n````\n", "python", "x"),
-        ("````markdown\n# T║\n```python\nx\n```\n````\n", "markdown", "# T\n```python\nx\n```"),
-    ],
+    [(*case, None)[:3] for case in DRAWN["fences"]],
 )
 def test_the_code_at_a_place(marked, language, code):
     offset, text = marked.index("║"), marked.replace("║", "")
@@ -70,33 +42,7 @@ def test_the_code_at_a_place(marked, language, code):
 
 @pytest.mark.parametrize(
     ("document", "marked", "language", "code"),
-    [
-        ("html", "<p>\n<script>\n  f(║);\n</script>\n<p>", "javascript", "f();"),
-        ("html", "<script>f(║);</script>", "javascript", "f();"),
-        ("html", "<script src='a>b' async>\n║\n</script>", "javascript", ""),
-        ("html", "<SCRIPT TYPE=module>\nf(║)\n</SCRIPT>", "javascript", "f()"),
-        ("html", "<script>\r\nf(║)\r\n</script>\r\n", "javascript", "f()"),
-        ("html", "<script>\nf(║)", "javascript", "f()"),  # not closed yet
-        ("html", "<style>\na { ║ }\n</style>", "css", "a {  }"),
-        ("html", "<script type='application/ld+json'>\n{║}\n</script>", "html", None),
-        ("html", '<script type="application/json">\n{║}\n</script>', "json", "{}"),
-        ("html", "<script type='text/template'>\n<p>║\n</script>", "html", None),
-        ("html", "<script>\nf()\n</scr║ipt>", "html", None),
-        ("html", "<scr║ipt>\nf()\n</script>", "html", None),
-        ("html", "<script>f()</script>\n<p>║", "html", None),
-        ("html", "<!-- <script> -->\n<p>║</p>", "html", None),
-        ("html", "<scripts>\n║</scripts>", "html", None),
-        ("vue", '<template>\n║</template>\n<script setup lang="ts">\nx\n</script>', "vue", None),
-        ("vue", '<template/>\n<script setup lang="ts">\nx║\n</script>', "typescript", "x"),
-        (
-            "vue",
-            "<script lang=tsx>\nx║\n</script>\n<style scoped>\n</style>",
-            "typescriptreact",
-            "x",
-        ),
-        ("svelte", "<script>\nx║\n</script>\n{#if x}", "javascript", "x"),
-        ("markdown", "```html\n<script>\nx║\n</script>\n```\n", "javascript", "x"),
-    ],
+    [(*case, None)[:4] for case in DRAWN["scripts"]],
 )
 def test_the_script_at_a_place(document, marked, language, code):
     offset, text = marked.index("║"), marked.replace("║", "")
