@@ -116,8 +116,6 @@ def _is_loop(lines: list[str], start: int, length: int) -> bool:
     return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
 
 
-_CONFLICT_OR_MIDDLE = re.compile(r"(?:<{7}|>{7}|\|{7}|={7})(?: |$)")
-_HAS_WORD_CHARACTER = re.compile(r"\w")
 _CONFLICT = re.compile(r"(?m)^[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)")
 _LIKE_CONFLICT = re.compile(
     r"(?m)^[ \t]*(?:<{3,}|>{3,}|={3,})(?: |$)|[ \t]*(?:<{7}|>{7}|\|{7})(?: |$)"
@@ -128,17 +126,10 @@ def cut_at_conflict(fill: str, context: CleaningContext) -> str:
     """Cut at a mark of a merge conflict, which only Git writes.
 
     ├a = 1⏎>>>>>>> feature┤   →   ├a = 1┤
-
-    Right above a mark, a fill of brackets alone is dropped: the code after the conflict closes what
-    one side of it opens.
     """
-    written = context.line_before + fill
-    found = _CONFLICT.search(written)
-    if _CONFLICT.search(context.text):
-        found = _LIKE_CONFLICT.search(written)
-        is_above_mark = any(map(_CONFLICT_OR_MIDDLE.match, context.following[:1]))
-        if is_above_mark and not _HAS_WORD_CHARACTER.search(fill):
-            return ""
+    written, code = context.line_before + fill, context.hole.code
+    is_in_conflict = _CONFLICT.search((code.outer or code).text) is not None
+    found = (_LIKE_CONFLICT if is_in_conflict else _CONFLICT).search(written)
     return fill if found is None else fill[: max(0, found.start() - len(context.line_before))]
 
 

@@ -1,5 +1,7 @@
 """Finds the code at a place of a text: in Markdown the fenced block around it, in HTML the script.
 
+Within a merge conflict it is the side around the place, which is read as if it were chosen.
+
 Such code is written and checked by the rules of its own language. For that, everything else is
 replaced by blanks: the code keeps its lines, columns and offsets. Only the rules look at it. The
 model is still shown the document as it is, because a README's text tells what its code means, and
@@ -14,6 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from msgspec import structs
 
@@ -82,9 +85,13 @@ class Fence:
 def code_at(text: str, start: int, end: int, language: Language) -> Code:
     """Return the code around ``text[start:end]``: a fence, a script, or the whole text.
 
+    Of a merge conflict it has one side: that around the place, elsewhere the first.
+
     Code in a language without a row, or without a name, follows the rules of the document.
     """
     document = code = Code(text=text, language=language)
+    if len(text) <= MAX_CHARS and (kept := _sides_kept(text, start, end)):
+        code = Code(text=_only(text, kept), language=language, outer=document)
     for _ in range(MAX_NESTED):
         if not code.language.embeds or len(text) > MAX_CHARS:
             break
@@ -93,6 +100,33 @@ def code_at(text: str, start: int, end: int, language: Language) -> Code:
             break
         code = replace(inner, outer=document)
     return code
+
+
+_CONFLICT_MARK = re.compile(r"(?m)^(?:<{7}|\|{7}|={7}|>{7})(?: [^\r\n]*)?(?=\r?$)")
+
+
+def _sides_kept(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the ranges outside of merge conflicts, and one side of each; [] without conflicts.
+
+    Also [] where the place is on the line of a mark.
+    """
+    kept, at = [], 0
+    marks: list[re.Match[str]] = []
+    for mark in _CONFLICT_MARK.finditer(text) if "<<<<<<<" in text else ():
+        if mark[0][0] == "<":
+            marks = []
+        elif not marks:
+            continue
+        marks.append(mark)
+        if mark[0][0] != ">":
+            continue
+        first, *_ = sides = [(it.end(), after.start()) for it, after in pairwise(marks)]
+        own = [side for side in sides if side[0] < start <= end < side[1]]
+        if not own and start <= mark.end() and end >= marks[0].start():
+            return []
+        kept += [(at, marks[0].start()), *(own or [first])]
+        at, marks = mark.end(), []
+    return [*kept, (at, len(text))] if at else []
 
 
 def code_of_language(text: str, offset: int, language: Language) -> Code:

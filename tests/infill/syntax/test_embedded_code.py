@@ -138,7 +138,42 @@ def test_code_of_a_document_has_no_marks_of_quotes():
         assert len(code) == len(text)
 
 
+CONFLICTS = (
+    "a\n<<<<<<< HEAD\nb\n||||||| base\nc\n=======\nd\n>>>>>>> topic\n"
+    "e\n<<<<<<< HEAD\nf\n=======\n>>>>>>> topic\ng\n"
+)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("a", "abefg"),
+        ("b", "abefg"),
+        ("c", "acefg"),
+        ("d", "adefg"),
+        ("g", "abefg"),
+    ],
+)
+def test_code_has_one_side_of_each_conflict(place, code, line_end):
+    text = CONFLICTS.replace("\n", line_end)
+    at = text.index(place + line_end)
+    found = code_at(text, at, at, language_for_id("go"))
+    assert "".join(found.text.split()) == code
+    assert found.text.count(line_end) == CONFLICTS.count("\n")
+    assert found.outer is not None
+
+
+@pytest.mark.parametrize(
+    "text", [CONFLICTS[2:10], CONFLICTS[2:25], "<<<<<<< a\nx\n=======\ny\n", "=======\n>>>>>>> b\n"]
+)
+def test_a_part_of_a_conflict_is_left_as_it_is(text):
+    code = code_at(text, len(text), len(text), language_for_id("go"))
+    assert (code.text, code.outer) == (text, None)
+
+
 PARTS = ["```", "````", "~~~", "python", " js", "\n", "\r\n", "\r", "> ", "- ", "1. ", "    ", "\t"]
+PARTS += ["<<<<<<< a\n", "||||||| b\n", "=======\n", ">>>>>>> c\n"]
 documents = st.lists(st.sampled_from(PARTS), max_size=30).map("".join) | texts
 
 
@@ -166,4 +201,12 @@ def test_no_text_takes_long(piece):
     text = piece * (200_000 // len(piece))
     begun = time.thread_time()
     find_fences(text)
+    assert time.thread_time() - begun < 2.0
+
+
+@pytest.mark.parametrize("piece", ["<<<<<<< a\n", "=======\n", "<<<<<<< a\n=======\n>>>>>>> b\n"])
+def test_no_conflict_takes_long(piece):
+    text = "<<<<<<< a\n" + piece * (200_000 // len(piece))
+    begun = time.thread_time()
+    code_at(text, len(text), len(text), PLAIN_TEXT)
     assert time.thread_time() - begun < 2.0
