@@ -5,6 +5,7 @@ No grammar checks this: in most of them each clause is a statement of its own.
 FROM a⏎├WHERE b┤⏎GROUP BY c   →   as it is
 FROM a⏎├LIMIT 1┤⏎GROUP BY c   →   nothing
 FROM a⏎├WHERE b;┤⏎GROUP BY c   →   FROM a⏎├WHERE b┤⏎GROUP BY c
+ADD a,⏎├ADD b;┤⏎ADD c   →   ADD a,⏎├ADD b,┤⏎ADD c
 """
 
 import re
@@ -36,6 +37,8 @@ _JOINED = re.compile(r".*\bjoin\s+(?P<table>[^\s(]+(?:\s+(?:as\s+)?\w+)?)\s+on\b
 
 def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Reject a clause that comes too early or late, and drop a ``;`` above the next clause."""
+    if context.language.has_clauses and fill.endswith(";") and _is_in_list(fill, context):
+        return fill[:-1] + ","
     clause = _clause_of((context.line_before + fill).strip(), context)
     if clause is None or not context.is_line_empty or "\n" in fill:
         return fill
@@ -46,6 +49,13 @@ def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion
     if (before and not before.may_precede(clause)) or (after and not clause.may_precede(after)):
         return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     return fill.rstrip().removesuffix(";") if after else fill
+
+
+def _is_in_list(fill: str, context: CleaningContext) -> bool:
+    """Whether a line is between two parts of a list, at their column."""
+    around = [*context.above[:1], *context.following[:1]]
+    is_between = len(around) == 2 and context.is_line_empty and around[0].endswith(",")
+    return is_between and {*map(columns, around)} == {columns(context.line_before + fill)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

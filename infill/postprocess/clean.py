@@ -22,6 +22,7 @@ from intarsia.infill.postprocess.fit import (
     CleaningContext,
     balance_brackets,
     cleaning_context,
+    ends_sentence,
     errors_with,
     is_elsewhere,
     is_in_whole_word,
@@ -107,8 +108,12 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     """Trim the end before a line end or closing mark, and the start after a blank.
 
     x = ├ 1 ┤)   →   x = ├1┤)
+
+    A sentence that goes on behind the cursor is not ended.
     """
     before, rest = context.line_before, context.rest
+    if rest[:1] == " " and rest[1:2].islower() and ends_sentence(fill, context):
+        fill = fill[:-1]
     if before.strip() and before[-1] in " \t":
         fill = fill.lstrip(" \t")
     if not rest.strip():
@@ -300,9 +305,14 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
     return fill
 
 
-def fix_indentation(fill: str, context: CleaningContext) -> str:
-    """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces."""
+def fix_indentation(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces.
+
+    Reject a statement of Python that no block is open for.
+    """
     first, *later = fill.split("\n")
+    if _is_too_deep(context):
+        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     if context.language.block_style == "none":
         return "\n".join([_at_cursor(first, context), *later]) if context.line_before else fill
     fitted = _at_cursor(first, context)
@@ -336,7 +346,8 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
         return _in_an_open_block(first, context)
     if not before:
         return first
-    room = _expected_columns(first, context) - columns(before)
+    is_indented = bool(context.above) and columns(before) > columns(context.above[0]) + 1
+    room = 0 if is_indented else _expected_columns(first, context) - columns(before)
     return _with_columns(first, room) if columns(first) > max(room, 0) else first
 
 
@@ -346,6 +357,19 @@ def _with_columns(line: str, num_columns: int) -> str:
     ends = range(len(blank), 0, -1)
     kept = next((end for end in ends if columns(blank[:end]) <= num_columns), 0)
     return blank[:kept] + line[len(blank) :]
+
+
+def _is_too_deep(context: CleaningContext) -> bool:
+    """Whether a statement at the cursor would be deeper than the line above, which opens none."""
+    language, hole, indent = context.language, context.hole, context.line_before
+    is_statement = language.block_style == "indent" and not language.takes_any_text
+    if not (is_statement and hole.kind == "line" and indent.isspace()) or context.is_in_string:
+        return False
+    before = context.before.removesuffix(indent)
+    if before.endswith("\\\n") or balance_of(before).unclosed:
+        return False
+    above = next((line for line in context.above if not line.lstrip().startswith("#")), "")
+    return columns(indent) > columns(above) and ":" not in above
 
 
 _OPENS = re.compile(r"[:{(\[]$|(?:[=\\>]|\b(?:begin|do|else|of|then|where|with))$")

@@ -40,7 +40,14 @@ _REPEATS = "the text would repeat what follows the cursor"
 
 def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Cut a fill by each of the rules below; reject it when nothing is left."""
-    rules = (cut_to_max_lines, cut_repetition, cut_at_conflict, cut_at_closing_mark, cut_remark)
+    rules = (
+        cut_to_max_lines,
+        cut_repetition,
+        cut_at_conflict,
+        cut_at_closing_mark,
+        cut_remark,
+        cut_at_listed_name,
+    )
     for apply in rules:
         fill = apply(fill, context)
         if not fill.strip():
@@ -236,13 +243,25 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     found = _MARK.match(context.rest)
     if found is None:
         is_in_tag = _END_OF_TAG.match(context.rest) and _IN_TAG.search(context.line_before)
-        return _end_of_tag(fill) if is_in_tag else None
+        goes_on = fill.rfind(">") > fill.rfind("<") and _has_attribute_below(context)
+        return _end_of_tag(fill) if is_in_tag or goes_on else None
     closer = found["mark"] or found["tag"]
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
     before = context.line_before
     is_ended = before.rfind(opener) < before.rfind(closer)  # on this line
     return None if at < 0 or is_ended or opener in fill[:at] else at
+
+
+_ATTRIBUTE = re.compile(r"\s*[:@#*]?[A-Za-z][\w:.@-]*(?:=[\"'{]|\s*/?>)")
+
+
+def _has_attribute_below(context: CleaningContext) -> bool:
+    """Whether the tag that is open at the end of the line goes on below."""
+    language, below = context.language, "".join(context.following[:1])
+    is_markup = language.takes_any_text or not language.grammar
+    is_in_tag = is_markup and not context.rest.strip() and _IN_TAG.search(context.before)
+    return bool(is_in_tag and _ATTRIBUTE.match(below))
 
 
 MAX_ELEMENTS = 4
@@ -262,7 +281,16 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
-_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
+_ENDS_BLOCK = re.compile(
+    r"\s*(?P<mark>\{%[-+]?\s*end|\{\{~?/|\\end\{|^[ \t]*#[ \t]*end(?=if|region))(?P<name>\w+)",
+    re.MULTILINE,
+)
+_BLOCKS = {  # by the beginning of what ends one: what begins and what ends a block of a name
+    "{%": (r"\{%[-+]?\s*", r"\{%[-+]?\s*end"),
+    "{{": (r"\{\{~?[#<$^*]*", r"\{\{~?/"),
+    "\\e": (r"\\begin\{", r"\\end\{"),
+    "#e": (r"#[ \t]*", r"#[ \t]*end"),
+}
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 
 
@@ -277,16 +305,21 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
             return found.start()
-    ends = _ENDS_ELEMENT.finditer(fill) if context.language.takes_any_text else ()
+    begun, hole = len(context.line_before), context.hole
+    written = context.line_before + fill
+    is_markup = context.language.takes_any_text or not context.language.grammar
+    ends = _ENDS_ELEMENT.finditer(written) if is_markup else ()
+    for found in islice((it for it in ends if it.end() > begun), MAX_ELEMENTS):
+        if _is_element_closed(found["name"], fill[: max(0, found.start() - begun)], context):
+            return max(0, found.start() - begun)
+    ends = (it for it in _ENDS_BLOCK.finditer(written) if it.end() > begun)
     for found in islice(ends, MAX_ELEMENTS):
-        if _is_element_closed(found["name"], fill[: found.start()], context):
-            return found.start()
-    for found in _ENDS_BLOCK.finditer(fill):
-        above = context.text[: context.hole.start] + fill[: found.start()]
-        mark, end = (r"\{%[-+]?\s*", "end") if found["mark"] else (r"\{\{~?[#<$^*]*", "/")
-        num_begun = len(re.findall(rf"{mark}{found['name']}\b", above))
-        if num_begun <= len(re.findall(rf"{mark}{end}{found['name']}\b", above)):
-            return found.start()
+        above = context.text[: hole.start - begun] + written[: found.start()]
+        begins, ends_one = _BLOCKS[re.sub(r"\s", "", found["mark"])[:2]]
+        for text in (above, above + context.text[hole.end :]):
+            num_begun = len(re.findall(rf"{begins}{found['name']}(?:n?def)?\b", text))
+            if num_begun <= len(re.findall(rf"{ends_one}{found['name']}\b", text)):
+                return max(0, found.start() - begun)
     return None
 
 
@@ -314,6 +347,27 @@ def cut_remark(fill: str, context: CleaningContext) -> str:
     if start is None or not hole.start <= start < hole.start + len(fill):
         return fill
     return fill[: start - hole.start].rstrip(" \t")
+
+
+_LISTS_NAMES = re.compile(r"\s*(?:attr_\w+|export|from|global|import|nonlocal|use|using)\b")
+_NAMES = re.compile(r"[\s:\w]+(?:,[\s:\w]+)*,?")
+
+
+def cut_at_listed_name(fill: str, context: CleaningContext) -> str:
+    """Cut a list of names, as in an import, before the first one that its line has already.
+
+    import { a, ├b, a┤ }   →   import { a, ├b┤ }
+    """
+    if not _LISTS_NAMES.match(context.line_before) or not _NAMES.fullmatch(fill):
+        return fill
+    names = fill.split(",")
+    around = re.split("[,{}(]", context.line_before + "," + context.rest)
+    known = {"".join(name.split()[-1:]) for name in around}
+    for index, name in enumerate(names[1:], start=1):
+        known.add(names[index - 1].strip())
+        if name.strip() in known - {""}:
+            return ",".join(names[:index])
+    return fill
 
 
 MIN_CHARS_IN_WORD = 2
@@ -412,7 +466,8 @@ def _is_above_package(line: str, after: Sequence[str], context: CleaningContext)
     return any(re.match(package, each) for each in (*(context.above if is_again else ()), *after))
 
 
-_MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
+_MIN_CHARS_REPEATED, _MIN_CHARS_LONG, _MIN_CHARS_BELOW = 16, 60, 6
+_OF_LINE = "+ \t"  # blanks, and the mark of a patch
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
 MAX_LINES_ABOVE = 12
 _OPENS_BODY = re.compile(r"(?:[.#][\w-].*|.*\)\s*)\{")  # .card {, if (a) {
@@ -424,7 +479,7 @@ _WITH_BODY = re.compile(
 
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
     """Whether a line begins with the whole line below, or opens a body with the same header."""
-    whole, below = (context.line_before + line).strip(), following.strip()
+    whole, below = (context.line_before + line).strip(_OF_LINE), following.strip(_OF_LINE)
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
@@ -436,7 +491,9 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
         whole, below = remarks[0][1], remarks[1][1] if remarks[1] else below
     below = below.removeprefix("- ")
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
-    if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
+    is_same = not may_nest and _without_marks(whole) == _without_marks(below)
+    is_same &= len(below) >= _MIN_CHARS_BELOW and _HAS_WORD.search(below) is not None
+    if is_same or (is_long and whole.startswith(below)):
         return True
     if _OPENS_BODY.fullmatch(below) and whole.startswith(below):
         return True
@@ -571,23 +628,38 @@ def _is_named_below(line: str, after: Sequence[str], context: CleaningContext) -
 
 
 _ENTRY = re.compile(r"([\"']?)(?P<key>[\w.$-]+)\1:\s+\S")
+_ASSIGNED = re.compile(r"(?P<key>[\w-]+)\s*=\s*(?![=\s])(?!.*;$)")
+_HEAD_OF_ENTRIES = re.compile(
+    r"(?!(?:do|else|loop|repeat|then|try)\b)[a-z][\w-]*(?:\s+\"[^\"]*\")*(?:\s*=)?\s*\{"
+)
 _QUOTED_KEY = re.compile(r"(?P<quote>[\"'])(?P<key>[\w.$-]+)(?P=quote):?")
 
 
 def _is_entry_again(line: str, context: CleaningContext) -> bool:
     """Whether a line of its own is an entry ``key: value`` whose key its block has already."""
     whole = (context.line_before + line + context.rest).strip()
-    entry = None if context.line_before.strip() else _ENTRY.match(whole)
+    pattern, num_columns = _ENTRY, columns(context.line_before + line)
+    if _are_entries_assigned(num_columns, context):
+        pattern = _ASSIGNED
+    entry = None if context.line_before.strip() else pattern.match(whole)
     entry = entry or _QUOTED_KEY.fullmatch(whole)
     if entry is None:
         return False
-    num_columns = columns(context.line_before + line)
     for lines in (context.above, context.following):
         block = takewhile(lambda each: columns(each) >= num_columns, lines[:MAX_ENTRIES])
-        siblings = (each.strip() for each in block if columns(each) == num_columns)
-        if any((it := _ENTRY.match(each)) and it["key"] == entry["key"] for each in siblings):
+        inner = takewhile(lambda each: not each.startswith("["), block)  # the next table of TOML
+        siblings = (each.strip() for each in inner if columns(each) == num_columns)
+        if any((it := pattern.match(each)) and it["key"] == entry["key"] for each in siblings):
             return True
     return False
+
+
+def _are_entries_assigned(num_columns: int, context: CleaningContext) -> bool:
+    """Whether the lines at a column are entries ``key = value``, of TOML or in a block of HCL."""
+    if context.language.has_bare_values and context.language.once:
+        return not context.is_in_string
+    head = next((line for line in context.above if columns(line) < num_columns), "").strip()
+    return not context.language.grammar and _HEAD_OF_ENTRIES.fullmatch(head) is not None
 
 
 def _without_marks(line: str) -> str:
