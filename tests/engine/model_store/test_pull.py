@@ -194,11 +194,6 @@ def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path, index: Path,
     assert message.startswith(f"cannot write in the cache folder {tmp_path / 'file' / 'cache'} (")
 
 
-def test_an_unknown_name_is_refused_with_those_of_the_catalog() -> None:
-    with pytest.raises(ModelError, match=r"no model 'gpt-9': give one of qwen2.5-coder"):
-        pull("gpt-9", quiet)
-
-
 def test_a_second_pull_waits_for_the_first_and_uses_its_file(cache: Path, closed_hub: None) -> None:
     row = toy_row(None)  # cannot download anything itself
     target = downloaded_file(row)

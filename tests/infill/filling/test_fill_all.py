@@ -238,12 +238,6 @@ async def test_the_options_limit_a_rewrite_too():
     assert (engine.requests[0].max_tokens, engine.requests[0].seed) == (7, 3)
 
 
-async def test_a_text_that_stays_the_same_is_no_edit():
-    _, filling = await rewrite(lambda request: request.draft)
-    assert filling.refusal == NoSuggestion(reason="the model would write the same")
-    assert (filling.change, filling.replacement, filling.result) == (None, None, SELECTED)
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [(" \n \n", "nothing to rewrite"), ("x = 1\n" * 2_000, "too long to be rewritten: 12,000")],

@@ -88,12 +88,6 @@ def test_comments_are_no_code():
     assert is_code(None, 0)
 
 
-def test_errors_are_counted():
-    assert num_errors(parse("x = (1)\n", PYTHON)) == 0
-    assert num_errors(parse("x = (1\n", PYTHON)) > 0
-    assert num_errors(parse("{", language_for_id("css"))) > 0
-
-
 def test_edges_of_scopes_are_those_of_the_outermost_scope_that_has_any():
     text = "def a():\n    x = 1\n    y = 2\n\ndef b():\n    z = 3\n"
     syntax = parse(text, PYTHON)
@@ -127,12 +121,6 @@ YAML = language_for_id("yaml")
 SHELL = language_for_id("shellscript")
 BLANKS = [" " * level + "x\n" for level in range(40)]
 UNENDING = "<a>\n" * 50_000  # minutes in the shell grammar
-
-
-def test_a_parse_that_does_not_end_is_given_up():
-    grammar = SHELL.grammar
-    assert parse_bounded(UNENDING.encode(), load_grammar(grammar)) is None
-    assert parse_bounded(b"echo a\n", load_grammar(grammar)) is not None
 
 
 def test_parses_keep_no_text_and_nodes_tell_theirs():

@@ -75,14 +75,6 @@ def test_until_more_is_read_the_same_window_stays(session: Session) -> None:
     assert other.canvas.prefix.startswith(one.canvas.prefix)
 
 
-def test_once_all_is_read_it_is_used(session: Session) -> None:
-    planned(session, 400)
-    read_whole(session, 400)
-    plan, is_short = planned(session, 400)
-    assert not is_short
-    assert len(plan.canvas.prefix) > FIRST_CHARS
-
-
 @pytest.mark.parametrize("line", [330, 390, 401, 410])
 def test_nearby_the_prefix_that_is_read_is_used(session: Session, line: int) -> None:
     """The suffix would have to be read again: the first answer is written from less of it."""

@@ -118,13 +118,6 @@ async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -
         assert await user.shown(1, 9) == ["1"]
 
 
-async def test_a_document_that_gets_none_says_why_in_the_log(runtime: Address) -> None:
-    excluded = {"name": "file:///home/me/a.sql", "options": {"exclude": ["*.sql"]}}
-    async with page(runtime, "y = ", text="1", **excluded) as user:
-        assert await user.shown(0, 4) == []
-        assert "excluded by the pattern '*.sql'" in user.log
-
-
 async def test_code_in_a_fence_of_a_disabled_language_gets_none(runtime: Address) -> None:
     text = "> ```py\n> y = \n> ```\n\n```go\ny = \n```\n\nIt is \n"
     markdown = {"name": "a.md", "language": "markdown"}
@@ -140,16 +133,6 @@ async def test_a_file_of_five_megabytes_is_answered(runtime: Address) -> None:
     text = "value = 'ß'\n" * 400_000
     async with page(runtime, text + "y = ", server=rule_server_command(text="1")) as user:
         assert await user.shown(400_000, 4) == ["1"]
-
-
-async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> None:
-    rules = {"rules": [("y =", "value + 1")], "text": "something else"}
-    async with page(runtime, "y = ", **rules) as user:
-        await user.shown(0, 4)
-        for typed in ("v", "val", "value +"):
-            user.change(f"y = {typed}")
-            assert await user.shown(0, 4 + len(typed)) == ["value + 1"[len(typed) :]]
-        await num_fills(runtime, 1)
 
 
 async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Address) -> None:
