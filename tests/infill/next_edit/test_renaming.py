@@ -1,6 +1,8 @@
 """Which edits are renames, and which next edits are shown."""
 
 import math
+import tomllib
+from pathlib import Path
 
 import pytest
 from code_like_text import texts
@@ -21,6 +23,8 @@ from intarsia.infill.next_edit.settled_edit import (
 )
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import with_plain_newlines
+
+DRAWN = tomllib.loads(Path(__file__).with_name("renaming.toml").read_text(encoding="utf-8"))
 
 PYTHON = language_for_id("python")
 
@@ -86,62 +90,13 @@ def test_line_ends_and_a_byte_order_mark_change_no_offsets() -> None:
     assert (rename.starts, rename.asked_at) == ((8,), 8)
 
 
-@pytest.mark.parametrize(
-    ("language", "before", "old", "new"),
-    [
-        ("python", "def area(a):\n    pass\n", "area", "size"),
-        ("javascript", "const area$ = 1;\n", "area$", "size$"),
-        ("javascript", "f({ area });\n", "area", "size"),
-        ("typescript", "interface Area {}\n", "Area", "Size"),
-        ("typescriptreact", "const area = <b>1</b>;\n", "area", "size"),
-        ("java", "class A { int area() { return 1; } }\n", "area", "size"),
-        ("c", "int area(int a) { return a; }\n", "area", "size"),
-        ("cpp", "struct A { int area; };\n", "area", "size"),
-        ("csharp", "class A { int Area() { return 1; } }\n", "Area", "Size"),
-        ("go", "package a\n\nfunc area() int { return 1 }\n", "area", "size"),
-        ("rust", "fn area() -> i32 { 1 }\n", "area", "size"),
-        ("ruby", "def area(a)\n  a\nend\n", "area", "size"),
-        ("ruby", "class Area\nend\n", "Area", "Size"),
-        ("php", "<?php\n$area = 1;\n", "area", "size"),
-        ("shellscript", "area=1\n", "area", "size"),
-        ("kotlin", "fun area(a: Int) = a\n", "area", "size"),
-        ("swift", "func area(a: Int) -> Int { return a }\n", "area", "size"),
-        ("scala", "def area(a: Int): Int = a\n", "area", "size"),
-        ("dart", "int area(int a) { return a; }\n", "area", "size"),
-        ("zig", "fn area(a: u32) u32 { return a; }\n", "area", "size"),
-        ("lua", "local area = 1\n", "area", "size"),
-        ("elixir", "area = 1\n", "area", "size"),
-        ("sql", "SELECT area FROM t;\n", "area", "size"),
-    ],
-)
+@pytest.mark.parametrize(("language", "before", "old", "new"), DRAWN["rename"]["cases"])
 def test_names_are_those_of_the_language(language: str, before: str, old: str, new: str) -> None:
     rename = found(before, before.replace(old, new), language)
     assert (rename.old_name, rename.new_name) == (old, new)
 
 
-@pytest.mark.parametrize(
-    ("language", "before", "after"),
-    [
-        ("python", "def area(a): pass\n", "def size(b): pass\n"),  # two names
-        ("python", "def area(a): pass\n", "def area(a, b): pass\n"),
-        ("python", "area = 1\n", "size = 2\n"),
-        ("python", "area = 1\n", "size  = 1\n"),
-        ("python", "area = 1\n", "size = 1\nx = 2\n"),
-        ("python", "area = 1\n", "area.size = 1\n"),
-        ("python", "f(width)\nheight = 1\n", "f(height)\nheight = 1\n"),  # another thing
-        ("python", "x = True\n", "x = done\n"),  # a keyword
-        ("python", "x = done\n", "x = None\n"),
-        ("python", "if x: pass\n", "while x: pass\n"),
-        ("python", "x = 12\n", "x = 13\n"),
-        ("python", "x = 'area'\n", "x = 'size'\n"),
-        ("python", "x = 1  # area\n", "x = 1  # size\n"),
-        ("python", "area = 1\n", "2area = 1\n"),
-        ("css", ".area-a { top: 0; }\n", ".size-a { top: 0; }\n"),  # a part of a name
-        ("json", '{"area": 1}\n', '{"size": 1}\n'),
-        ("plaintext", "area = 1\n", "size = 1\n"),
-        ("markdown", "The area.\n", "The size.\n"),
-    ],
-)
+@pytest.mark.parametrize(("language", "before", "after"), DRAWN["none"]["cases"])
 def test_anything_else_is_none(language: str, before: str, after: str) -> None:
     assert _found(before, after, language) is None
 
@@ -208,38 +163,13 @@ def test_each_level_shows_those_that_are_surer() -> None:
     assert shown == {"sure": ["sure"], "balanced": ["sure", "balanced"], "bold": list(levels)}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("y = old(3)", "y = new(3)"),
-        ("    parser = OptionParser()", "    parser = _OptionParser()"),
-        ("    return decorator  # type: ignore[return-value]", "    return decorator"),
-        ('if f.Value.Type() == "stringArray" {', "if isRepeated(f) {"),
-        ("f(a, b)", "f(\n    a,\n    b,\n)"),
-        ("old", "new"),
-        ("}", "});"),
-        ("", "added = 1"),
-        ("removed = 1", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), DRAWN["same_code"]["cases"])
 def test_versions_of_the_same_code(old: str, new: str) -> None:
     assert is_alike(old.split("\n"), new.split("\n"))
     assert is_alike(new.split("\n"), old.split("\n"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("            return typing.cast(float, await curio.clock())", "        else:"),
-        ("package com.capacitor.audioengine;", "        // the recording shall"),
-        ("namespace affineflow::ml {", "std::string Classifier::predict(\n    const Matrix& x)"),
-        (
-            '        ... def foo(x: int, axis: Literal[0, "obs"]):',
-            "        value, *aliases = get_args(aliasset)\n        if isinstance(value, str):",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), DRAWN["other_code"]["cases"])
 def test_other_code_in_the_place(old: str, new: str) -> None:
     assert not is_alike(old.split("\n"), new.split("\n"))
     assert not is_alike(new.split("\n"), old.split("\n"))
