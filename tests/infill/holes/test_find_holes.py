@@ -180,18 +180,10 @@ def test_a_placeholder_in_a_fence_gets_lines_of_its_own():
     assert opened.hole.kind == "block"
 
 
-@pytest.mark.parametrize(
-    ("source", "kind", "max_lines"),
-    [
-        ("x = ║", "line", 1),
-        ("x = f(║)", "line", 1),
-        ("x = ║ + y", "line", 1),
-        ("x = na║me", "line", 1),
-        ("║", "line", 1),
-        ("def f():║", "block", 32),
-        ("def f():\n    ║\n", "block", 32),
-    ],
-)
+PLACES = drawn("cursors.toml")
+
+
+@pytest.mark.parametrize(("source", "kind", "max_lines"), PLACES["cursor"]["cases"])
 def test_a_cursor_asks_for_a_line_or_for_a_body(source, kind, max_lines):
     hole = drawn_hole(source).hole
     assert (hole.kind, hole.max_lines) == (kind, max_lines)
@@ -203,16 +195,7 @@ def test_a_cursor_replaces_nothing(source):
     assert drawn.hole.start == drawn.hole.end == source.index("║")
 
 
-@pytest.mark.parametrize(
-    ("source", "kind"),
-    [
-        ("x = ║1 + 2║\n", "line"),
-        ("x = 1\n║║\ny = 2\n", "span"),
-        ("║x = 1\n║y = 2\n", "span"),
-        ("x = ║║1\n", "span"),
-        ("a║\rb║", "span"),
-    ],
-)
+@pytest.mark.parametrize(("source", "kind"), PLACES["range"]["cases"])
 def test_a_range_in_one_line_is_a_line_and_any_other_a_span(source, kind):
     assert drawn_hole(source).hole.kind == kind
 
@@ -267,28 +250,14 @@ def test_a_binary_text_and_a_huge_line_get_a_reason():
     assert isinstance(find_hole("y\n" + "x" * 1_000_000, 1, PYTHON), Hole)
 
 
-@pytest.mark.parametrize(
-    ("source", "given"),
-    [
-        ("    ret║", " ret"),
-        ("x.app║", ".app"),
-        ("foo(se║", "(se"),
-        ("foo║", "foo"),
-        ("a = b║", " b"),
-        ("    ║", " "),
-        ("\t\t║", "\t"),
-        ("x\n║", ""),
-        ("║", ""),
-        ("x\nfoo║", "foo"),
-        ("f(║", "("),
-        ("naïve 東京║", " 東京"),
-        ("x = '😀║", ""),
-        ("\ufeffab║", "ab"),
-        ("a" * 100 + "║", "a" * 64),
-        ("-" + "a" * 63 + "║", "-" + "a" * 63),
-        ("-" + "a" * 64 + "║", "a" * 64),
-    ],
-)
+LONG_WORDS = [
+    ("a" * 100 + "║", "a" * 64),
+    ("-" + "a" * 63 + "║", "-" + "a" * 63),
+    ("-" + "a" * 64 + "║", "a" * 64),
+]
+
+
+@pytest.mark.parametrize(("source", "given"), [*PLACES["begins"]["cases"], *LONG_WORDS])
 def test_the_fill_begins_at_the_half_word_and_the_mark_before_it(source, given):
     marked = read_marked(source)
     assert marked.text[given_start(marked.text, marked.start) : marked.start] == given

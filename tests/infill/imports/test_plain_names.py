@@ -1,5 +1,8 @@
 """No text of another file becomes code: an import is made of plain names, and is one import."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from intarsia.infill.imports.add_imports import import_edits
@@ -7,6 +10,8 @@ from intarsia.infill.imports.binding import MAX_CHARS, ImportBinding, ImportForm
 from intarsia.infill.imports.import_lines import adds_one_import
 from intarsia.infill.languages import all_languages, language_for_id
 from intarsia.infill.syntax.tree import parse_afresh
+
+DRAWN = tomllib.loads(Path(__file__).with_name("plain_names.toml").read_text(encoding="utf-8"))
 
 LANGUAGE_IDS = [it.id for it in all_languages() if it.imports]
 ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
@@ -97,59 +102,13 @@ def test_a_keyword_is_no_name(language_id: str, part: str) -> None:
     assert not is_plain(ImportBinding(**parts), language_for_id(language_id))
 
 
-@pytest.mark.parametrize(
-    ("language_id", "text"),
-    [
-        ("python", "a.import|x"),
-        ("python", "a..b|x"),
-        ("python", "a.||x"),
-        ("python", "a.b||c.d"),
-        ("python", ".a||.a"),
-        ("python", "a|*|x"),
-        ("java", "a.new|X"),
-        ("java", "a.b||b"),
-        ("rust", "a::fn|X"),
-        ("rust", "a:b|X"),
-        ("rust", "a||a"),
-        ("rust", "a|r#self|x"),
-        ("go", "./größe||x"),
-        ("go", "x||."),
-        ("typescript", "|x"),
-        ("typescript", "a|any text|x"),
-        ("typescript", "a|x|default"),
-        ("ruby", "a|x"),
-    ],
-)
+@pytest.mark.parametrize(("language_id", "text"), DRAWN["no_name"]["cases"])
 def test_what_the_language_has_no_such_name_for(language_id: str, text: str) -> None:
     assert not is_plain(binding_of(text), language_for_id(language_id))
 
 
 @pytest.mark.parametrize(
-    ("language_id", "before", "after", "expected"),
-    [
-        ("python", "x = 1\n", "import a\nx = 1\n", True),
-        ("python", "from a import b\n", "from a import b, c\n", True),
-        ("python", "x = 1\n", "import a; evil()\nx = 1\n", False),
-        ("python", "x = 1\n", "import a\nimport b\nx = 1\n", False),
-        ("python", "x = 1\n", "import a\nx = 2\n", False),
-        ("python", "x = 1\n", "import a", False),
-        ("python", "def f(:\n    y\n", "import a\ndef f(:\n    y\n", True),
-        ("python", "def f(:\n    y\n", "import a; evil()\ndef f(:\n    y\n", False),
-        ("typescript", "f()\n", 'import a from "a"\nf()\n', True),
-        ("typescript", "f()\n", 'import a from "a"; evil(); "b"\nf()\n', False),
-        ("typescript", "f()\n", 'import a from "a"; "b"\nf()\n', False),
-        ("typescript", "f()\n", "import a from 'a\n'\nf()\n", False),
-        ("javascript", "f()\n", 'const a = require("a");\nf()\n', True),
-        ("javascript", "f()\n", 'const a = require("a"), b = evil();\nf()\n', False),
-        ("javascript", "f()\n", 'const a = evil("a");\nf()\n', False),
-        ("javascript", "(f)()\n", 'const a = require("a")\n(f)()\n', False),
-        ("go", "package p\n", 'package p\n\nimport "a"\n', True),
-        ("go", "package p\n", 'package p\n\nimport "a"\nfunc init() {}\n', False),
-        ("java", "class C {}\n", "import a.B;\nclass C {}\n", True),
-        ("java", "class C {}\n", "import a.B; class D {}\nclass C {}\n", False),
-        ("rust", "mod m {\n    fn f() {}\n}\n", "mod m {\n    use a::B;\n    fn f() {}\n}\n", True),
-        ("rust", "mod m {\n    fn f() {}\n}\n", "mod m {\n    use a::B; evil!();\n}\n", False),
-    ],
+    ("language_id", "before", "after", "expected"), DRAWN["one_import"]["cases"]
 )
 def test_a_second_line_of_defence_sees_one_import_and_nothing_else(
     language_id, before, after, expected

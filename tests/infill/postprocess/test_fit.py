@@ -1,5 +1,8 @@
 """How a fill is made to fit: tokens at its edges, brackets, indentation, line ends, errors."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from drawn_hole import drawn_hole
 from hypothesis import given
@@ -14,6 +17,8 @@ from intarsia.infill.postprocess.clean import (
 )
 from intarsia.infill.postprocess.fit import shorten_or_reject
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
+
+DRAWN = tomllib.loads(Path(__file__).with_name("rejected.toml").read_text(encoding="utf-8"))
 
 ADDED = 1.0
 
@@ -121,21 +126,7 @@ def test_a_docstring_that_the_hole_had_no_room_for_ends_with_its_summary(source,
     assert text == (fill if expected is ... else expected)
 
 
-@pytest.mark.parametrize(
-    ("language_id", "source"),
-    [
-        ("python", "def f():\n    x = ║\n    return x\n"),
-        ("python", "def f():\n    ║\n    return 'x', \"y\"\n"),
-        ("python", "d = {\n    'a': ║\n    'b': 2,\n}\n"),
-        ("javascript", "f(║\nconst y = 'a';\n"),
-        ("c", 'char *s = ║\nchar *t = "b";\n'),
-        ("rust", 'fn f() {\n    let s = ║\n    g("b");\n}\n'),
-        ("java", 'class A { void f() {\n    String s = ║\n    g("b");\n} }\n'),
-        ("elixir", 'def f do\n  x = ║\n  y = "b"\nend\n'),
-        ("lua", "local x = ║\nlocal y = 'b'\n"),
-        ("toml", "a = ║\nb = 'c'\n"),
-    ],
-)
+@pytest.mark.parametrize(("language_id", "source"), DRAWN["open_string"]["cases"])
 @pytest.mark.parametrize("fill", ["'", '"', "'abc", '"abc', "'bg:#", "g('abc", "'a' + 'b"])
 def test_a_string_of_one_line_is_not_left_open(language_id: str, source: str, fill: str) -> None:
     assert isinstance(drawn_hole(source, language_id).clean(fill), NoSuggestion)
@@ -174,49 +165,7 @@ def test_a_string_of_lines_is_not_begun_where_there_is_none(fill: str) -> None:
         assert isinstance(drawn_hole(source, language_id).clean(fill), NoSuggestion)
 
 
-@pytest.mark.parametrize(
-    ("language_id", "source", "fill", "reason"),
-    [
-        ("python", "x = ║\n", "1 2", "the code would not parse"),
-        ("python", "x = ║ + 1\n", "(a", "a bracket would be left open"),
-        ("python", "x = ║ * 2\n", "a b", "what follows the cursor would not parse"),
-        ("python", "x = ║name\n", "user", "two words would be joined"),
-        ("python", "║\n", "def def", "the code would not parse"),
-        ("python", "║a = 1\n", "if b:", "a block would have no body"),
-        ("javascript", "║a();\n", "if (b) {", "a bracket would be left open"),
-        ("json", '{"a": ║}\n', '1, "b" 2', "what follows the cursor would not parse"),
-        (
-            "go",
-            "func f() {\n\ta()\n\t║\n}\n",
-            "return )",
-            "a bracket would be closed that is not open",
-        ),
-        ("plaintext", "║\n", "(count xs", "a bracket would be left open"),
-        ("plaintext", "║\n", "tags = {", "a bracket would be left open"),
-        # Another bracket, which is open elsewhere, makes up for one that is closed twice.
-        ("plaintext", "a = (║)\nb }\n", "c) {", "a bracket would be closed that is not open"),
-        ("csharp", "#if A\n        bu║#elif B\n", "ilder.Add();", "two words would be joined"),
-        ("javascript", "d║const a = 1\n", "escribe('a')", "two words would be joined"),
-        ("python", "d║value = 1\n", "elta = a.rest", "two words would be joined"),
-        ("plaintext", "x = ║;\n", "`a", "a quote would be left open"),
-        ("plaintext", ".a {\n  position:║ fixed;\n", " absolute;", "two words would be joined"),
-        (
-            "plaintext",
-            "(f\n  ║)\n\n(g (h))\n(i\n",
-            "(j))",
-            "a bracket would be closed that is not open",
-        ),
-        ("yaml", "a: ${{ ║ }}\n", "f(x", "a bracket would be left open"),
-        ("html", "<p>║</p>\n", 'say "', "a quote would be left open"),
-        # A whole word stays one.
-        ("plaintext", "let size = meas║urement w\n", "ot", "two words would be joined"),
-        ("plaintext", "VOL║UME /data\n", "ES", "two words would be joined"),
-        ("plaintext", "  setti║ngs {\n", "ng = a", "two words would be joined"),
-        ("plaintext", "edition ║ >=1.2;\n", "legacy;", "two words would be joined"),
-        # What is below would belong to nothing.
-        ("yaml", "os:\n  arch:\n    ║\n      - arm\n", "kind: b", "the code would not parse"),
-    ],
-)
+@pytest.mark.parametrize(("language_id", "source", "fill", "reason"), DRAWN["broken"]["cases"])
 def test_a_file_must_not_parse_worse(language_id, source, fill, reason):
     result = shorten_or_reject(fill, drawn_hole(source, language_id).context())
     assert result == NoSuggestion(reason=reason, kind="broken")

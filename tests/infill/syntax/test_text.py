@@ -1,5 +1,8 @@
 """Lines of a text: ends, indentation, brackets, the next line, hidden characters, differences."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,18 +27,10 @@ from intarsia.infill.syntax.text import (
     with_plain_newlines,
 )
 
+DRAWN = tomllib.loads(Path(__file__).with_name("lines.toml").read_text(encoding="utf-8"))
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        ("a\nb║c\nd", "bc"),
-        ("a\r\nb║c\r\nd", "bc"),
-        ("a\rb║c\rd", "bc"),
-        ("║", ""),
-        ("a\n║", ""),
-        ("a║\r\n", "a"),
-    ],
-)
+
+@pytest.mark.parametrize(("source", "line"), DRAWN["line_end"]["cases"])
 def test_a_line_ends_at_lf_crlf_or_cr(source, line):
     marked = read_marked(source)
     assert line_at(marked.text, marked.start) == line
@@ -91,23 +86,10 @@ def test_the_unit_is_the_usual_step_of_the_text(text, unit):
     assert indent_unit(text) == unit
 
 
-@pytest.mark.parametrize(
-    ("code", "unmatched", "unclosed"),
-    [
-        ("f(a)[b]{c}", (), ()),
-        ("a)", (1,), ()),
-        ("f(", (), (1,)),
-        ("f(')')", (), ()),
-        ("it's (a) dog", (), ()),
-        ("f x' (g y' z", (), (5,)),
-        ('"a\\")" )', (7,), ()),
-        ("(]", (1,), (0,)),
-        ("`(`", (), ()),
-    ],
-)
+@pytest.mark.parametrize(("code", "unmatched", "unclosed"), DRAWN["brackets"]["cases"])
 def test_brackets_are_matched_outside_strings(code, unmatched, unclosed):
     balance = balance_of(code)
-    assert (balance.unmatched, balance.unclosed) == (unmatched, unclosed)
+    assert [[*balance.unmatched], [*balance.unclosed]] == [unmatched, unclosed]
 
 
 def test_opener_of_a_closing_bracket():
@@ -116,31 +98,7 @@ def test_opener_of_a_closing_bracket():
     assert opener_of("[a)", 2) is None
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "typed"),
-    [
-        ("python", "x = 1|", "\n"),
-        ("python", "def f():|", "\n    "),
-        ("python", "def f():\n  if x:|", "\n    "),
-        ("python", "def f():\n    x = 1|", "\n    "),
-        ("python", "def f():\n    if x:\n        return|", "\n    "),
-        ("python", "def f():\n    returned = 1|", "\n    "),
-        ("python", "f(|", "\n    "),
-        ("python", "def f():\n    x = |1 + 2", "\n    "),
-        ("python", "def f():\r\n    x = 1|\r\n", "\r\n    "),
-        ("python", "|", "\n"),
-        ("python", "    |", "\n    "),
-        ("go", "func f() {|", "\n    "),
-        ("go", "func f() {\n\treturn 1|\n}\n", "\n\t"),
-        ("go", "func f() {\n\tif x {|\n}\n", "\n\t\t"),
-        ("ruby", "def f|", "\n    "),
-        ("typescript", "const a = [|", "\n    "),
-        ("plaintext", "  some words|", "\n  "),
-        ("markdown", "A word:|", "\n"),
-        ("markdown", "```python\ndef f():|\n```\n", "\n    "),
-        ("markdown", "```python|\nx\n```\n", "\n"),
-    ],
-)
+@pytest.mark.parametrize(("language", "text", "typed"), DRAWN["enter"]["cases"])
 def test_what_enter_inserts(language: str, text: str, typed: str) -> None:
     offset = text.index("|")
     text = text.replace("|", "")

@@ -1,7 +1,9 @@
 """The files that imports mean, in small workspaces."""
 
 import posixpath
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,8 @@ from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import Import
+
+DRAWN = tomllib.loads(Path(__file__).with_name("resolve.toml").read_text(encoding="utf-8"))
 
 AT = "/w"
 
@@ -35,70 +39,13 @@ def check(code: str, path: str, *expected: str, others: Mapping[str, str] | None
     assert found == list(expected)
 
 
-@pytest.mark.parametrize(
-    ("code", "path", "expected"),
-    [
-        ("from . import b", "p/a.py", ["p/b.py"]),
-        ("from .b import c", "p/a.py", ["p/b.py"]),
-        ("from ..q.b import c", "p/r/a.py", ["p/q/b.py"]),
-        ("from ..q import b", "p/r/a.py", ["p/q/__init__.py", "p/q/b.py"]),
-        ("import q.b as x", "p/a.py", ["q/b.py"]),
-        ("from q import b", "tests/t.py", ["src/q/b.py"]),
-        ("import q", "tests/t.py", ["src/q/__init__.py"]),
-        ("from app.q.b import c", "p/a.py", ["q/b.py"]),
-        ("from b import c", "scripts/a.py", ["scripts/b.py"]),
-        ("import os, sys", "p/a.py", []),
-        ('import x from "./b"', "src/a.ts", ["src/b.ts"]),
-        ('import x from "./b.js"', "src/a.ts", ["src/b.ts"]),
-        ('import x from "../b"', "src/p/a.tsx", ["src/b/index.tsx"]),
-        ('const x = require("./b")', "src/a.js", ["src/b.cjs"]),
-        ('export * from "."', "src/p/a.ts", ["src/p/index.ts"]),
-        ('import x from "@/b"', "src/p/a.ts", ["src/b.ts"]),
-        ('import x from "react"', "src/a.ts", []),
-        ("use crate::a::b::C;", "src/main.rs", ["src/a/b.rs"]),
-        ("use crate::a::{self, B};", "src/x.rs", ["src/a/mod.rs"]),
-        ("use super::c::D;", "src/a/b.rs", ["src/a/c.rs"]),
-        ("use super::*;", "src/a/b.rs", ["src/a.rs"]),
-        ("mod parser;", "src/lib.rs", ["src/parser.rs"]),
-        ("mod parser;", "src/a.rs", ["src/a/parser.rs"]),
-        ("use crate::Thing;", "src/a.rs", ["src/lib.rs"]),
-        ("use other_crate::x::Y;", "src/a.rs", ["other/src/x.rs"]),
-        ("use std::fmt;", "src/a.rs", []),
-    ],
-)
+@pytest.mark.parametrize(("code", "path", "expected"), DRAWN["rust"]["cases"])
 def test_rust(code: str, path: str, expected: list[str]) -> None:
     manifest = '[package]\nname = "mine"\n[dependencies]\nother-crate = { path = "other" }\n'
     check(code, path, *expected, others={"Cargo.toml": manifest})
 
 
-@pytest.mark.parametrize(
-    ("code", "path", "expected"),
-    [
-        ("import com.x.y.Z;", "src/main/java/com/x/A.java", ["src/main/java/com/x/y/Z.java"]),
-        ("import com.x.y.*;", "src/main/java/com/x/A.java", ["src/main/java/com/x/y/Z.java"]),
-        ("import static com.x.Z.m;", "src/test/java/com/x/A.java", ["src/main/java/com/x/Z.java"]),
-        ("import com.x.Z.Inner;", "src/com/x/A.java", ["src/com/x/Z.java"]),
-        ("import java.util.List;", "src/com/x/A.java", []),
-        ("import com.x.y.Z", "src/main/kotlin/com/x/A.kt", ["src/main/kotlin/com/x/y/Z.kt"]),
-        ("import com.x.{Y, Z}", "src/main/scala/A.scala", ["src/main/scala/com/x/Y.scala"]),
-        ('local j = require("a.b")', "lua/c.lua", ["lua/a/b.lua"]),
-        ('local j = require("a")', "plugin/c.lua", ["lua/a/init.lua"]),
-        ('const b = @import("p/b.zig");', "src/a.zig", ["src/p/b.zig"]),
-        ('const std = @import("std");', "src/a.zig", []),
-        ("import 'src/b.dart';", "lib/a.dart", ["lib/src/b.dart"]),
-        ("import 'package:core/b.dart';", "packages/app/lib/a.dart", ["packages/core/lib/b.dart"]),
-        ("alias MyApp.HTTPClient.Pool", "lib/a.ex", ["lib/my_app/http_client/pool.ex"]),
-        ("alias MyApp.{A, B}", "lib/c.ex", ["lib/my_app/a.ex", "lib/my_app/b.ex"]),
-        ("using App.Core.Net;", "App.Core/Web/A.cs", ["App.Core/Net/B.cs", "App.Core/Net/C.cs"]),
-        ("using System;", "App/A.cs", []),
-        ('#include "b.h"', "src/a.c", ["src/b.h"]),
-        ("#include <lib/b.hpp>", "src/a.cpp", ["include/lib/b.hpp"]),
-        ("require_relative 'b'", "lib/x/a.rb", ["lib/x/b.rb"]),
-        ("require 'x/b'", "test/a.rb", ["lib/x/b.rb"]),
-        ('. "$DIR/lib.sh"', "bin/a.sh", ["bin/lib.sh"]),
-        ('@import "b";', "a.css", ["b.css"]),
-    ],
-)
+@pytest.mark.parametrize(("code", "path", "expected"), DRAWN["any"]["cases"])
 def test_an_import_means_these_files(code: str, path: str, expected: list[str]) -> None:
     check(code, path, *expected)
 
