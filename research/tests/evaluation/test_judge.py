@@ -1,6 +1,8 @@
 """What is said of one answer, and which ends of it repeat what follows."""
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from intarsia_research.evaluation.answer import Answer
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.judge import Judgement, judge
 from intarsia_research.evaluation.suffix_repetition import repeats_suffix
+
+DRAWN = tomllib.loads(Path(__file__).with_name("judged.toml").read_text(encoding="utf-8"))
 
 
 def case(marked: str, language: str = "python", kind: Any = "line") -> Case:
@@ -23,17 +27,7 @@ def judgement(marked: str, text: str, **about: Any) -> Judgement:
     return judge(case(marked, **about), Answer(text=text, reason=None, ms=1))
 
 
-@pytest.mark.parametrize(
-    ("marked", "text", "is_exact"),
-    [
-        ("⟦x = 1⟧\n", "x = 1", True),
-        ("⟦x = 1⟧\n", "x = 1  \n", True),
-        ("⟦x = 1⟧\n", " x = 1", False),
-        ("⟦x = 1⟧\n", "x = 1;", False),
-        ("⟦x = 1⟧\n", "x  = 1", False),
-        ("if a:\r\n⟦    b()\r\n    c()⟧\r\n", "    b()\n    c()", True),
-    ],
-)
+@pytest.mark.parametrize(("marked", "text", "is_exact"), DRAWN["exact"]["cases"])
 def test_exact_is_equal_but_for_blanks_at_the_end_and_kinds_of_line_ends(marked, text, is_exact):
     assert judgement(marked, text).is_exact is is_exact
 
@@ -81,18 +75,7 @@ def test_a_repetition_that_the_truth_has_too_is_not_held_against_an_answer():
     assert not judgement("⟦f(2)⟧\nf(2)\n", "f(2)").duplicates_suffix
 
 
-@pytest.mark.parametrize(
-    ("text", "is_named"),
-    [
-        ("weigh(parcel)", True),
-        ("await weigh(x)", True),
-        ("weighs(parcel)", False),
-        ("re_weigh()", False),
-        ("$weigh()", False),
-        ("other()", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "is_named"), DRAWN["named"]["cases"])
 def test_named_is_the_name_as_a_whole_identifier(text: str, is_named: bool) -> None:
     named = replace(case("x = ⟦weigh(p)⟧\n"), name="weigh")
     assert judge(named, Answer(text=text, reason=None, ms=1)).is_named is is_named
@@ -104,51 +87,11 @@ def check(drawn: str, text: str) -> bool:
     return repeats_suffix(prefix, text, suffix)
 
 
-@pytest.mark.parametrize(
-    ("drawn", "text"),
-    [
-        ("a\n║\nreturn a\n", "b\nreturn a"),
-        ("a\n║\nreturn a\n", "return a"),
-        ("a\n║\n\nreturn a\n", "b\n\nreturn a\n"),
-        ("    ║\n    return a\n", "return a"),
-        ("if a:║\nreturn a\n", "\n    b\nreturn a"),
-        ("║\nx = 1\ny = 2\nz = 3\n", "w = 0\nx = 1\ny = 2"),
-        ("║\nx = 1\ny = 2\nz = 3\n", "w = 0\nx = 1\ny ="),
-        ("║\r\nx = 1\r\n", "w\nx = 1"),
-        ("f() {\n  ║\n}\n", "a;\n}"),
-        ("f(║, key=1)", "a, key=1)"),
-        ("f(║, key=1)", "a, key"),
-        ("x = ║ + bar\n", "a + bar  "),
-        ("re║turn x\n", "return x"),
-        ("f(║)\nreturn a\n", "x)\nreturn a"),
-        ("f(║)\nreturn a\nb\n", "x)\nreturn a\nb"),
-    ],
-)
+@pytest.mark.parametrize(("drawn", "text"), DRAWN["repeated"]["cases"])
 def test_the_text_behind_the_hole_is_repeated(drawn, text):
     assert check(drawn, text)
 
 
-@pytest.mark.parametrize(
-    ("drawn", "text"),
-    [
-        ("a\n║\nreturn a\n", "return b"),
-        ("a\n║\nreturn a\n", "return ab"),
-        ("a\n║\nreturn a\n", "retur"),
-        ("a\n║\nreturn a\n", "return a\nb = 2"),
-        ("if a:║\nreturn a\n", "\n    return a"),
-        ("║\nx = 1\n", ""),
-        ("║\nx = 1\n", " \n "),
-        ("x = 1\n║", "x = 1"),
-        ("║", "x"),
-        ("    {\n      ║\n    }\n", "if (a) {\n      }"),
-        ("if a:║\nif a:\n    b\n", "\n    b"),
-        ("f(║)", "g(x)"),
-        ("f(║));\n", "g(h(x));"),
-        ("f(║, b)", "a, b"),
-        ("f(║, key=1)", "a, key=2)"),
-        ("f(║, key=1)", "a, key=1)\nmore"),
-        ("f(║)\nreturn a\n", "x)\nreturn b"),
-    ],
-)
+@pytest.mark.parametrize(("drawn", "text"), DRAWN["not_repeated"]["cases"])
 def test_brackets_alone_and_other_text_are_no_repetition(drawn, text):
     assert not check(drawn, text)

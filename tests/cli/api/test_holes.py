@@ -1,6 +1,7 @@
 """A request's hole: marks in prompts, language, other files, bounds of a long text."""
 
 import random
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -21,23 +22,12 @@ from intarsia.cli.api.holes.request import (
 )
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id, language_for_path
 
+DRAWN = tomllib.loads(Path(__file__).with_name("holes.toml").read_text(encoding="utf-8"))
+
 PREFIX, SUFFIX = "def add(a, b):\n    return ", "\n\nprint(add(1, 2))\n"
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "<|fim_prefix|>{prefix}<|fim_suffix|>{suffix}<|fim_middle|>",
-        "<|fim_suffix|>{suffix}<|fim_prefix|>{prefix}<|fim_middle|>",
-        "<fim_prefix>{prefix}<fim_suffix>{suffix}<fim_middle>",
-        "<｜fim▁begin｜>{prefix}<｜fim▁hole｜>{suffix}<｜fim▁end｜>",
-        "<PRE> {prefix} <SUF>{suffix} <MID>",
-        "<|code_prefix|>{prefix}<|code_suffix|>{suffix}<|code_middle|>",
-        "<|code_suffix|>{suffix}<|code_prefix|>{prefix}<|code_middle|>",
-        "<[fim-prefix]>{prefix}<[fim-suffix]>{suffix}<[fim-middle]>",
-        "[SUFFIX]{suffix}[PREFIX]{prefix}",
-    ],
-)
+@pytest.mark.parametrize("prompt", DRAWN["format"]["cases"])
 @given(prefix=st.text(alphabet="ab \n<|>{}é\U0001f600"), suffix=st.text(alphabet="ab \n<|>[]"))
 def test_every_format_gives_both_sides(prompt: str, prefix: str, suffix: str):
     found = read_prompt(prompt.format(prefix=prefix, suffix=suffix))
@@ -175,28 +165,7 @@ def test_typing_in_a_line_does_not_change_it():
         assert guess_language(prefix + typed, "\n\n").id == "python"
 
 
-@pytest.mark.parametrize(
-    ("prefix", "language"),
-    [
-        ("# language: python\n# indentation: use 4 spaces for a tab\nx = ", "python"),  # minuet
-        ("// language: rust\nfn main() {", "rust"),
-        ("/* language: c */\nint", "c"),
-        ("-- language: lua\nlocal x", "lua"),
-        (
-            "\n''' Language: Python (python) '''\n''' File uri: file:///x.py (python) '''\nx",
-            "python",
-        ),
-        ("\n/* Language: C++ (cpp) */\nint", "cpp"),
-        ("# Path: src/a.py\n# import os\n# src/main.py\nx = ", "python"),  # Continue
-        ("// src/cart.ts\n// src/main.rs\nfn", "rust"),
-        ("#!/usr/bin/env python3\nx", "python"),
-        ("#!/bin/bash\nx", "shellscript"),
-        ("#!/usr/bin/env node\nx", "javascript"),
-        ("x = 1\n", "plaintext"),
-        ("# see notes.txt\n", "plaintext"),
-        ("", "plaintext"),
-    ],
-)
+@pytest.mark.parametrize(("prefix", "language"), DRAWN["language"]["cases"])
 def test_the_text_may_tell_it(prefix: str, language: str):
     assert language_of(Context(prefix=prefix, suffix=""), None).id == language
 

@@ -1,5 +1,8 @@
 """What a chunk of code is made from: words around the hole, types of names, stubs of files."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from context_places import HOLE, place_in
 
@@ -10,59 +13,13 @@ from intarsia.workspace.context.stub import MAX_SIGNATURE_CHARS, Stub, qualified
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.words import words_of
 
-CASES = [
-    (
-        "python",
-        "class A(B):\n    x: int = 1\n    @property\n    def f(self): return 1\n    class C:\n"
-        "        def g(self): pass\n\ndef h(): pass\n",
-        ["A.f", "A.C.g", "h"],
-        "class A(B):\n    @property\n    def f(self): ...\n    class C:\n"
-        "        def g(self): ...\ndef h(): ...",
-    ),
-    (
-        "python",
-        "class A:\n    def __init__(self):\n        self.x = 1\n\nclass B: pass\n",
-        ["A.x", "B"],
-        "class A:\n    x = 1\nclass B: ...",
-    ),
-    (
-        "typescript",
-        "export interface A extends B {\n  x: number;\n  f(): void;\n}\nclass C {}\n",
-        ["A.x", "A.f", "C"],
-        "interface A extends B {\n  x: number\n  f(): void;\n}\nclass C {}",
-    ),
-    ("typescript", "class C { f() { return 1; } }\n", ["C"], "class C { ... }"),
-    (
-        "rust",
-        "pub struct A { pub x: i32 }\nimpl A { pub fn f(&self) -> i32 { 1 } }\n"
-        "pub trait T { fn g(&self); }\n",
-        ["A.x", "A.f", "T.g"],
-        "pub struct A {\n    pub x: i32\n}\nimpl A {\n    pub fn f(&self) -> i32;\n}\n"
-        "pub trait T {\n    fn g(&self);\n}",
-    ),
-    (
-        "go",
-        "package a\n\ntype A struct {\n\tX int\n}\n\nfunc (a *A) F() int { return 1 }\n",
-        ["A.F"],
-        "func (a *A) F() int",
-    ),
-    (
-        "java",
-        "public class A extends B {\n  int x = 1;\n  public int f() { return 1; }\n}\n",
-        ["A.f"],
-        "public class A extends B {\n    public int f();\n}",
-    ),
-    (
-        "ruby",
-        "class A < B\n  def f(x)\n    1\n  end\nend\n",
-        ["A.f"],
-        "class A < B\n  def f(x)\nend",
-    ),
-]
+DRAWN = tomllib.loads(Path(__file__).with_name("stubs.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("language", "text", "names", "written"), CASES)
-def test_a_stub_is_written_as_its_language_is(language, text, names, written):
+@pytest.mark.parametrize(
+    ("language", "names", "text", "written"), [tuple(case.values()) for case in DRAWN["stub"]]
+)
+def test_a_stub_is_written_as_its_language_is(language, names, text, written):
     row = language_for_id(language)
     definitions = extract_symbols(text, row).definitions
     stub = Stub(definitions, row)
@@ -148,29 +105,7 @@ def test_the_name_in_a_written_type(written: str, name: str) -> None:
     assert bare_type(written) == name
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "found"),
-    [
-        ("python", "def f(user: User, x):\n", "User"),
-        ("python", "user = User(1)\n", "User()"),
-        ("python", "user = await load(1)\n", "load()"),
-        ("python", "with open_session(x) as user:\n", "open_session()"),
-        ("python", "user: Group\nuser = User(1)\n", "User()"),
-        ("python", "superuser = User(1)\nself.user = Group()\n", ""),
-        ("python", "for user in users:\n", ""),
-        ("typescript", "const user: User = x;\n", "User"),
-        ("typescript", "const user = new User(x);\n", "User()"),
-        ("typescript", "function f(user?: User) {\n", "User"),
-        ("go", "func f(user *store.User) {\n", "store.User"),
-        ("go", "user := &User{}\n", "User()"),
-        ("go", "user := store.NewUser(x)\n", "store.NewUser()"),
-        ("rust", "fn f(user: &User) {\n", "User"),
-        ("rust", "let user = User::new();\n", "User"),
-        ("java", "User user = find(x);\n", "find()"),
-        ("java", "void f(User user) {\n", "User"),
-        ("csharp", "foreach (User user in x)\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("language", "text", "found"), DRAWN["declared"]["cases"])
 def test_the_nearest_declaration_tells(language: str, text: str, found: str) -> None:
     assert declared_type("user", text, language_for_id(language)) == found
 
