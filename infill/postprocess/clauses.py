@@ -54,8 +54,10 @@ def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion
 def _is_in_list(fill: str, context: CleaningContext) -> bool:
     """Whether a line is between two parts of a list, at their column."""
     around = [*context.above[:1], *context.following[:1]]
-    is_between = len(around) == 2 and context.is_line_empty and around[0].endswith(",")
-    return is_between and {*map(columns, around)} == {columns(context.line_before + fill)}
+    if len(around) < 2 or not context.is_line_empty or not around[0].endswith(","):
+        return False
+    is_last = any(it.match(around[1].strip()) for it in (_CLAUSE, _BEGINS_STATEMENT))
+    return not is_last and {*map(columns, around)} == {columns(context.line_before + fill)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -235,16 +235,14 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
 
 
 _MARK = re.compile(r"\s*(?:(?P<mark>\}\}|[%#]\}|[%?]>|-->|\*/)|(?P<tag></[\w:.-]*))")
-_END_OF_TAG = re.compile(r"\s*/?>")
+_END_OF_TAG, _REST_OF_TAG = re.compile(r"\s*/?>"), re.compile(r"[^<>]*>")
 _IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
 
 
 def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     found = _MARK.match(context.rest)
     if found is None:
-        is_in_tag = _END_OF_TAG.match(context.rest) and _IN_TAG.search(context.line_before)
-        goes_on = fill.rfind(">") > fill.rfind("<") and _has_attribute_below(context)
-        return _end_of_tag(fill) if is_in_tag or goes_on else None
+        return _end_of_tag(fill) if _is_in_tag(fill, context) else None
     closer = found["mark"] or found["tag"]
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
@@ -256,12 +254,18 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
 _ATTRIBUTE = re.compile(r"\s*[:@#*]?[A-Za-z][\w:.@-]*(?:=[\"'{]|\s*/?>)")
 
 
-def _has_attribute_below(context: CleaningContext) -> bool:
-    """Whether the tag that is open at the end of the line goes on below."""
-    language, below = context.language, "".join(context.following[:1])
-    is_markup = language.takes_any_text or not language.grammar
-    is_in_tag = is_markup and not context.rest.strip() and _IN_TAG.search(context.before)
-    return bool(is_in_tag and _ATTRIBUTE.match(below))
+def _is_in_tag(fill: str, context: CleaningContext) -> bool:
+    """Whether the fill is in a tag that the rest of the line ends, or the lines below."""
+    rest, below = context.rest, "".join(context.following[:1])
+    tag = _IN_TAG.search(context.line_before)
+    if tag and _END_OF_TAG.match(rest):
+        return True
+    is_markup = context.language.takes_any_text or not context.language.grammar
+    if not is_markup or fill.rfind(">") < fill.rfind("<"):  # it begins another tag
+        return False
+    if rest.strip():
+        return tag is not None and not open_marks(tag[0]) and bool(_REST_OF_TAG.match(rest))
+    return _IN_TAG.search(context.before) is not None and _ATTRIBUTE.match(below) is not None
 
 
 MAX_ELEMENTS = 4
@@ -282,14 +286,16 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
 _ENDS_BLOCK = re.compile(
-    r"\s*(?P<mark>\{%[-+]?\s*end|\{\{~?/|\\end\{|^[ \t]*#[ \t]*end(?=if|region))(?P<name>\w+)",
-    re.MULTILINE,
+    r"\s*(?P<mark>\{%[-+]?\s*end|\{\{~?/|\\end\{|^[ \t]*#[ \t]*end(?=if|region)"
+    r"|^[ \t]*end ?(?=case|for|func|if|macro|while))(?P<name>\w+)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _BLOCKS = {  # by the beginning of what ends one: what begins and what ends a block of a name
     "{%": (r"\{%[-+]?\s*", r"\{%[-+]?\s*end"),
     "{{": (r"\{\{~?[#<$^*]*", r"\{\{~?/"),
     "\\e": (r"\\begin\{", r"\\end\{"),
     "#e": (r"#[ \t]*", r"#[ \t]*end"),
+    "en": (r"(?i)(?<!\w)(?<!else )(?<!end )", r"(?i)(?<!\w)end ?"),  # where no grammar tells more
 }
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 
@@ -315,9 +321,12 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
     ends = (it for it in _ENDS_BLOCK.finditer(written) if it.end() > begun)
     for found in islice(ends, MAX_ELEMENTS):
         above = context.text[: hole.start - begun] + written[: found.start()]
-        begins, ends_one = _BLOCKS[re.sub(r"\s", "", found["mark"])[:2]]
+        begins, ends_one = _BLOCKS[mark := re.sub(r"\s", "", found["mark"].lower())[:2]]
+        is_bare = mark == "en"
+        if is_bare and context.language.grammar:
+            continue
         for text in (above, above + context.text[hole.end :]):
-            num_begun = len(re.findall(rf"{begins}{found['name']}(?:n?def)?\b", text))
+            num_begun = len(re.findall(rf"{begins}{found['name']}(?:n?(?:def|eq))?\b", text))
             if num_begun <= len(re.findall(rf"{ends_one}{found['name']}\b", text)):
                 return max(0, found.start() - begun)
     return None
@@ -403,7 +412,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_soon_below(lines[0], after, context)
         or _is_type_below(lines[0], after, context)
         or _is_entry_again(lines[0], context)
-        or _is_unreachable(lines[0], context)
+        or _is_unreachable(lines[0], after, context)
     )
 
 
@@ -521,12 +530,28 @@ _LEAVES_ALWAYS = re.compile(
 )
 
 
-def _is_unreachable(line: str, context: CleaningContext) -> bool:
-    """Whether a line leaves the block that the line right above it leaves, at its column."""
-    whole = context.line_before + line
-    above = "".join(context.above[:1])
-    is_left = _LEAVES_ALWAYS.match(above.strip()) is not None and columns(above) == columns(whole)
-    return is_left and not context.line_before.strip() and _LEAVES.match(whole.strip()) is not None
+_MAY_FOLLOW = re.compile(
+    r"\W|(?:case|catch|class|def|default|do|done|el|end|ensure|enum|esac|export|fi|fn|func|impl|in|local"
+    r"|private|protected|pub|rescue|static|struct|type|until|when)|\w+:"
+)
+
+
+def _is_unreachable(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line leaves the block that the line above it leaves, or that goes on below."""
+    whole, above = context.line_before + line, "".join(context.above[:1])
+    if context.line_before.strip() or not _LEAVES.match(whole.strip()):
+        return False
+    if _LEAVES_ALWAYS.match(above.strip()) and columns(above) == columns(whole):
+        return True
+    below = next(dropwhile(_is_remark, after[:MAX_LINES_ABOVE]), "")
+    is_code_left = _LEAVES_ALWAYS.match(whole.strip()) and _is_in_code(context)
+    goes_on = columns(below) == columns(whole) and not _MAY_FOLLOW.match(below.strip() or " ")
+    return bool(is_code_left and goes_on)
+
+
+def _is_in_code(context: CleaningContext) -> bool:
+    is_parsed = context.syntax is not None and not context.language.takes_any_text
+    return is_parsed and is_code(context.syntax, max(0, context.hole.start - 1))
 
 
 def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -557,12 +582,23 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
         near = (*context.above, *context.following[:MAX_LINES_ABOVE])
         is_alias = whole.lstrip().startswith("alias")  # of a module; it is indented
         return whole.strip() in map(str.strip, near) if is_alias else whole.rstrip() in near
-    if _is_in_remarks(whole.strip(), context):
+    if _is_in_remarks(whole.strip(), context) or _is_path_again(whole.strip(), context):
         return True
     above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
+
+
+_PATH = re.compile(r"(?=.*[./*])[\w./*-]{4,}")
+
+
+def _is_path_again(path: str, context: CleaningContext) -> bool:
+    """Whether a line is a path that the lines around it, each a path of its own, have already."""
+    if context.language.grammar or not _PATH.fullmatch(path) or not _HAS_WORD.search(path):
+        return False
+    around = (context.above, context.following)
+    return any(path in takewhile(_PATH.fullmatch, map(str.strip, lines)) for lines in around)
 
 
 _MIN_WORDS = 2

@@ -319,8 +319,10 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
 
 def ends_sentence(fill: str, context: CleaningContext) -> bool:
     """Whether the fill is some words of a text, and ends its sentence."""
-    is_end = fill[-1:] in (".", "!", "?") and fill.strip().count(" ") > 1
-    if not is_end or not _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) or _CODE_MARK.search(fill):
+    is_end = fill[-1:] in (".", "!", "?") and fill.count(" ") > 1
+    last = fill.rpartition(" ")[2][:-1]
+    is_word = _WORD.fullmatch(last) is not None or _NUMBER.fullmatch(last) is not None
+    if not is_end or not is_word or _CODE_MARK.search(fill):
         return False
     return context.language.takes_any_text or context.syntax is None or _in_prose(context)
 
