@@ -32,9 +32,8 @@ from intarsia_research.holes.cut_holes import (
 from intarsia_research.holes.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
-CASES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))[
-    "case"
-]
+TABLES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))
+CASES = TABLES["case"]
 DRAWN = [
     pytest.param(case, kind, id=f"{case['language']}: {kind}")
     for case in CASES
@@ -83,36 +82,12 @@ def test_the_cases_cover_every_row():
 
 
 @pytest.mark.parametrize(
-    ("drawing", "language_id"),
-    [
-        ("def║ ║total║(║values║):\n    return║ ║sum║(║values║, ║start║=║0)\n", "python"),
-        ("x║ = ║name\n", "python"),
-        ("x║ = ║first║['key'] + ║second\n", "python"),
-        ("# a remark\nx║ = ║value  \n'''\nwords of\ntext'''\n", "python"),
-        ("x = value  # behind code\n", "python"),
-        ("const║ ║a║ = `x ${║name║} y`;\n", "javascript"),
-        ("return║ ║größe║.║naïve\r\n", "java"),
-    ],
+    ("kind", "drawing", "language_id"),
+    [(kind, *row) for kind, rows in TABLES["starts"].items() for row in rows],
 )
-def test_the_rest_of_a_line_begins_at_any_edge_of_a_word_of_code(drawing, language_id):
+def test_the_rest_of_a_line_and_of_a_word_begin_where_it_is_drawn(kind, drawing, language_id):
     text = drawing.replace("║", "")
-    holes = cut_holes(text, language_for_id(language_id))["rest_of_line"]
-    assert draw_starts(text, holes) == drawing
-
-
-@pytest.mark.parametrize(
-    ("drawing", "language_id"),
-    [
-        ("r║e║t║u║r║n sum(t║o║t║a║l)\n", "python"),
-        ("x = t║o║t║al\n", "python"),
-        ("x = 'total' + 1234\n", "python"),
-        ("x = 0xdeadbeef  # total\n", "python"),
-        ("x = t║r║u║t║h('total')\r\n", "python"),
-    ],
-)
-def test_a_word_is_cut_anywhere_inside_it(drawing, language_id):
-    text = drawing.replace("║", "")
-    holes = cut_holes(text, language_for_id(language_id))["inside_word"]
+    holes = cut_holes(text, language_for_id(language_id))[kind]
     assert draw_starts(text, holes) == drawing
 
 
@@ -125,19 +100,7 @@ def test_a_hole_ends_where_its_line_does_without_blanks():
         }
 
 
-@pytest.mark.parametrize(
-    ("text", "language_id", "lines"),
-    [
-        ("\ufeffab = 1\n\n  cd = 2  \n", "python", ["ab = 1", "cd = 2"]),
-        ("a\n)]);\nab = c", "python", ["ab = c"]),
-        ('"""Words."""\n\n"a", "b"\nx = "a"\n', "python", ['x = "a"']),
-        ('x = """one\n  two\n  three""" + tail\n', "python", []),
-        ("ab = 1 # why\n# cd = 2\ne = 34\n", "python", ["e = 34"]),
-        ("<h1>Words here</h1>\n<?php\necho $name;\n", "php", ["<?php", "echo $name;"]),
-        ("a { color: red; }\n", "css", ["a { color: red; }"]),
-        ('{\n"name": "x",\n"on": true\n}\n', "json", ['"on": true']),
-    ],
-)
+@pytest.mark.parametrize(("text", "language_id", "lines"), TABLES["lines"]["cases"])
 def test_a_line_has_code_and_is_whole(text, language_id, lines):
     assert truths(text, "line", language_for_id(language_id)) == lines
 

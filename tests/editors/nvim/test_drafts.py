@@ -1,29 +1,14 @@
 """How a suggestion settles: settled tokens as text, the others as a mark, nothing flickers."""
 
+from pathlib import Path
+
 import pytest
 from headless_nvim import GHOST_TEXT
 
 RULES = {"rules": [("one =", "alpha + größe\n")], "text": "1", "step_seconds": 0.25}
 # No part of a draft waits until it is certain.
 OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "showThreshold": 0}}
-# Everything that is drawn or taken away, in order.
-AFTER = """
-  _G.drawn = {}
-  local set, delete = vim.api.nvim_buf_set_extmark, vim.api.nvim_buf_del_extmark
-  vim.api.nvim_buf_set_extmark = function(buffer, namespace, row, col, options)
-    if namespace == vim.api.nvim_create_namespace("intarsia") then
-      local texts = vim.tbl_map(function(chunk) return chunk[1] end, options.virt_text)
-      table.insert(_G.drawn, table.concat(texts))
-    end
-    return set(buffer, namespace, row, col, options)
-  end
-  vim.api.nvim_buf_del_extmark = function(buffer, namespace, id)
-    if namespace == vim.api.nvim_create_namespace("intarsia") then
-      table.insert(_G.drawn, false)
-    end
-    return delete(buffer, namespace, id)
-  end
-"""
+AFTER = Path(__file__).with_name("record_drawn.lua").read_text(encoding="utf-8")
 
 
 def test_it_settles_in_place_and_becomes_the_answer(edit) -> None:
@@ -104,30 +89,7 @@ def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(edit, drafts, d
     assert lines == drawn
 
 
-REVISE = """
-  local version_ahead, column = ...
-  local buffer = vim.api.nvim_get_current_buf()
-  local request, num_sent = require("intarsia.request"), 0
-  local send = request.send
-  request.send = function(...)
-    num_sent = num_sent + 1
-    return send(...)
-  end
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local place = { line = row, character = column }
-  require("intarsia.ghost_text").show_draft({
-    textDocument = {
-      uri = vim.uri_from_bufnr(buffer),
-      version = vim.lsp.util.buf_versions[buffer] + version_ahead,
-    },
-    range = { start = place, ["end"] = place },
-    step = 0,
-    tokens = {},
-    revised = true,
-  })
-  request.send = send
-  return num_sent
-"""
+REVISE = Path(__file__).with_name("revise.lua").read_text(encoding="utf-8")
 
 
 def test_a_revised_answer_is_requested_again_where_the_user_still_is(edit) -> None:
