@@ -1,5 +1,7 @@
 """Next edits: marked, shown as a difference, accepted one after the other, dismissed, applied."""
 
+from pathlib import Path
+
 from headless_nvim import Neovim
 from scripted_next_edits import rule
 
@@ -27,39 +29,10 @@ if True:
 print("the end")
 """
 RENAMED = TEXT.replace("if  area", "if  size")
-# What is drawn, line by line: [gone], {come}, the mark, and whole new lines after a +; a ? is what
-# has another colour.
-DRAWN = """(function()
-  local space, drawn = vim.api.nvim_create_namespace('intarsia.next_edit'), {}
-  local function words(chunks, group)
-    return vim.iter(chunks):map(function(chunk)
-      return (group and chunk[2] ~= group and '?' or '') .. chunk[1]
-    end):join('')
-  end
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})) do
-    local _, row, col, details = unpack(mark)
-    local text = ''
-    if details.virt_text then
-      text = words(details.virt_text)
-      if details.virt_text_pos == 'inline' then
-        text = '{' .. words(details.virt_text, 'IntarsiaNextEditAdded') .. '}'
-      end
-    elseif details.virt_lines then
-      text = '+' .. table.concat(vim.tbl_map(words, details.virt_lines), '+')
-    elseif details.end_col then
-      text = vim.api.nvim_buf_get_text(0, row, col, details.end_row, details.end_col, {})[1]
-      text = (details.hl_group == 'IntarsiaNextEditRemoved' and '[' or '?[') .. text .. ']'
-    end
-    table.insert(drawn, (row + 1) .. ':' .. text)
-  end
-  return table.concat(drawn, ' ')
-end)()"""
+BEFORE = Path(__file__).with_name("drawn_next_edits.lua").read_text(encoding="utf-8")
+DRAWN = "drawn_next_edits()"
 FIRST = ("<M-g>", "5:[area] 5:{size} 6: »")
 TWO_MARKS = "5: » next edit 6: »"
-
-
-def holds(nvim: Neovim, text: str) -> None:
-    nvim.holds(text.rstrip("\n").replace("\n", "|"))
 
 
 def draws(nvim: Neovim, expected: str) -> None:
@@ -85,9 +58,9 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit) -> None:
     nvim = rename(edit)
     play(nvim, FIRST)
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [5, 6]
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     play(nvim, ("<M-g>", "6:[area] 6:{größe} 8: »"))
-    holds(nvim, RENAMED.replace("area(1", "size(1"))
+    nvim.holds_lines(RENAMED.replace("area(1", "size(1"))
     play(nvim, ("<Esc>", "8: » next edit"))
     assert nvim.lua("vim.fn.maparg('<Esc>', 'n')") == ""
     play(
@@ -98,7 +71,7 @@ def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit) -> None:
     accepted = RENAMED.replace("area(1", "size(1").replace(
         "    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"
     )
-    holds(nvim, accepted)
+    nvim.holds_lines(accepted)
     assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 20]
 
 
@@ -122,14 +95,14 @@ def test_where_nothing_is_left_the_key_goes_to_another_file(edit) -> None:
     play(nvim, ("l", ""))
     nvim.run("vim.bo[vim.fn.bufnr('other.py')].modifiable = true")
     play(nvim, ("h", "1: » next edit in other.py:3"), ("<M-g>", "3:{timeout=}"))
-    holds(nvim, "#\n\nz = fetch(url, 30)")
+    nvim.holds_lines("#\n\nz = fetch(url, 30)")
     play(nvim, ("<M-g>", ""))
-    holds(nvim, "#\n\nz = fetch(url, timeout=30)")
+    nvim.holds_lines("#\n\nz = fetch(url, timeout=30)")
     nvim.keys("u")
-    holds(nvim, "#\n\nz = fetch(url, 30)")
+    nvim.holds_lines("#\n\nz = fetch(url, 30)")
     nvim.keys("<C-o>")
     nvim.until("vim.fn.expand('%:t') == 'a.py'")
-    holds(nvim, "y = fetch(url, timeout=30)")
+    nvim.holds_lines("y = fetch(url, timeout=30)")
     draws(nvim, "")
     nvim.change_settings(nextEdit="sure")
     nvim.run("vim.o.hidden = false")
@@ -139,11 +112,11 @@ def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit)
     nvim = rename(edit)
     play(nvim, FIRST, ("<M-g>", "6:[area] 6:{größe} 8: »"))
     nvim.keys("u")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     draws(nvim, "")
     assert not nvim.lua("require('intarsia').has_next_edit()")
     nvim.keys("<C-r>")
-    holds(nvim, RENAMED.replace("area(1", "size(1"))
+    nvim.holds_lines(RENAMED.replace("area(1", "size(1"))
     draws(nvim, "")
 
 
@@ -153,9 +126,9 @@ def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit) -> None:
     nvim.until("require('intarsia').has_next_edit()")  # the server has moved them
     play(nvim, FIRST, ("<M-g>", "6:[area] 6:{größe} 8: »"), ("<M-e>", "8: » next edit"))
     nvim.keys("<Esc>")
-    holds(nvim, RENAMED.replace("b):", "b):  # x").replace("area(1", "size(1"))
+    nvim.holds_lines(RENAMED.replace("b):", "b):  # x").replace("area(1", "size(1"))
     nvim.keys("u")
-    holds(nvim, RENAMED.replace("b):", "b):  # x"))
+    nvim.holds_lines(RENAMED.replace("b):", "b):  # x"))
 
 
 def test_the_cursor_that_leaves_hides_it_and_dismisses_nothing(edit) -> None:
@@ -170,7 +143,7 @@ def test_typing_takes_what_is_shown_away(edit) -> None:
     play(nvim, FIRST)
     nvim.keys("x")
     nvim.until(f"not {DRAWN}:find('size')")
-    holds(nvim, RENAMED.replace("area(1", "rea(1"))
+    nvim.holds_lines(RENAMED.replace("area(1", "rea(1"))
 
 
 def test_new_lines_are_drawn_as_lines(edit) -> None:
@@ -178,7 +151,7 @@ def test_new_lines_are_drawn_as_lines(edit) -> None:
     nvim = edit(text)
     play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
     nvim.keys("<M-g>")
-    holds(nvim, text.replace("area", "size") + "import sys\n")
+    nvim.holds_lines(text.replace("area", "size") + "import sys\n")
 
 
 def test_a_last_line_without_line_end_stays_where_lines_come_below_it(edit) -> None:
@@ -187,7 +160,7 @@ def test_a_last_line_without_line_end_stays_where_lines_come_below_it(edit) -> N
     nvim = edit(text, "b.py")
     play(nvim, ("wcwsize<Esc>", "5: » next edit"), ("<M-g>", "5:+import sys"))
     nvim.keys("<M-g>")
-    holds(nvim, text.replace("area", "size") + "\nimport sys")
+    nvim.holds_lines(text.replace("area", "size") + "\nimport sys")
     nvim.run("vim.go.fixeol = true")
 
 
@@ -213,7 +186,7 @@ def test_a_key_does_what_it_did_where_there_is_no_next_edit(edit) -> None:
     nvim = edit("one = 1\n")
     nvim.run("vim.keymap.set('n', '<M-g>', 'x')")
     nvim.keys("<M-g>")
-    holds(nvim, "ne = 1")
+    nvim.holds_lines("ne = 1")
     nvim.run("vim.keymap.del('n', '<M-g>')")
 
 
@@ -221,15 +194,15 @@ def test_all_are_applied_at_once_but_for_an_unticked_one(edit) -> None:
     nvim = rename(edit)
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
-    holds(nvim, "[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
+    nvim.holds_lines("[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
     nvim.keys("j<Space>")
-    holds(nvim, "[x] line 5: print(size(1, 2))\n[ ] line 6: print(größe(3, 4))")
+    nvim.holds_lines("[x] line 5: print(size(1, 2))\n[ ] line 6: print(größe(3, 4))")
     nvim.keys("k<Space><Space>k<Space>")
-    holds(nvim, "[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
+    nvim.holds_lines("[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
     nvim.keys("<CR>")
-    holds(nvim, RENAMED.replace("area(1", "size(1").replace("area(3", "größe(3"))
+    nvim.holds_lines(RENAMED.replace("area(1", "size(1").replace("area(3", "größe(3"))
     nvim.keys("u")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
 
 
 def test_commands_say_where_there_is_none(edit) -> None:
@@ -258,7 +231,7 @@ def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit) -> None:
       return {{next_edit.apply(chosen), {DRAWN}}}
     """)  # soon the server offers them where they are now
     assert at_once == [False, ""]
-    holds(nvim, "# above\n" + RENAMED)
+    nvim.holds_lines("# above\n" + RENAMED)
 
 
 def test_after_an_accepted_one_the_cursor_stays_where_a_macro_is_recorded(edit) -> None:

@@ -30,10 +30,6 @@ SHOWN = "require('intarsia.next_edit').is_shown(vim.api.nvim_get_current_buf())"
 OFFERED = "require('intarsia').has_next_edit()"
 
 
-def holds(nvim: Neovim, text: str) -> None:
-    nvim.holds(text.rstrip("\n").replace("\n", "|"))
-
-
 def typed(edit, answer: str = "rename") -> Neovim:
     """Type another name for the function; return once both offers are there."""
     nvim = edit(TEXT)
@@ -53,12 +49,12 @@ def stop(nvim: Neovim) -> None:
 
 def expect_as_before(nvim: Neovim) -> None:
     """Wait until the user's own edit is there, and the offers are too."""
-    holds(nvim, TYPED)
+    nvim.holds_lines(TYPED)
     nvim.until(OFFERED)
     nvim.keys("<M-g>")
     nvim.until(SHOWN)
     nvim.keys("<M-g>")
-    holds(nvim, TYPED.replace(" area(1", " größe(1"))
+    nvim.holds_lines(TYPED.replace(" area(1", " größe(1"))
     stop(nvim)
 
 
@@ -70,14 +66,14 @@ def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit, answer: str) 
     nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer == 1")
     nvim.keys("grn")
     nvim.tells("renamed area to größe in 1 file")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     assert nvim.lua("other_server.asked") == [TEXT]  # it saw the text before the edit
     nvim.until(f"not {OFFERED}")
     assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
     nvim.keys("u")
-    holds(nvim, TEXT)
+    nvim.holds_lines(TEXT)
     nvim.keys("<C-r>")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     stop(nvim)
 
 
@@ -86,11 +82,11 @@ def test_accepted_offers_are_part_of_it(edit) -> None:
     nvim.keys("<M-g>")
     nvim.until(SHOWN)
     nvim.keys("<M-g>")
-    holds(nvim, TYPED.replace(" area(1", " größe(1"))
+    nvim.holds_lines(TYPED.replace(" area(1", " größe(1"))
     nvim.until("require('intarsia.next_edit').rename() ~= nil")
     nvim.keys(":Intarsia nextedit rename<CR>")
     nvim.tells("renamed area to größe")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     assert nvim.lua("other_server.asked") == [TEXT]
     stop(nvim)
 
@@ -102,7 +98,7 @@ def test_it_is_the_first_choice_of_the_list(edit) -> None:
     nvim.until("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'Rename area → größe everywhere'")
     nvim.keys("<CR>")
     nvim.tells("renamed area to größe")
-    holds(nvim, RENAMED)
+    nvim.holds_lines(RENAMED)
     stop(nvim)
 
 
@@ -111,7 +107,7 @@ def test_the_list_still_applies_what_is_ticked(edit) -> None:
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
     nvim.keys("j<Space><CR>")
-    holds(nvim, TYPED.replace("(area(3", "(größe(3"))
+    nvim.holds_lines(TYPED.replace("(area(3", "(größe(3"))
     stop(nvim)
 
 
@@ -135,7 +131,7 @@ def test_one_that_never_answers_loses_nothing(edit) -> None:
     nvim = typed(edit, "never")
     nvim.run("defer_fn, vim.defer_fn = vim.defer_fn, function(call) return defer_fn(call, 500) end")
     nvim.keys(":Intarsia nextedit rename<CR>")
-    holds(nvim, TEXT)
+    nvim.holds_lines(TEXT)
     nvim.tells("not renamed, and the offers are as before: other: no answer in 10 s")
     nvim.run("vim.defer_fn = defer_fn")
     nvim.run("other_server.release()")
@@ -145,12 +141,12 @@ def test_one_that_never_answers_loses_nothing(edit) -> None:
 def test_what_is_typed_meanwhile_stays(edit) -> None:
     nvim = typed(edit, "never")
     nvim.keys(":Intarsia nextedit rename<CR>")
-    holds(nvim, TEXT)
+    nvim.holds_lines(TEXT)
     nvim.keys("gg0iasync <Esc>ex")
-    holds(nvim, "async " + TEXT.replace("def", "de"))
+    nvim.holds_lines("async " + TEXT.replace("def", "de"))
     nvim.run("other_server.release()")
     nvim.tells("before: the text has changed")
-    holds(nvim, "async " + TYPED.replace("def", "de"))
+    nvim.holds_lines("async " + TYPED.replace("def", "de"))
     stop(nvim)
 
 
@@ -158,9 +154,9 @@ def test_one_undo_after_a_refusal_takes_the_users_own_edit_back(edit) -> None:
     nvim = typed(edit, "fail")
     nvim.keys(":Intarsia nextedit rename<CR>")
     nvim.tells("this cannot be renamed")
-    holds(nvim, TYPED)
+    nvim.holds_lines(TYPED)
     nvim.keys("u")
-    holds(nvim, TEXT)
+    nvim.holds_lines(TEXT)
     stop(nvim)
 
 
@@ -173,7 +169,7 @@ def test_without_a_server_that_can_rename_all_is_as_before(edit) -> None:
     nvim.tells("there is nothing to rename everywhere here now")
     nvim.keys(":Intarsia nextedit all<CR>")
     nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
-    holds(nvim, "[x] line 6: print(größe(3, 4))")
+    nvim.holds_lines("[x] line 6: print(größe(3, 4))")
     nvim.keys("<CR>")
     stop(nvim)
 
@@ -200,7 +196,7 @@ def test_where_no_server_renames_the_index_does(edit, tmp_path: Path, answer: st
     nvim.keys("grn")
     nvim.tells("renamed area to größe in 1 file")
     nvim.keys(f":edit {tmp_path / 'use.py'}<CR>")
-    holds(nvim, USE.replace("area", "größe"))
+    nvim.holds_lines(USE.replace("area", "größe"))
     nvim.keys("<C-o>j")
     nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer ~= 1")
     stop(nvim)

@@ -107,6 +107,9 @@ class Neovim:
     def holds(self, text: str) -> None:
         self.until(f"{TEXT} == [=[{text}]=]")
 
+    def holds_lines(self, text: str) -> None:
+        self.holds(text.rstrip("\n").replace("\n", "|"))
+
     def edit(self, file: Path, text: str) -> None:
         """Write a file and open it; the server is attached then."""
         file.write_bytes(text.encode())
