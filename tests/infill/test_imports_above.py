@@ -1,10 +1,15 @@
 """A prefix that begins below a file's imports is shown with them."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from intarsia.infill.canvas import Budget, Canvas, Window, budget_chars, build_canvas
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
+
+DRAWN = tomllib.loads(Path(__file__).with_name("imports_above.toml").read_text(encoding="utf-8"))
 
 BUDGET = Budget(prefix_tokens=300)
 # Whole statements in most of the languages: a parse that recovers from each line takes too long.
@@ -24,86 +29,7 @@ def shown(head: str, language_id: str, newline: str = "\n") -> str:
     return prefix[: prefix.index("compute_value(")]
 
 
-PYTHON = """\
-#!/usr/bin/env python3
-# Copyright (c 2026 Shop. Permission to
-# import or use this is granted.
-'''Sells things.
-
-import nothing from here
-from here import nothing
-'''
-»from __future__ import annotations
-»import os, sys  # both
-»from .prices import (
-»    Price,
-»    sale,
-»)
-»from shop.stock import Stock, \\
-»    Shelf
-
-API_KEY = "k-12345"
-if TYPE_CHECKING:
-    »from .cart import Cart
-try:
-    »import fast
-except ImportError:
-    fast = None
-def late():
-    import lazy
-"""
-TYPESCRIPT = """\
-/*
-use of this file
-import is allowed
-*/
-'use strict'
-»import type { Price } from './price'
-»import {
-»  Cart,
-»} from '@/cart'
-export * from './all'
-const key = 'k-12345'
-»const { join } = require('path')
-import('late').then(run)
-import.meta.hot
-"""
-GO = '// Licence (MIT\n\npackage a\n\n»import (\n»\t"fmt"\n»\t"a/price"\n»)\n»import "os"\n\n'
-RUST = """\
-//! use this
-#![allow(dead_code)]
-»extern crate core;
-»pub(crate) use crate::price::{
-»    Price,
-»};
-»use std::fmt;
-mod stock;
-mod tests {
-    use super::*;
-}
-"""
-C = '#ifndef A\n#define A\n»#include <stdio.h>\n»#  include "price.h"\n#define KEY "k"\n'
-
-
-@pytest.mark.parametrize(
-    ("language_id", "head"),
-    [
-        ("python", PYTHON),
-        ("typescript", TYPESCRIPT),
-        ("go", GO),
-        ("rust", RUST),
-        ("java", "package a;\n\n»import java.util.List;\n»import static a.B.of;\nclass A {}\n"),
-        ("c", C),
-        ("csharp", "»global using A;\n»using static B.C;\nusing (f()) { }\nusing var a = b();\n"),
-        ("php", "<?php\nnamespace A;\n»use B\\{C, D};\n$k = 1;\n"),
-        ("elixir", "defmodule A do\n  »alias B.C\n  @k 1\n"),
-        ("lua", "»local a = require('a')\nlocal b = 1\n"),
-        ("typescript", "import {\n  a,\n"),  # it does not end
-        ("yaml", "import: base\nuse: [a]\n"),  # these are keys
-        ("python", "KEY = 1\n"),
-        ("plaintext", "import a\n"),
-    ],
-)
+@pytest.mark.parametrize(("language_id", "head"), [tuple(it.values()) for it in DRAWN["drawn"]])
 def test_only_imports_of_the_whole_file_are_shown(language_id, head):
     """The lines with a mark are."""
     marked = [line.partition("»")[2] for line in head.split("\n") if "»" in line]
