@@ -198,6 +198,7 @@ def drop_sigil_again(fill: str, context: CleaningContext) -> str | NoSuggestion:
 
 
 _MIN_CHARS_BEGUN = 8
+_NAMED_VALUE = re.compile(r"(?<![\w.$@-])[A-Za-z][\w.]* ?=$")
 _BEGINS_WITH_WORD = re.compile(r"\W{0,3}[^\W\d_]{2}")
 
 
@@ -207,7 +208,9 @@ def drop_line_again(fill: str, context: CleaningContext) -> str:
     subtotal = ├subtotal = sum(a)┤   →   subtotal = ├sum(a)┤
     """
     begun, written = context.line_before.strip(), fill.lstrip(" \t")
-    if len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
+    if named := _NAMED_VALUE.search(begun):
+        begun = begun if written.startswith(begun) else named[0]
+    elif len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
         return fill
     return written[len(begun) :] if written.startswith(begun) else fill
 

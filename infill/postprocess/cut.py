@@ -248,6 +248,8 @@ def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     at = fill.find(closer)
     before = context.line_before
     is_ended = before.rfind(opener) < before.rfind(closer)  # on this line
+    if opener in fill[:at] and found["mark"] and opener in before and not is_ended:
+        return 0  # none of these marks is nested
     return None if at < 0 or is_ended or opener in fill[:at] else at
 
 
@@ -372,10 +374,11 @@ def cut_at_listed_name(fill: str, context: CleaningContext) -> str:
     names = fill.split(",")
     around = re.split("[,{}(]", context.line_before + "," + context.rest)
     known = {"".join(name.split()[-1:]) for name in around}
-    for index, name in enumerate(names[1:], start=1):
-        known.add(names[index - 1].strip())
-        if name.strip() in known - {""}:
+    is_begun = is_word_character(context.line_before[-1:])  # the first name, or its keyword
+    for index, name in enumerate(names):
+        if name.strip() in known - {""} and not (index == 0 and is_begun):
             return ",".join(names[:index])
+        known.add(name.strip())
     return fill
 
 

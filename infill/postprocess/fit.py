@@ -99,6 +99,11 @@ class CleaningContext:
     def is_in_string(self) -> bool:
         return is_inside_string(self.syntax, self.hole.start)
 
+    @property
+    def is_in_macro(self) -> bool:
+        """Whether the line is a directive of C, whose text the grammar does not read."""
+        return self.language.has_macros and self.line_before.lstrip().startswith("#")
+
     @cached_property
     def balance(self) -> Balance:
         """The brackets around the hole, matched without a fill."""
@@ -225,6 +230,7 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
 
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
+_OPERATOR = re.compile(r"\s+(?:<<|>>|&&|\|\||[-+/%=?<>|])\s")
 _LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
@@ -245,7 +251,8 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
         return True
     is_statement = last == ";" and not _ENDS_ENTITY.search(fill)
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
-    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
+    goes_on = _OPERATOR.match(context.rest) is not None
+    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice or goes_on):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not (rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
@@ -307,6 +314,8 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
         return False
     if ends_sentence(fill, context):
         return True
+    if fill.strip() == "{}":
+        return not is_markup
     if last not in CLOSERS or is_markup or context.is_in_string:
         return False
     opener = opener_of(written, len(written) - 1)
@@ -585,7 +594,8 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):
         return WORDS_JOINED  # but a span may be chosen to end within a word
     is_closed_twice = rest and _in_prose(context) and num_closed_twice(fill, context)
-    do_marks_decide = is_closed_twice or (rest and context.language.takes_any_text)
+    is_raw = context.language.takes_any_text or context.is_in_macro
+    do_marks_decide = is_closed_twice or (rest and is_raw)
     ends = partial(_possible_ends, fill, context)
     if not do_marks_decide and any(_makes_it_whole(fill, end, context) for end in ends()):
         return None
@@ -695,7 +705,7 @@ def balance_brackets(fill: str, context: CleaningContext) -> str:
     elif context.rest.strip():  # at a line end the next line may close them
         candidates += _with_line_closed(fill, balance)
     candidates = [fill, *candidates[:MAX_CANDIDATES]]
-    if context.syntax is None:
+    if context.syntax is None or context.is_in_macro:
         return min(candidates, key=lambda kept: num_unbalanced(balance_with(kept, context)))
     return min(candidates, key=lambda kept: errors_with(kept, context))
 
