@@ -114,11 +114,20 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     before, rest = context.line_before, context.rest
     if rest[:1] == " " and rest[1:2].islower() and ends_sentence(fill, context):
         fill = fill[:-1]
+    if fill.endswith("\\") and _is_last_continued(context):
+        fill = fill[:-1]
     if before.strip() and before[-1] in " \t":
         fill = fill.lstrip(" \t")
     if not rest.strip():
         return fill.rstrip()
     return fill.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else fill
+
+
+def _is_last_continued(context: CleaningContext) -> bool:
+    """Whether the line goes on from the one above, and a new command begins below."""
+    above, below = context.before.removesuffix(context.line_before), context.line_below
+    is_continued = context.is_line_empty and above.endswith("\\\n")
+    return is_continued and is_word_character(below[:1]) and context.line_before != ""
 
 
 _SPECIAL = re.compile(

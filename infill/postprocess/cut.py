@@ -361,6 +361,7 @@ def cut_remark(fill: str, context: CleaningContext) -> str:
 
 
 _LISTS_NAMES = re.compile(r"\s*(?:attr_\w+|export|from|global|import|nonlocal|use|using)\b")
+_NAMED = re.compile(r",\s*(?P<name>[^\W\d]\w*)\s*=(?![=>~])")
 _NAMES = re.compile(r"[\s:\w]+(?:,[\s:\w]+)*,?")
 
 
@@ -368,7 +369,16 @@ def cut_at_listed_name(fill: str, context: CleaningContext) -> str:
     """Cut a list of names, as in an import, before the first one that its line has already.
 
     import { a, ├b, a┤ }   →   import { a, ├b┤ }
+
+    Also before an argument that the rest of the line names.
+
+    f(├a=1, b=2┤, b=3)   →   f(├a=1┤, b=3)
     """
+    is_in_call = any(mark == "(" for mark in open_marks(context.line_before))
+    given = {it["name"] for it in _NAMED.finditer(context.rest if is_in_call else "")}
+    for it in _NAMED.finditer(fill) if given else ():
+        if it["name"] in given and balance_of(fill[: it.start()]) == balance_of(""):
+            return fill[: it.start()]
     if not _LISTS_NAMES.match(context.line_before) or not _NAMES.fullmatch(fill):
         return fill
     names = fill.split(",")
@@ -585,23 +595,13 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
         near = (*context.above, *context.following[:MAX_LINES_ABOVE])
         is_alias = whole.lstrip().startswith("alias")  # of a module; it is indented
         return whole.strip() in map(str.strip, near) if is_alias else whole.rstrip() in near
-    if _is_in_remarks(whole.strip(), context) or _is_path_again(whole.strip(), context):
+    if _is_in_remarks(whole.strip(), context):
         return True
     above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
-    return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
-
-
-_PATH = re.compile(r"(?=.*[./*])[\w./*-]{4,}")
-
-
-def _is_path_again(path: str, context: CleaningContext) -> bool:
-    """Whether a line is a path that the lines around it, each a path of its own, have already."""
-    if context.language.grammar or not _PATH.fullmatch(path) or not _HAS_WORD.search(path):
-        return False
-    around = (context.above, context.following)
-    return any(path in takewhile(_PATH.fullmatch, map(str.strip, lines)) for lines in around)
+    is_long = len(above) >= _MIN_CHARS_REPEATED or above.startswith("@")
+    return is_long and is_specific(above)
 
 
 _MIN_WORDS = 2
