@@ -40,19 +40,12 @@ _REPEATS = "the text would repeat what follows the cursor"
 
 def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Cut a fill by each of the rules below; reject it when nothing is left."""
-    rules = (
-        cut_to_max_lines,
-        cut_repetition,
-        cut_at_conflict,
-        cut_at_closing_mark,
-        cut_remark,
-        cut_at_listed_name,
-    )
+    rules = (cut_to_max_lines, cut_repetition, cut_at_conflict, cut_at_closing_mark, cut_remark)
     for apply in rules:
         fill = apply(fill, context)
         if not fill.strip():
             return NoSuggestion(reason=NOTHING_FITS, kind="empty")
-    fill = cut_suffix_overlap(fill, context)
+    fill = cut_at_listed_name(cut_suffix_overlap(fill, context), context)
     if not fill.strip():
         return NoSuggestion(reason=_REPEATS, kind="empty")
     return cut_to_scope(fill, context)
@@ -360,7 +353,9 @@ def cut_remark(fill: str, context: CleaningContext) -> str:
     return fill[: start - hole.start].rstrip(" \t")
 
 
-_LISTS_NAMES = re.compile(r"\s*(?:attr_\w+|export|from|global|import|nonlocal|use|using)\b")
+_LISTS_NAMES = re.compile(
+    r"\s*(?:export\s*(?:type\s*)?\{|(?:attr_\w+|from|global|import|nonlocal|use)\b)"
+)
 _NAMED = re.compile(r",\s*(?P<name>[^\W\d]\w*)\s*=(?![=>~])")
 _NAMES = re.compile(r"[\s:\w]+(?:,[\s:\w]+)*,?")
 
