@@ -9,6 +9,7 @@ from intarsia.infill.calibration import IMPROBABLE, improbable
 from intarsia.infill.filling.plan import EngineCost
 from intarsia.infill.imports.binding import ImportBinding, shown
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, without_end, without_start
+from intarsia.infill.syntax.text import CLOSERS, balance_of, closing_quote
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.protocol_extensions import IMPORTS_COMMAND
 from intarsia.lsp.status import LastRequest
@@ -68,6 +69,29 @@ class GhostText:
         return replace(
             self, text=rest, tokens=without_start(self.tokens, len(typed)), shown_length=length
         )
+
+    def until_closed(self, behind: str) -> "GhostText | None":
+        """Return the text up to where it writes what is ``behind`` the cursor; None if at once."""
+        closer = behind.lstrip()
+        at = _closes_at(self.text, closer[0])
+        kept = self.text[:at] if at is None or closer == behind else self.text[:at].rstrip()
+        if not kept.strip():
+            return None
+        is_shorter = self.shown_length is not None and self.shown_length < len(kept)
+        return replace(
+            self,
+            text=kept,
+            tokens=without_end(self.tokens, len(kept)),
+            shown_length=self.shown_length if is_shorter else None,
+            imports=None if self.imports is None else _used_in(kept, self.imports),
+        )
+
+
+def _closes_at(text: str, closer: str) -> int | None:
+    """Return where a text closes a bracket or quote that is open before it."""
+    if closer in CLOSERS:
+        return next((at for at in balance_of(text).unmatched if text[at] == closer), None)
+    return closing_quote(text, 0, closer)
 
 
 def _used_in(text: str, imports: tuple[ImportBinding, ...]) -> tuple[ImportBinding, ...]:

@@ -20,6 +20,7 @@ from intarsia.infill.canvas import FirstWindow, Window
 from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.text import closed_behind
 from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents import DocumentChange, Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
@@ -90,10 +91,14 @@ class CachedSuggestions:
     kind: str = "other"  # of the reason
     ahead_s: float | None = None
 
-    def after_typing(self, typed: str) -> "CachedSuggestions | None":
-        """Return the rests of those that start with ``typed``; None where nothing is known."""
-        rests = (ghost.after_typing(typed) for ghost in self.ghosts)
-        ghosts = tuple(rest for rest in rests if rest is not None)
+    def after_typing(self, typed: str, behind: str = "") -> "CachedSuggestions | None":
+        """Return the rests of those that start with ``typed``; None where nothing is known.
+
+        They end where they write what an editor has closed ``behind`` the cursor.
+        """
+        rests = [rest for ghost in self.ghosts if (rest := ghost.after_typing(typed))]
+        ends = (rest.until_closed(behind) for rest in rests) if behind else rests
+        ghosts = tuple(ghost for ghost in ends if ghost is not None)
         if ghosts:
             return replace(self, ghosts=ghosts)
         return self if self.reason is not None and not typed else None
@@ -111,7 +116,8 @@ class SuggestionCache:
     """The newest suggestions, found again while the user types them.
 
     An entry is keyed by hashes of the text before and after its cursor: after an edit elsewhere it
-    no longer matches. The entry used last is tried first, so that the shown suggestion stays.
+    no longer matches, but for what an editor closes as the user types. The entry used last is tried
+    first, so that the shown suggestion stays.
     """
 
     def __init__(self, capacity: int = 200) -> None:
@@ -136,14 +142,16 @@ class SuggestionCache:
         of the user is so only the first time.
         """
         uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
-        after = hash(text[offset:])
         before = cache(lambda cursor: hash(text[:cursor]))  # many entries share a cursor
+        after = cache(lambda num_closed: hash(text[offset + num_closed :]))
         best: tuple[_Place, CachedSuggestions] | None = None
         for place, suggestions in reversed(self._entries.items()):
-            if place.uri != uri or place.after != after or place.cursor > offset:
+            if place.uri != uri or place.cursor > offset or place.before != before(place.cursor):
                 continue
-            found = suggestions.after_typing(text[place.cursor : offset])
-            if found is not None and place.before == before(place.cursor):
+            typed = text[place.cursor : offset]
+            behind = "" if place.after == after(0) else closed_behind(typed, text, offset)
+            found = suggestions.after_typing(typed, behind)
+            if found is not None and place.after == after(len(behind)):
                 best = best if best and not found.ghosts else (place, found)
                 if found.ghosts:
                     break
@@ -205,9 +213,12 @@ class UnfinishedFill:
         cursor; the cursor is now at ``offset``."""
         before, after = self.snapshot.text[: self.snapshot.offset], self.snapshot.offset
         rest = self.snapshot.text[after:]
-        if offset < after or text[offset:] != rest or not text.startswith(before):
+        if offset < after or not text.startswith(before):
             return False
-        self.typed = text[after:offset]
+        typed = text[after:offset]
+        if text[offset:] not in (rest, closed_behind(typed, text, offset) + rest):
+            return False
+        self.typed = typed
         return self._agrees()
 
     def _agrees(self) -> bool:

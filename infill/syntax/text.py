@@ -330,6 +330,24 @@ def closing_quote(line: str, start: int, quote: str) -> int | None:
     return None
 
 
+_CLOSED = re.compile(r"\s*([)\]}\"'`])")
+_MAX_TYPED = 1_000
+
+
+def closed_behind(typed: str, text: str, offset: int) -> str:
+    """Return what of a text an editor wrote after ``offset`` to close what was typed before it.
+
+    "" where nothing typed is open. A line break may be among it: Enter between two braces.
+    """
+    end = offset
+    for mark in reversed(open_marks(typed) if len(typed) <= _MAX_TYPED else []):
+        closer = _CLOSED.match(text, end)
+        if closer is None or closer[1] != PAIRS.get(mark, mark):
+            break
+        end = closer.end()
+    return text[offset:end]
+
+
 def _is_apostrophe(line: str, offset: int, quote: str) -> bool:
     """Whether a single quote belongs to the word before it."""
     if quote != "'":

@@ -36,6 +36,41 @@ def test_another_text_before_after_or_another_document_is_a_miss() -> None:
     assert cache.lookup(seen("x = |\n", uri="file:///b.py")) == CachedSuggestions()
 
 
+@pytest.mark.parametrize(
+    ("shown", "at", "left"),
+    [
+        ("total(a, b)", "total(|)", "a, b"),
+        ("total(a, b) + 1", "total(|)", "a, b"),
+        ("total(a[0], b)", "total(a[|])", "0"),
+        ("total(a[0], b)", "total(a[0]|)", ", b"),
+        ("total(a, b)", "total(a, b)|", None),
+        ("total((a, b), c)", "total((|))", "a, b"),
+        ('get("name", 1)', 'get("|")', "name"),
+        ("{\n    a: 1,\n}", "{\n    |\n}", "a: 1,"),
+        ("call(\n    a,\n)", "call(|)", "\n    a,\n"),
+        ("total()", "total(|)", None),
+        ("total(a, b)", "total(|]", None),
+        ("total(a, b)", "total|)", None),
+    ],
+)
+def test_typing_along_goes_on_inside_what_the_editor_closes(
+    shown: str, at: str, left: str | None
+) -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = |\ny = 2\n"), known(shown))
+    kept = known(left) if left else CachedSuggestions()
+    assert cache.lookup(seen(f"x = {at}\ny = 2\n")) == kept
+
+
+def test_a_suggestion_is_hidden_from_where_it_was_before_the_editor_closed() -> None:
+    cache = SuggestionCache()
+    tokens = (ConfidentToken("f(a, ", 0.9), ConfidentToken("b)", 0.1))
+    cache.store(seen("|\n"), CachedSuggestions(ghosts=(GhostText("f(a, b)", tokens, 5),)))
+    (ghost,) = cache.lookup(seen("f(|)\n")).ghosts
+    assert (ghost.text, ghost.shown.text) == ("a, b", "a, ")
+    assert [token.text for token in ghost.tokens] == ["a, ", "b"]
+
+
 def test_what_was_shown_last_stays_shown() -> None:
     cache = SuggestionCache()
     cache.store(seen("|"), known("foo(1)"))

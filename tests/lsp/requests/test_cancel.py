@@ -86,16 +86,21 @@ async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
-    [("y = to", "tal + count"), ("y = z", "total + count"), ("x = ", "total + count")],
+    ("typed", "shown"),
+    [
+        ("y = (to|", "tal + count)"),
+        ("y = (|)", "total + count"),  # as an editor closes it
+        ("y = z|", "(total + count)"),
+        ("x = |", "(total + count)"),
+    ],
 )
-async def test_a_fill_goes_on_while_its_text_is_typed(runtime, text, shown):
+async def test_a_fill_goes_on_while_its_text_is_typed(runtime, typed, shown):
     """A key ends the request before it. Another text, and another edit, end its fill, too."""
-    server = rule_server(text="total + count", step_seconds=0.3)
+    server = rule_server(text="(total + count)", step_seconds=0.3)
     async with page(runtime, "y = ", server=server, options=PATIENT) as user:
         older = await sent(user, runtime)
-        user.change(text)
-        newer = user.send(0, len(text), "newer")
+        user.change(typed.replace("|", ""))
+        newer = user.send(0, typed.index("|"), "newer")
         assert await answered(older) is None
         answer = await answered(newer)
         assert isinstance(answer, types.InlineCompletionList)
