@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
@@ -54,6 +55,16 @@ class ServerProcess:
         self._writer = writer
         self._ids = itertools.count(1)
         self._notifications: deque[Notified] = deque()
+        self._folder: str | None = None  # the one that is open
+
+    def open_folder(self, root: Path) -> None:
+        """Make the server open this folder instead of the one before."""
+        uri = root.resolve().as_uri()
+        if uri != self._folder:
+            removed = [{"uri": self._folder, "name": ""}] if self._folder else []
+            event = {"added": [{"uri": uri, "name": root.name}], "removed": removed}
+            self.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+            self._folder = uri
 
     def notify(self, method: str, params: object) -> None:
         self._send({"method": method, "params": params})

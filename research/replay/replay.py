@@ -1,13 +1,17 @@
 """Runs the sessions of the set ``typing`` through the language server, and counts what is shown.
 
 After each key the server is asked as an editor asks, and its answer is waited for: the figures do
-not depend on the machine's speed. The user accepts what is right and types everything else.
+not depend on the machine's speed. The user accepts what is right and types everything else. Where
+the file's project is opened, the server has time to read of it, as much as a user gives it.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -23,6 +27,9 @@ MIN_CHARS_ACCEPTED = 3
 """A shorter suggestion is typed: reading it takes longer."""
 MIN_CHARS_WANTED = 4
 """Where less is left of a line, nothing is expected."""
+
+READING_S, KEY_S = 5.0, 0.1
+"""What a user takes to look at a file of a project before typing in it, and for each key."""
 
 LOG, NO_SUGGESTION = "window/logMessage", "no suggestion: "
 
@@ -122,8 +129,13 @@ async def replay(
     options: Mapping[str, Any],
     on_session: Callable[[int], None] = lambda number: None,
     environment: Mapping[str, str] | None = None,
+    *,
+    reads_project: bool = False,
 ) -> Replay:
-    """Type all sessions; the clients take turns. Raises ServerFault."""
+    """Type all sessions; the clients take turns. Raises ServerFault.
+
+    With ``reads_project`` each file is opened in its package, else alone.
+    """
     result = Replay()
     for turn, client in enumerate(CLIENTS.values()):
         async with serving(environment) as server:
@@ -131,22 +143,38 @@ async def replay(
                 "debounceMs": 0,
                 "deadlineMs": 60_000,
                 "nextEdit": "off",
-                "fillAhead": "off",
+                "fillAhead": "always" if reads_project else "off",  # both read in idle time
                 **options,
             }
             await server.open_session(settings, asks_for_drafts=True, client=client)
             for number, session in enumerate(sessions):
                 if number % len(CLIENTS) == turn:
-                    await _type(server, session, f"file:///typing/{number}{session.suffix}", result)
+                    await _open_and_type(server, session, result, reads_project=reads_project)
                     on_session(number)
     return result
 
 
-async def _type(server: ServerProcess, session: Session, uri: str, result: Replay) -> None:
+async def _open_and_type(
+    server: ServerProcess, session: Session, result: Replay, *, reads_project: bool
+) -> None:
+    uri = f"file:///typing/{quote(session.name, safe='')}{PurePosixPath(session.path).suffix}"
+    if reads_project:
+        server.open_folder(session.root)
+        uri = (session.root.resolve() / session.path).as_uri()
+    opened = session.before + session.after
+    document = {"uri": uri, "languageId": session.language, "version": 0, "text": opened}
+    server.notify("textDocument/didOpen", {"textDocument": document})
+    if reads_project:
+        await asyncio.sleep(READING_S)
+    await _type(server, session, uri, result, key_s=KEY_S if reads_project else 0.0)
+    server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+async def _type(
+    server: ServerProcess, session: Session, uri: str, result: Replay, *, key_s: float
+) -> None:
     counts = result.files.setdefault(session.language, {}).setdefault(session.file, Counts())
     typist = Typist(before=session.before, goal=session.goal, after=session.after)
-    document = {"uri": uri, "languageId": session.language, "version": 0, "text": typist.document}
-    server.notify("textDocument/didOpen", {"textDocument": document})
     version = 0
     if not session.asks_only:
         counts.keys_without += num_keys(session.before, session.goal, session.after)
@@ -170,7 +198,7 @@ async def _type(server: ServerProcess, session: Session, uri: str, result: Repla
         _send(server, uri, version, before, change)
         if session.asks_only:
             break
-    server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        await asyncio.sleep(key_s)
 
 
 async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) -> tuple[Any, str]:

@@ -69,13 +69,17 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Session:
     """A text to type between ``before`` and ``after``; ``asks_only``: nothing of it is typed."""
 
-    file: str  # with its language and package
+    root: Path  # of its package
+    path: str  # in it
     language: str
-    suffix: str
     way: Way
     before: str
     goal: str
     after: str
+
+    @property
+    def file(self) -> str:
+        return f"{self.language}:{self.root.name}/{self.path}"
 
     @property
     def name(self) -> str:
@@ -128,8 +132,7 @@ def sessions_of(
         path = file.relative_to(folder).as_posix()
         text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
         if _is_written_by_hand(path, text, language):
-            name = f"{language}:{folder.name}/{path}"
-            drawn = list(_of_file(text, name, language, suffix, order))
+            drawn = list(_of_file(text, folder, path, language, order))
             num_files -= bool(drawn)
             sessions += drawn
         if not num_files:
@@ -151,7 +154,7 @@ def _is_written_by_hand(path: str, text: str, language: str) -> bool:
 
 
 def _of_file(
-    text: str, name: str, language: str, suffix: str, order: random.Random
+    text: str, root: Path, path: str, language: str, order: random.Random
 ) -> Iterator[Session]:
     """Yield a session of each way, as far as the text has a place for it; none without lines."""
     lines = text.split("\n")
@@ -168,9 +171,9 @@ def _of_file(
     def session(way: Way, start: int, end: int, *, goal: str | None = None) -> Session:
         written = _COLUMNS.sub(" ", text[start:end]) if goal is None else goal
         return Session(
-            file=name,
+            root=root,
+            path=path,
             language=language,
-            suffix=suffix,
             way=way,
             before=text[:start],
             goal=written,

@@ -12,6 +12,7 @@ from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.cache.folder import cache_folder
+from intarsia_research.commands.eval.context import NO_CONTEXT
 from intarsia_research.commands.eval.options import EvalRequest
 from intarsia_research.commands.termination import termination_as_interrupt
 from intarsia_research.evaluation.figure_text import (
@@ -47,6 +48,9 @@ def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool
     name, *others = request.sets
     if others or request.repositories or request.clones:
         raise CliError("the sets `typing` are measured alone: leave the other sets out")
+    if {*request.contexts} - {NO_CONTEXT, "all"} or len(request.contexts) > 1:
+        raise CliError("what is typed has all kinds of context or none: give one --context")
+    reads_project = "all" in request.contexts
     source = PackageSource(cache=cache_folder() / "evaluation")
     limit = request.limit or FILES_OF_A_PACKAGE
     drawn = draw_sessions(source, TYPING[name], seed=request.seed, num_files=limit)
@@ -59,7 +63,7 @@ def evaluate_typing(request: EvalRequest, to_save: Path | None, *, as_json: bool
         def show(number: int) -> None:
             bar.update(f"typing {sessions[number].name}", number / len(sessions))
 
-        result = asyncio.run(replay(sessions, options, show))
+        result = asyncio.run(replay(sessions, options, show, reads_project=reads_project))
     found = msgspec.json.encode(
         {
             "version": RUN_VERSION,

@@ -11,7 +11,6 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -154,7 +153,7 @@ class LanguageServerClient:
         uri = f"file:///evaluation/{next(self._numbers)}/{quote(case.path.lstrip('/'))}"
         reading_s = self._reading_s if case.root else None
         if case.root is not None and reading_s is not None:
-            self._server.open_folder(server, case.root)
+            server.open_folder(case.root)
             uri = (case.root.resolve() / case.path).as_uri()
         text = case.filled("")
         cursor = position_of(text, len(case.prefix))
@@ -211,7 +210,6 @@ class _StartedServer:
         self._options = options
         self._stack = AsyncExitStack()
         self._server: ServerProcess | None = None
-        self._folder: str | None = None  # the one that is open
 
     async def running(self) -> ServerProcess:
         """Return the server; start it if it does not run."""
@@ -223,18 +221,8 @@ class _StartedServer:
     async def start(self) -> Message:
         """Start a server; return its status after the model is loaded. Raise ServerFault."""
         server = await self._stack.enter_async_context(serving(self._environment, self._command))
-        self._server, self._folder = server, None
+        self._server = server
         return await server.open_session(self._options)
-
-    def open_folder(self, server: ServerProcess, root: Path) -> None:
-        """Make the server open this folder instead of the one before."""
-        uri = root.resolve().as_uri()
-        if uri != self._folder:
-            closed, self._folder = self._folder, uri
-            added = [{"uri": uri, "name": root.name}]
-            removed = [{"uri": closed, "name": ""}] if closed else []
-            event = {"added": added, "removed": removed}
-            server.notify("workspace/didChangeWorkspaceFolders", {"event": event})
 
     async def end(self) -> None:
         self._server = None
