@@ -6,12 +6,18 @@ makes these relative. A file is read and asked for its symbols once.
 
 import posixpath
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.workspace.context.chunk import ChunkOptions, Place, extensions_of, in_own_language
+from intarsia.workspace.context.chunk import (
+    Chunk,
+    ChunkOptions,
+    Place,
+    extensions_of,
+    in_own_language,
+)
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.passage import known_lines
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
@@ -122,6 +128,10 @@ class Surroundings:
     def cost(self, path: str, text: str) -> int:
         """Return the characters that the model reads for a chunk."""
         return len(self.shown_path(path)) + PATH_CHARS + len(text)
+
+    def total_cost(self, chunks: Iterable[Chunk]) -> int:
+        """Return the characters that the model reads for chunks."""
+        return sum(self.cost(one.path, one.text) for one in chunks)
 
     def _edited(self, path: str) -> str | None:
         return next((one.text for one in self.place.recent_edits if one.path == path), None)

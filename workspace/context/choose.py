@@ -1,7 +1,7 @@
 """Chooses what the model reads of other files before a hole.
 
 Each kind of chunk has its file; here they share one budget. Passages have fixed shares of it, and
-signatures get all that is left (``chunk.SHARES``).
+signatures get all that is left (``chunk.SHARES``). What they leave widens the similar passage.
 
 The order of reading: passages first, signatures after them, members of the receiver's type last.
 A model uses best what is nearest to the hole (most relevant last: up to 3 % in arXiv 2510.06606).
@@ -20,6 +20,7 @@ from intarsia.workspace.context.passage import known_lines, split_lines
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
 from intarsia.workspace.context.receiver import receiver_members
 from intarsia.workspace.context.similar_passage import (
+    SimilarPassage,
     passage_of_test,
     recent_edits,
     similar_passage,
@@ -39,12 +40,15 @@ def choose_chunks(index: ProjectIndex, place: Place, options: ChunkOptions) -> t
     says. The same index and place give the same chunks.
     """
     around = Surroundings(index, place, options)
-    passages = _passages(around)
-    num_chars = sum(around.cost(one.path, one.text) for one in passages)
-    stubs = list(_stubs(around, budget_chars(options.budget_tokens) - num_chars))
+    passages, similar = _passages(around)
+    max_chars = budget_chars(options.budget_tokens)
+    stubs = list(_stubs(around, max_chars - around.total_cost(passages)))
     shown = known_lines("\n".join(one.text for one in stubs))
-    telling = [one for one in passages if not shown.has_most_of(split_lines(one.text))]
-    chosen = [*telling, *stubs]
+    chosen = [one for one in passages if not shown.has_most_of(split_lines(one.text))] + stubs
+    if similar is not None and similar.chunk in chosen:
+        chosen.remove(similar.chunk)
+        left = max_chars - around.total_cost(chosen)
+        chosen.append(similar.widened(around, chosen, left))
     chosen.sort(key=lambda one: READING_ORDER.index(one.kind))  # stable within a kind
     return tuple(
         replace(one, path=around.shown_path(one.path), seen=around.index.seen(one.path))
@@ -52,37 +56,40 @@ def choose_chunks(index: ProjectIndex, place: Place, options: ChunkOptions) -> t
     )
 
 
-def _passages(around: Surroundings) -> list[Chunk]:
-    """Return the passages within their shares. None repeats the file or another passage."""
+def _passages(around: Surroundings) -> tuple[list[Chunk], SimilarPassage | None]:
+    """Return the passages within their shares, and the similar one with its place in its file.
+
+    None repeats the file or another passage.
+    """
     taken: list[Chunk] = []
+    similar = None
+    num_chars = budget_chars(around.options.budget_tokens)
     known_of_file = around.known
-    for kind in ("recent_edit", "similar", "sibling"):
-        if kind not in around.options.kinds:
-            continue
-        for one in _passages_of(kind, around):
-            taken.append(one)
-            around.known = around.known.with_text(one.text)
+
+    def take(one: Chunk) -> None:
+        taken.append(one)
+        around.known = around.known.with_text(one.text)
+
+    if "recent_edit" in around.options.kinds:
+        for edit in recent_edits(around, _room("recent_edit", num_chars)):
+            take(edit)  # one by one: each becomes known
+    if "similar" in around.options.kinds:
+        similar = similar_passage(around, _room("similar", num_chars))
+        if similar is not None:
+            take(similar.chunk)
+    if "sibling" in around.options.kinds:
+        sibling = passage_of_test(around, _room("sibling", num_chars))
+        if sibling is not None:
+            take(sibling)
     around.known = known_of_file
-    return taken
-
-
-def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Chunk]:
-    room = _room(kind, around, budget_chars(around.options.budget_tokens))
-    match kind:
-        case "recent_edit":
-            return recent_edits(around, room)  # one by one: each becomes known
-        case "similar":
-            found = similar_passage(around, room)
-        case _:
-            found = passage_of_test(around, room)
-    return () if found is None else (found,)
+    return taken, similar
 
 
 def _stubs(around: Surroundings, max_chars: int) -> Iterable[Chunk]:
     kinds = around.options.kinds
     stubs = Stubs(around)
     members = _ranked(around, receiver_members(around)) if "members" in kinds else ()
-    stubs.fill("members", members, _room("members", around, max_chars))
+    stubs.fill("members", members, _room("members", max_chars))
     if "signatures" in kinds:
         reached = chain(imported_definitions(around), named_definitions(around))
         stubs.fill("signatures", _ranked(around, reached), max_chars)
@@ -96,7 +103,7 @@ def _ranked(around: Surroundings, reached: Iterable[Reached]) -> Sequence[Ranked
     return rank(reached, around.neighbourhood, around.names)
 
 
-def _room(kind: ChunkKind, around: Surroundings, num_chars: int) -> int:
+def _room(kind: ChunkKind, num_chars: int) -> int:
     return int(SHARES[kind] * num_chars)
 
 

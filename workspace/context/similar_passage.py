@@ -4,12 +4,13 @@ A test shows how the code is called; the tested file shows what can be called.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.chunk import Chunk, RecentEdit
-from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
+from intarsia.workspace.context.passage import best_lines, known_lines, split_lines, written_passage
 from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.words import words_in
 
@@ -46,23 +47,61 @@ MIN_SIMILARITY = 0.4
 """The share of the hole's words, by weight, that a passage must have."""
 MAX_LINES_MORE = 6
 """Lines after a passage that may be shown with it: what follows similar code is what is asked."""
+MAX_LINES_BELOW, MAX_LINES_ABOVE = 24, 12
+"""Lines around it that may be shown, too, where other code leaves room for them."""
 
 
-def similar_passage(around: Surroundings, max_chars: int) -> Chunk | None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimilarPassage:
+    """A chunk, and its place: ``lines[first:last]`` of its file."""
+
+    chunk: Chunk
+    lines: Sequence[str]
+    first: int
+    last: int
+
+    def widened(self, around: Surroundings, others: Sequence[Chunk], max_chars: int) -> Chunk:
+        """Return the chunk with as many of the lines around it as fit into these characters.
+
+        It repeats none of the ``others``, and none of these repeats it.
+        """
+        room = max_chars - around.cost(self.chunk.path, "")
+        known = around.known.with_text("\n".join(one.text for one in others))
+        for num_below in range(MAX_LINES_BELOW, 0, -1):
+            num_above = num_below * MAX_LINES_ABOVE // MAX_LINES_BELOW
+            lines = self.lines[max(0, self.first - num_above) : self.last + num_below]
+            if sum(len(line) + 1 for line in lines) > room:
+                continue
+            text = written_passage(lines, known, room)
+            if text is not None and not any(_repeats(one, text) for one in others):
+                return replace(self.chunk, text=text)
+        return self.chunk
+
+
+def similar_passage(around: Surroundings, max_chars: int) -> SimilarPassage | None:
     """Return the most similar passage, None if none is similar enough."""
     weights = _query(around)
     if not weights:
         return None
-    for share, path, lines in _candidates(around, weights):
+    for share, path, lines, part in _candidates(around, weights):
         if share < MIN_SIMILARITY:
             return None
         room = max_chars - around.cost(path, "")
-        first, last = best_lines(lines, weights, room)
-        text = written_passage(lines[first:last], around.known, room)
+        first, last = best_lines(lines[part], weights, room)
+        text = written_passage(lines[part][first:last], around.known, room)
         if text is not None:
             reason = f"similar to the code around the hole: {share:.0%} of its words"
-            return Chunk(path=path, text=text, kind="similar", reason=reason)
+            return SimilarPassage(
+                chunk=Chunk(path=path, text=text, kind="similar", reason=reason),
+                lines=lines,
+                first=part.start + first,
+                last=part.start + last,
+            )
     return None
+
+
+def _repeats(one: Chunk, text: str) -> bool:
+    return known_lines(text).has_most_of(split_lines(one.text))
 
 
 def _query(around: Surroundings) -> dict[str, float]:
@@ -73,8 +112,8 @@ def _query(around: Surroundings) -> dict[str, float]:
 
 def _candidates(
     around: Surroundings, weights: dict[str, float]
-) -> list[tuple[float, str, list[str]]]:
-    """Return the share of the words, the path and the lines of passages, the best first."""
+) -> list[tuple[float, str, list[str], slice]]:
+    """Return passages, the best first: the share of the words, path, lines of the file, part."""
     found = []
     total = sum(weights.values())
     similar = around.index.similar(tuple(weights), path=around.place.path, limit=NUM_CANDIDATES)
@@ -82,10 +121,11 @@ def _candidates(
         text = around.text_of(passage.path)
         if text is None:
             continue
-        lines = split_lines(text)[passage.start_line : passage.end_line + MAX_LINES_MORE]
-        shared = words_in("\n".join(lines)) & weights.keys()
+        lines = split_lines(text)
+        part = slice(passage.start_line, passage.end_line + MAX_LINES_MORE)
+        shared = words_in("\n".join(lines[part])) & weights.keys()
         share = sum(weights[word] for word in shared) / total
-        found.append((share, passage.path, lines))
+        found.append((share, passage.path, lines, part))
     return sorted(found, key=lambda one: -one[0])
 
 

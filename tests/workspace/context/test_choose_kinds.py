@@ -221,6 +221,22 @@ def test_a_passage_like_the_code_around_the_hole_is_found():
     assert "target.write_bytes(render_invoice(invoice))" in chunk.text
 
 
+def test_lines_around_the_similar_passage_are_shown_where_there_is_room():
+    around = [f"archive_of_{number} = open_archive({number})" for number in range(80)]
+    invoices = "\n".join([*around[:40], SIMILAR, *around[40:]])
+    main = SIMILAR.replace("invoice", "receipt").replace("log_", HOLE + "log_")
+    files = {"invoices.py": invoices, "main.py": main}
+    nums_shown = []
+    for budget_tokens in (150, 500, 2_000):
+        (chunk,) = chosen(files, "main.py", budget_tokens=budget_tokens)
+        assert "target.write_bytes(render_invoice(invoice))" in chunk.text
+        shown = [number for number, line in enumerate(around) if line in chunk.text]
+        assert shown == list(range(min(shown, default=0), max(shown, default=-1) + 1))
+        nums_shown.append(len(shown))
+    assert sorted(set(nums_shown)) == nums_shown
+    assert max(shown) - 39 > 39 - min(shown) > 10  # more below than above
+
+
 def test_below_the_threshold_there_is_no_similar_passage():
     main = f"def paint(canvas, brush):\n    folder = canvas.mix(brush)\n    {HOLE}\n"
     assert chosen({"invoices.py": SIMILAR, "main.py": main}, "main.py", "similar") == ()
