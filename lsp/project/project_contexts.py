@@ -151,7 +151,7 @@ class DocumentContext:
 logger = logging.getLogger(__name__)
 
 PAUSE_S = 0.4
-"""After the last answer: a user who types on needs the engine for other things."""
+"""After the last answer, before choosing again: who types on gets what was chosen first."""
 
 INCOMPLETE_PAUSE_S = 1.0
 """Before choosing again for the same text, while the index does not know all files."""
@@ -311,7 +311,8 @@ class ProjectContexts(Feature):
 
     async def _refresh(self, refresh: _Refresh, find_hole: FindHole) -> None:
         try:
-            await asyncio.sleep(PAUSE_S)
+            if refresh.uri in self._of:
+                await asyncio.sleep(PAUSE_S)
             refresh.has_begun = True
             while (hole := find_hole()) is not None and self._index.has_folders:
                 await self._choose(hole)

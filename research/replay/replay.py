@@ -2,7 +2,7 @@
 
 After each key the server is asked as an editor asks, and its answer is waited for: the figures do
 not depend on the machine's speed. The user accepts what is right and types everything else. Where
-the file's project is opened, the server has time to read of it, as much as a user gives it.
+the file's project is opened, the user takes time for it all, in which the server reads.
 """
 
 import asyncio
@@ -28,8 +28,9 @@ MIN_CHARS_ACCEPTED = 3
 MIN_CHARS_WANTED = 4
 """Where less is left of a line, nothing is expected."""
 
-READING_S, KEY_S = 5.0, 0.1
-"""What a user takes to look at a file of a project before typing in it, and for each key."""
+OPENED_S, LOOK_S, KEY_S = 3.0, 1.0, 0.1
+"""What a user takes to look at a place of a file that was just opened, at what is shown at a new
+line or after accepting, and for a key: the time that the server has to read the project."""
 
 LOG, NO_SUGGESTION = "window/logMessage", "no suggestion: "
 
@@ -164,22 +165,25 @@ async def _open_and_type(
     opened = session.before + session.after
     document = {"uri": uri, "languageId": session.language, "version": 0, "text": opened}
     server.notify("textDocument/didOpen", {"textDocument": document})
-    if reads_project:
-        await asyncio.sleep(READING_S)
-    await _type(server, session, uri, result, key_s=KEY_S if reads_project else 0.0)
+    await _type(server, session, uri, result, takes_time=reads_project)
     server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
 async def _type(
-    server: ServerProcess, session: Session, uri: str, result: Replay, *, key_s: float
+    server: ServerProcess, session: Session, uri: str, result: Replay, *, takes_time: bool
 ) -> None:
     counts = result.files.setdefault(session.language, {}).setdefault(session.file, Counts())
     typist = Typist(before=session.before, goal=session.goal, after=session.after)
     version = 0
     if not session.asks_only:
         counts.keys_without += num_keys(session.before, session.goal, session.after)
+    pause_s = OPENED_S
     while typist.goal:
         item, reason = await _ask(server, typist, uri, counts)
+        if takes_time:
+            await asyncio.sleep(pause_s)
+            if pause_s > KEY_S:  # what is shown may be revised meanwhile
+                item, reason = await _ask(server, typist, uri, counts)
         before = typist.document
         wanted = typist.goal.partition("\n")[0]
         if item is None and len(wanted.strip()) >= MIN_CHARS_WANTED:
@@ -189,16 +193,17 @@ async def _type(
             result.silences.append(told)
         if item is not None and _judge(item, typist, session, counts, result):
             change = typist.accept(item["insertText"], _removed(item, typist))
+            pause_s = LOOK_S
         elif session.asks_only:
             break
         else:
+            pause_s = LOOK_S if typist.goal.startswith("\n") else KEY_S
             change = typist.press()
         counts.keys += not session.asks_only
         version += 1
         _send(server, uri, version, before, change)
         if session.asks_only:
             break
-        await asyncio.sleep(key_s)
 
 
 async def _ask(server: ServerProcess, typist: Typist, uri: str, counts: Counts) -> tuple[Any, str]:

@@ -243,6 +243,22 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     assert contexts.of(snapshot.document.uri) is None
 
 
+async def test_who_types_without_a_pause_gets_a_first_choice(monkeypatch):
+    monkeypatch.setattr(project_contexts, "PAUSE_S", 60.0)
+    (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
+    contexts = ProjectContexts(session.documents, session.engine, index, lambda _: Settings())
+    uri = snapshot.document.uri
+    for _ in range(3):
+        contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
+        await asyncio.sleep(0)
+    await contexts.refreshed(uri)
+    assert contexts.of(uri) is not None
+    index.asked.clear()
+    contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot))
+    await asyncio.sleep(2 * PAUSE_S)
+    assert not index.asked.is_set()
+
+
 async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(monkeypatch):
     (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
     read: list[ProjectContext] = []
