@@ -369,9 +369,9 @@ def cut_at_listed_name(fill: str, context: CleaningContext) -> str:
 
     f(├a=1, b=2┤, b=3)   →   f(├a=1┤, b=3)
     """
-    is_in_call = any(mark == "(" for mark in open_marks(context.line_before))
-    given = {it["name"] for it in _NAMED.finditer(context.rest if is_in_call else "")}
-    for it in _NAMED.finditer(fill) if given else ():
+    given = {it["name"] for it in _NAMED.finditer(context.rest)}
+    is_in_call = given and "(" in open_marks(context.line_before)
+    for it in _NAMED.finditer(fill) if is_in_call else ():
         if it["name"] in given and balance_of(fill[: it.start()]) == balance_of(""):
             return fill[: it.start()]
     if not _LISTS_NAMES.match(context.line_before) or not _NAMES.fullmatch(fill):
@@ -672,9 +672,10 @@ _QUOTED_KEY = re.compile(r"(?P<quote>[\"'])(?P<key>[\w.$-]+)(?P=quote):?")
 def _is_entry_again(line: str, context: CleaningContext) -> bool:
     """Whether a line of its own is an entry ``key: value`` whose key its block has already."""
     whole = (context.line_before + line + context.rest).strip()
-    pattern, num_columns = _ENTRY, columns(context.line_before + line)
-    if _are_entries_assigned(num_columns, context):
-        pattern = _ASSIGNED
+    if not any(it.match(whole) for it in (_ENTRY, _ASSIGNED, _QUOTED_KEY)):
+        return False
+    num_columns = columns(context.line_before + line)
+    pattern = _ASSIGNED if _are_entries_assigned(num_columns, context) else _ENTRY
     entry = None if context.line_before.strip() else pattern.match(whole)
     entry = entry or _QUOTED_KEY.fullmatch(whole)
     if entry is None:

@@ -392,8 +392,9 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
 
 def _closes_nothing(fill: str, context: CleaningContext) -> bool:
     """Whether a line of markup has closing brackets only, and one of them is not open."""
-    has_word = any(map(is_word_character, context.line_before + fill))
-    if has_word or not context.language.takes_any_text:
+    if not context.language.takes_any_text:
+        return False
+    if any(map(is_word_character, context.line_before + fill)):
         return False
     unmatched = len(balance_with(fill, context).unmatched)
     return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
