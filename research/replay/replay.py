@@ -144,7 +144,7 @@ async def replay(
                 "debounceMs": 0,
                 "deadlineMs": 60_000,
                 "nextEdit": "off",
-                "fillAhead": "always" if reads_project else "off",  # both read in idle time
+                "fillAhead": "always" if reads_project else "off",  # it lets the server read ahead
                 **options,
             }
             await server.open_session(settings, asks_for_drafts=True, client=client)
