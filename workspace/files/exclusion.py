@@ -2,7 +2,7 @@
 
 A pattern that ends in a slash names a directory. One with a slash elsewhere names a path or the
 end of a path, and any other a file name. Case is ignored. The patterns of secrets also name copies:
-``secrets.prod.yaml``, ``server.key.old``.
+``secrets.prod.yaml``, ``server.key.old``. They leave out ``.env.example``, which has none.
 """
 
 import re
@@ -59,6 +59,13 @@ _COPY = re.compile(
 )
 """Additions to the name of a secret's copy: for another day, or for one of several systems."""
 
+_ENVIRONMENT = (".env*", "*.env", "env")
+_ENVIRONMENT_TEMPLATE = re.compile(
+    r"\.?env(?:[._-]\w+)?[._-](?:dist|example|sample|template|tmpl)(?:\.(?:erb|j2|tpl))?"
+    r"|\.?(?:example|sample|template)\.env"
+)
+"""Names of files that show which settings an environment has, and are shared with the code."""
+
 _MACOS_REAL_PATHS = ("/private/tmp/", "/private/var/", "/private/etc/")
 
 
@@ -68,9 +75,11 @@ def excluding_pattern(path: PurePath, patterns: Iterable[str]) -> str | None:
     if folded.startswith(_MACOS_REAL_PATHS):
         folded = folded.removeprefix("/private")
     patterns = tuple(patterns)
+    folder, slash, name = folded.rpartition("/")
+    if _ENVIRONMENT_TEMPLATE.fullmatch(name):
+        patterns = _for_template(patterns)
     if (pattern := _first_match(folded, patterns)) is not None:
         return pattern
-    folder, slash, name = folded.rpartition("/")
     original = _COPY.sub("", name)
     return (
         _first_match(folder + slash + original, _secrets_in(patterns)) if original != name else None
@@ -96,6 +105,15 @@ def _first_match(folded: str, patterns: tuple[str, ...]) -> str | None:
 @lru_cache
 def _secrets_in(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(pattern for pattern in patterns if pattern in _SECRETS)
+
+
+@lru_cache
+def _for_template(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns without those of secrets that name environments; a user's own stay."""
+    kept = [*reversed(patterns)]  # a user's patterns come first
+    for pattern in _ENVIRONMENT if _SECRETS.issubset(patterns) else ():
+        kept.remove(pattern)
+    return tuple(reversed(kept))
 
 
 _Expressions: TypeAlias = tuple[dict[str, re.Pattern[str]], re.Pattern[str], re.Pattern[str]]

@@ -31,7 +31,7 @@ NAMES_OF_SECRETS = """
     db_dump-2024.sql docker-compose.override.yml env.production prod.env.bak config.env.yaml .env~
     server.key.old server.pem.bak .vault_pass deploy_rsa password.txt apikey.txt slack-token.txt
     pip.conf .m2/settings.xml gradle.properties .config/gh/hosts.yml .dockerconfigjson
-    .psql_history .yarnrc.yml
+    .psql_history .yarnrc.yml .env.example.local .env.example.bak .env.examples.of.me keys/.env.dist
 """
 
 ORDINARY_NAMES = """
@@ -40,6 +40,7 @@ ORDINARY_NAMES = """
     passwords.sql tokens.json main.tf npmrc.md secretary.json env.ts vite-env.d.ts monkey.json
     design-tokens.json tokenizer.json authors.yml compose.yaml pulumi.yaml appsettings.json
     schema.sql config.prod.json README.txt dumps.py history.py credentials.test.ts
+    .env.example .env.sample .env-template sample.env env.dist .env.example.j2 .env.prod.example
 """
 
 
@@ -56,6 +57,11 @@ def test_ordinary_sources_are_not(name: str) -> None:
 def test_copies_are_of_secrets_alone() -> None:
     path = PurePosixPath("/home/me/project/config.prod.json")
     assert excluding_pattern(path, (*SECRETS, "config.json")) is None
+
+
+@pytest.mark.parametrize("patterns", [(".env*", *SECRETS), (".env*",), ("*.example", *SECRETS)])
+def test_the_users_own_pattern_excludes_the_template_of_an_environment(patterns) -> None:
+    assert excluding_pattern(PROJECT / ".env.example", patterns) == patterns[0]
 
 
 @pytest.mark.parametrize("target", [".env", ".ssh/config"])
