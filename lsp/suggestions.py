@@ -146,12 +146,15 @@ class SuggestionCache:
         after = cache(lambda num_closed: hash(text[offset + num_closed :]))
         best: tuple[_Place, CachedSuggestions] | None = None
         for place, suggestions in reversed(self._entries.items()):
-            if place.uri != uri or place.cursor > offset or place.before != before(place.cursor):
+            if place.uri != uri or place.cursor > offset:
                 continue
-            typed = text[place.cursor : offset]
-            behind = "" if place.after == after(0) else closed_behind(typed, text, offset)
-            found = suggestions.after_typing(typed, behind)
-            if found is not None and place.after == after(len(behind)):
+            behind = ""
+            if place.after != after(0):
+                behind = closed_behind(text, place.cursor, offset)
+                if not behind or place.after != after(len(behind)):
+                    continue
+            found = suggestions.after_typing(text[place.cursor : offset], behind)
+            if found is not None and place.before == before(place.cursor):
                 best = best if best and not found.ghosts else (place, found)
                 if found.ghosts:
                     break
@@ -215,10 +218,9 @@ class UnfinishedFill:
         rest = self.snapshot.text[after:]
         if offset < after or not text.startswith(before):
             return False
-        typed = text[after:offset]
-        if text[offset:] not in (rest, closed_behind(typed, text, offset) + rest):
+        if text[offset:] not in (rest, closed_behind(text, after, offset) + rest):
             return False
-        self.typed = typed
+        self.typed = text[after:offset]
         return self._agrees()
 
     def _agrees(self) -> bool:

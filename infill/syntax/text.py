@@ -334,18 +334,19 @@ _CLOSED = re.compile(r"\s*([)\]}\"'`])")
 _MAX_TYPED = 1_000
 
 
-def closed_behind(typed: str, text: str, offset: int) -> str:
-    """Return what of a text an editor wrote after ``offset`` to close what was typed before it.
+def closed_behind(text: str, start: int, end: int) -> str:
+    """Return what an editor wrote after ``end`` to close what was typed from ``start`` to there.
 
     "" where nothing typed is open. A line break may be among it: Enter between two braces.
     """
-    end = offset
-    for mark in reversed(open_marks(typed) if len(typed) <= _MAX_TYPED else []):
-        closer = _CLOSED.match(text, end)
+    is_short = end - start <= _MAX_TYPED
+    behind = end
+    for mark in reversed(open_marks(text[start:end]) if is_short else []):
+        closer = _CLOSED.match(text, behind)
         if closer is None or closer[1] != PAIRS.get(mark, mark):
             break
-        end = closer.end()
-    return text[offset:end]
+        behind = closer.end()
+    return text[end:behind]
 
 
 def _is_apostrophe(line: str, offset: int, quote: str) -> bool:
