@@ -93,7 +93,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         path.parent.chmod(0o700)
     try:
         return _open(path)
-    except sqlite3.OperationalError:  # no room, no rights, locked, or made by two at once
+    except sqlite3.OperationalError:  # no room, no rights, or locked by one that makes it
         return _open(path)
     except sqlite3.DatabaseError:
         move_aside(path)
@@ -151,17 +151,23 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_size_limit = 4194304")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA secure_delete = ON")
+    if _is_new(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        if _is_new(connection):  # another window may have made it meanwhile
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
-    num_tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if num_tables == 0 and application == 0:
-        connection.executescript(
-            f"BEGIN IMMEDIATE;{_SCHEMA}"
-            f"PRAGMA application_id = {_APPLICATION_ID};"
-            f"PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
-        )
-    elif (application, version) != (_APPLICATION_ID, SCHEMA_VERSION):
+    if (application, version) != (_APPLICATION_ID, SCHEMA_VERSION):
         raise sqlite3.DatabaseError(f"an index of version {version}, not {SCHEMA_VERSION}")
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    num_tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return num_tables == 0 and _number(connection, "application_id") == 0
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

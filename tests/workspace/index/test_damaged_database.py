@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intarsia.workspace.index import database as database_module
 from intarsia.workspace.index import root_index
 from intarsia.workspace.index.database import SCHEMA_VERSION, database_path, open_database
 from intarsia.workspace.index.frames import MAX_FRAME_BYTES, FrameError, read_frame, to_frame
@@ -72,6 +73,26 @@ def locked(tmp_path: Path, root: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(database, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
         yield other
+
+
+def test_a_database_that_another_window_makes_first_is_opened(tmp_path, monkeypatch):
+    path, is_new, tries = tmp_path / "databases" / "a.sqlite", database_module._is_new, []
+
+    def made_meanwhile(connection: sqlite3.Connection) -> bool:
+        found = is_new(connection)
+        monkeypatch.setattr(database_module, "_is_new", is_new)
+        open_database(path).close()
+        return found
+
+    def opened(path: Path, *, _open=database_module._open) -> sqlite3.Connection:
+        tries.append(path)
+        return _open(path)
+
+    monkeypatch.setattr(database_module, "_is_new", made_meanwhile)
+    monkeypatch.setattr(database_module, "_open", opened)
+    with closing(open_database(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM files").fetchone() == (0,)
+    assert len(tries) == 2  # once each
 
 
 def test_a_database_that_another_window_is_making_is_waited_for(root, locked, open_roots):
