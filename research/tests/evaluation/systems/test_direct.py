@@ -128,7 +128,7 @@ async def test_an_invoked_request_is_told_as_all_its_candidates(runtime: Address
 
 
 async def test_the_project_of_a_hole_is_opened_and_read(runtime: Address, tmp_path: Path) -> None:
-    (tmp_path / "prices.py").write_text("def price_of(article: str) -> int:\n    return 3\n")
+    (tmp_path / "prices.py").write_text("def price_of(article: str) -> int: return 3\n")
     (tmp_path / "shop.py").write_text("")
     hole = replace(
         case("from prices import price_of\n\ntotal = ", "price_of('pen')"),
