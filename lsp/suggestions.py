@@ -20,7 +20,7 @@ from intarsia.infill.canvas import FirstWindow, Window
 from intarsia.infill.filling.described_body import asking_for_body
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.text import closed_behind
+from intarsia.infill.syntax.text import closed_behind, ends_of_closers
 from intarsia.lsp.ahead_chain import AheadChain
 from intarsia.lsp.documents import DocumentChange, Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
@@ -143,16 +143,15 @@ class SuggestionCache:
         """
         uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
         before = cache(lambda cursor: hash(text[:cursor]))  # many entries share a cursor
-        after = cache(lambda num_closed: hash(text[offset + num_closed :]))
+        ends = {hash(text[end:]): end for end in (offset, *ends_of_closers(text, offset))}
         best: tuple[_Place, CachedSuggestions] | None = None
         for place, suggestions in reversed(self._entries.items()):
-            if place.uri != uri or place.cursor > offset:
+            end = ends.get(place.after)
+            if place.uri != uri or end is None or place.cursor > offset:
                 continue
-            behind = ""
-            if place.after != after(0):
-                behind = closed_behind(text, place.cursor, offset)
-                if not behind or place.after != after(len(behind)):
-                    continue
+            behind = text[offset:end]
+            if behind and behind != closed_behind(text, place.cursor, offset):
+                continue
             found = suggestions.after_typing(text[place.cursor : offset], behind)
             if found is not None and place.before == before(place.cursor):
                 best = best if best and not found.ghosts else (place, found)

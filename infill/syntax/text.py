@@ -330,8 +330,8 @@ def closing_quote(line: str, start: int, quote: str) -> int | None:
     return None
 
 
-_CLOSED = re.compile(r"\s*([)\]}\"'`])")
-_MAX_TYPED = 1_000
+_CLOSED = re.compile(r"\s*[)\]}\"'`]")
+_MAX_TYPED, _MAX_CLOSERS = 400, 4
 
 
 def closed_behind(text: str, start: int, end: int) -> str:
@@ -339,14 +339,22 @@ def closed_behind(text: str, start: int, end: int) -> str:
 
     "" where nothing typed is open. A line break may be among it: Enter between two braces.
     """
-    is_short = end - start <= _MAX_TYPED
     behind = end
-    for mark in reversed(open_marks(text[start:end]) if is_short else []):
-        closer = _CLOSED.match(text, behind)
-        if closer is None or closer[1] != PAIRS.get(mark, mark):
+    marks = reversed(open_marks(text[start:end])) if end - start <= _MAX_TYPED else ()
+    for mark, closed in zip(marks, ends_of_closers(text, end), strict=False):
+        if text[closed - 1] != PAIRS.get(mark, mark):
             break
-        behind = closer.end()
+        behind = closed
     return text[end:behind]
+
+
+def ends_of_closers(text: str, offset: int) -> Iterator[int]:
+    """Yield where each of the next closing marks ends, with nothing but blanks between them."""
+    for _ in range(_MAX_CLOSERS):
+        closer = _CLOSED.match(text, offset)
+        if closer is None:
+            return
+        yield (offset := closer.end())
 
 
 def _is_apostrophe(line: str, offset: int, quote: str) -> bool:
