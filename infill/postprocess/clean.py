@@ -22,7 +22,6 @@ from intarsia.infill.postprocess.fit import (
     CleaningContext,
     balance_brackets,
     cleaning_context,
-    ends_sentence,
     errors_with,
     is_elsewhere,
     is_in_whole_word,
@@ -108,26 +107,13 @@ def trim_blank(fill: str, context: CleaningContext) -> str:
     """Trim the end before a line end or closing mark, and the start after a blank.
 
     x = ├ 1 ┤)   →   x = ├1┤)
-
-    A sentence that goes on behind the cursor is not ended.
     """
     before, rest = context.line_before, context.rest
-    if rest[:1] == " " and rest[1:2].islower() and ends_sentence(fill, context):
-        fill = fill[:-1]
-    if fill.endswith("\\") and _is_last_continued(context):
-        fill = fill[:-1]
     if before.strip() and before[-1] in " \t":
         fill = fill.lstrip(" \t")
     if not rest.strip():
         return fill.rstrip()
     return fill.rstrip(" \t") if rest.startswith(_NEEDS_NO_BLANK) else fill
-
-
-def _is_last_continued(context: CleaningContext) -> bool:
-    """Whether the line goes on from the one above, and a new command begins below."""
-    above, below = context.before.removesuffix(context.line_before), context.line_below
-    is_continued = context.is_line_empty and above.endswith("\\\n")
-    return is_continued and is_word_character(below[:1]) and context.line_before != ""
 
 
 _SPECIAL = re.compile(
@@ -207,7 +193,6 @@ def drop_sigil_again(fill: str, context: CleaningContext) -> str | NoSuggestion:
 
 
 _MIN_CHARS_BEGUN = 8
-_NAMED_VALUE = re.compile(r"(?<![\w.$@-])[A-Za-z][\w.]* ?=$")
 _BEGINS_WITH_WORD = re.compile(r"\W{0,3}[^\W\d_]{2}")
 
 
@@ -217,9 +202,7 @@ def drop_line_again(fill: str, context: CleaningContext) -> str:
     subtotal = ├subtotal = sum(a)┤   →   subtotal = ├sum(a)┤
     """
     begun, written = context.line_before.strip(), fill.lstrip(" \t")
-    if named := _NAMED_VALUE.search(begun):
-        begun = begun if written.startswith(begun) else named[0]
-    elif len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
+    if len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
         return fill
     return written[len(begun) :] if written.startswith(begun) else fill
 
@@ -317,14 +300,9 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
     return fill
 
 
-def fix_indentation(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces.
-
-    Reject a statement of Python that no block is open for.
-    """
+def fix_indentation(fill: str, context: CleaningContext) -> str:
+    """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces."""
     first, *later = fill.split("\n")
-    if _is_too_deep(context):
-        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     if context.language.block_style == "none":
         return "\n".join([_at_cursor(first, context), *later]) if context.line_before else fill
     fitted = _at_cursor(first, context)
@@ -358,8 +336,7 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
         return _in_an_open_block(first, context)
     if not before:
         return first
-    is_indented = bool(context.above) and columns(before) > columns(context.above[0]) + 1
-    room = 0 if is_indented else _expected_columns(first, context) - columns(before)
+    room = _expected_columns(first, context) - columns(before)
     return _with_columns(first, room) if columns(first) > max(room, 0) else first
 
 
@@ -369,19 +346,6 @@ def _with_columns(line: str, num_columns: int) -> str:
     ends = range(len(blank), 0, -1)
     kept = next((end for end in ends if columns(blank[:end]) <= num_columns), 0)
     return blank[:kept] + line[len(blank) :]
-
-
-def _is_too_deep(context: CleaningContext) -> bool:
-    """Whether a statement at the cursor would be deeper than the line above, which opens none."""
-    language, hole, indent = context.language, context.hole, context.line_before
-    is_statement = language.block_style == "indent" and not language.takes_any_text
-    if not (is_statement and hole.kind == "line" and indent.isspace()) or context.is_in_string:
-        return False
-    before = context.before.removesuffix(indent)
-    if before.endswith("\\\n") or balance_of(before).unclosed:
-        return False
-    above = next((line for line in context.above if not line.lstrip().startswith("#")), "")
-    return columns(indent) > columns(above) and ":" not in above
 
 
 _OPENS = re.compile(r"[:{(\[]$|(?:[=\\>]|\b(?:begin|do|else|of|then|where|with))$")
@@ -511,10 +475,7 @@ def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion
     FROM a⏎├WHERE b┤⏎GROUP BY c   →   as it is
     FROM a⏎├LIMIT 1┤⏎GROUP BY c   →   nothing
     FROM a⏎├WHERE b;┤⏎GROUP BY c   →   FROM a⏎├WHERE b┤⏎GROUP BY c
-    ADD a,⏎├ADD b;┤⏎ADD c   →   ADD a,⏎├ADD b,┤⏎ADD c
     """
-    if context.language.has_clauses and fill.endswith(";") and _is_in_list(fill, context):
-        return fill[:-1] + ","
     clause = _clause_of((context.line_before + fill).strip(), context)
     if clause is None or not context.is_line_empty or "\n" in fill:
         return fill
@@ -525,15 +486,6 @@ def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion
     if (before and not before.may_precede(clause)) or (after and not clause.may_precede(after)):
         return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     return fill.rstrip().removesuffix(";") if after else fill
-
-
-def _is_in_list(fill: str, context: CleaningContext) -> bool:
-    """Whether a line is between two parts of a list, at their column."""
-    around = [*context.above[:1], *context.following[:1]]
-    if len(around) < 2 or not context.is_line_empty or not around[0].endswith(","):
-        return False
-    is_last = any(it.match(around[1].strip()) for it in (_CLAUSE, _BEGINS_STATEMENT))
-    return not is_last and {*map(columns, around)} == {columns(context.line_before + fill)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -45,7 +45,7 @@ def cut(fill: str, context: CleaningContext) -> str | NoSuggestion:
         fill = apply(fill, context)
         if not fill.strip():
             return NoSuggestion(reason=NOTHING_FITS, kind="empty")
-    fill = cut_at_listed_name(cut_suffix_overlap(fill, context), context)
+    fill = cut_suffix_overlap(fill, context)
     if not fill.strip():
         return NoSuggestion(reason=_REPEATS, kind="empty")
     return cut_to_scope(fill, context)
@@ -228,39 +228,21 @@ def _end_by_quote(fill: str, context: CleaningContext) -> int | None:
 
 
 _MARK = re.compile(r"\s*(?:(?P<mark>\}\}|[%#]\}|[%?]>|-->|\*/)|(?P<tag></[\w:.-]*))")
-_END_OF_TAG, _REST_OF_TAG = re.compile(r"\s*/?>"), re.compile(r"[^<>]*>")
+_END_OF_TAG = re.compile(r"\s*/?>")
 _IN_TAG = re.compile(r"<[A-Za-z][^<>]{0,400}$")
 
 
 def _end_by_mark(fill: str, context: CleaningContext) -> int | None:
     found = _MARK.match(context.rest)
     if found is None:
-        return _end_of_tag(fill) if _is_in_tag(fill, context) else None
+        is_in_tag = _END_OF_TAG.match(context.rest) and _IN_TAG.search(context.line_before)
+        return _end_of_tag(fill) if is_in_tag else None
     closer = found["mark"] or found["tag"]
     opener = _OPENERS.get(closer, "<" + closer[2:])
     at = fill.find(closer)
     before = context.line_before
     is_ended = before.rfind(opener) < before.rfind(closer)  # on this line
-    if opener in fill[:at] and found["mark"] and opener in before and not is_ended:
-        return 0  # none of these marks is nested
     return None if at < 0 or is_ended or opener in fill[:at] else at
-
-
-_ATTRIBUTE = re.compile(r"\s*[:@#*]?[A-Za-z][\w:.@-]*(?:=[\"'{]|\s*/?>)")
-
-
-def _is_in_tag(fill: str, context: CleaningContext) -> bool:
-    """Whether the fill is in a tag that the rest of the line ends, or the lines below."""
-    rest, below = context.rest, "".join(context.following[:1])
-    tag = _IN_TAG.search(context.line_before)
-    if tag and _END_OF_TAG.match(rest):
-        return True
-    is_markup = context.language.takes_any_text or not context.language.grammar
-    if not is_markup or fill.rfind(">") < fill.rfind("<"):  # it begins another tag
-        return False
-    if rest.strip():
-        return tag is not None and not open_marks(tag[0]) and bool(_REST_OF_TAG.match(rest))
-    return _IN_TAG.search(context.before) is not None and _ATTRIBUTE.match(below) is not None
 
 
 MAX_ELEMENTS = 4
@@ -280,18 +262,7 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
-_ENDS_BLOCK = re.compile(
-    r"\s*(?P<mark>\{%[-+]?\s*end|\{\{~?/|\\end\{|^[ \t]*#[ \t]*end(?=if|region)"
-    r"|^[ \t]*end ?(?=case|for|func|if|macro|while))(?P<name>\w+)",
-    re.MULTILINE | re.IGNORECASE,
-)
-_BLOCKS = {  # by the beginning of what ends one: what begins and what ends a block of a name
-    "{%": (r"\{%[-+]?\s*", r"\{%[-+]?\s*end"),
-    "{{": (r"\{\{~?[#<$^*]*", r"\{\{~?/"),
-    "\\e": (r"\\begin\{", r"\\end\{"),
-    "#e": (r"#[ \t]*", r"#[ \t]*end"),
-    "en": (r"(?i)(?<!\w)(?<!else )(?<!end )", r"(?i)(?<!\w)end ?"),  # where no grammar tells more
-}
+_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 
 
@@ -306,24 +277,16 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
         above, opener = context.before + fill[: found.start()], _OPENERS[found[1]]
         if -1 < above.rfind(opener) < above.rfind(found[1]):
             return found.start()
-    begun, hole = len(context.line_before), context.hole
-    written = context.line_before + fill
-    is_markup = context.language.takes_any_text or not context.language.grammar
-    ends = _ENDS_ELEMENT.finditer(written) if is_markup else ()
-    for found in islice((it for it in ends if it.end() > begun), MAX_ELEMENTS):
-        if _is_element_closed(found["name"], fill[: max(0, found.start() - begun)], context):
-            return max(0, found.start() - begun)
-    ends = (it for it in _ENDS_BLOCK.finditer(written) if it.end() > begun)
+    ends = _ENDS_ELEMENT.finditer(fill) if context.language.takes_any_text else ()
     for found in islice(ends, MAX_ELEMENTS):
-        above = context.text[: hole.start - begun] + written[: found.start()]
-        begins, ends_one = _BLOCKS[mark := re.sub(r"\s", "", found["mark"].lower())[:2]]
-        is_bare = mark == "en"
-        if is_bare and context.language.grammar:
-            continue
-        for text in (above, above + context.text[hole.end :]):
-            num_begun = len(re.findall(rf"{begins}{found['name']}(?:n?(?:def|eq))?\b", text))
-            if num_begun <= len(re.findall(rf"{ends_one}{found['name']}\b", text)):
-                return max(0, found.start() - begun)
+        if _is_element_closed(found["name"], fill[: found.start()], context):
+            return found.start()
+    for found in _ENDS_BLOCK.finditer(fill):
+        above = context.text[: context.hole.start] + fill[: found.start()]
+        mark, end = (r"\{%[-+]?\s*", "end") if found["mark"] else (r"\{\{~?[#<$^*]*", "/")
+        num_begun = len(re.findall(rf"{mark}{found['name']}\b", above))
+        if num_begun <= len(re.findall(rf"{mark}{end}{found['name']}\b", above)):
+            return found.start()
     return None
 
 
@@ -351,40 +314,6 @@ def cut_remark(fill: str, context: CleaningContext) -> str:
     if start is None or not hole.start <= start < hole.start + len(fill):
         return fill
     return fill[: start - hole.start].rstrip(" \t")
-
-
-_LISTS_NAMES = re.compile(
-    r"\s*(?:export\s*(?:type\s*)?\{|(?:attr_\w+|from|global|import|nonlocal|use)\b)"
-)
-_NAMED = re.compile(r",\s*(?P<name>[^\W\d]\w*)\s*=(?![=>~])")
-_NAMES = re.compile(r"[\s:\w]+(?:,[\s:\w]+)*,?")
-
-
-def cut_at_listed_name(fill: str, context: CleaningContext) -> str:
-    """Cut a list of names, as in an import, before the first one that its line has already.
-
-    import { a, ├b, a┤ }   →   import { a, ├b┤ }
-
-    Also before an argument that the rest of the line names.
-
-    f(├a=1, b=2┤, b=3)   →   f(├a=1┤, b=3)
-    """
-    given = {it["name"] for it in _NAMED.finditer(context.rest)}
-    is_in_call = given and "(" in open_marks(context.line_before)
-    for it in _NAMED.finditer(fill) if is_in_call else ():
-        if it["name"] in given and balance_of(fill[: it.start()]) == balance_of(""):
-            return fill[: it.start()]
-    if not _LISTS_NAMES.match(context.line_before) or not _NAMES.fullmatch(fill):
-        return fill
-    names = fill.split(",")
-    around = re.split("[,{}(]", context.line_before + "," + context.rest)
-    known = {"".join(name.split()[-1:]) for name in around}
-    is_begun = is_word_character(context.line_before[-1:])  # the first name, or its keyword
-    for index, name in enumerate(names):
-        if name.strip() in known - {""} and not (index == 0 and is_begun):
-            return ",".join(names[:index])
-        known.add(name.strip())
-    return fill
 
 
 MIN_CHARS_IN_WORD = 2
@@ -420,7 +349,7 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_soon_below(lines[0], after, context)
         or _is_type_below(lines[0], after, context)
         or _is_entry_again(lines[0], context)
-        or _is_unreachable(lines[0], after, context)
+        or _is_unreachable(lines[0], context)
     )
 
 
@@ -483,8 +412,7 @@ def _is_above_package(line: str, after: Sequence[str], context: CleaningContext)
     return any(re.match(package, each) for each in (*(context.above if is_again else ()), *after))
 
 
-_MIN_CHARS_REPEATED, _MIN_CHARS_LONG, _MIN_CHARS_BELOW = 16, 60, 6
-_OF_LINE = "+ \t"  # blanks, and the mark of a patch
+_MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
 MAX_LINES_ABOVE = 12
 _OPENS_BODY = re.compile(r"(?:[.#][\w-].*|.*\)\s*)\{")  # .card {, if (a) {
@@ -496,7 +424,7 @@ _WITH_BODY = re.compile(
 
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
     """Whether a line begins with the whole line below, or opens a body with the same header."""
-    whole, below = (context.line_before + line).strip(_OF_LINE), following.strip(_OF_LINE)
+    whole, below = (context.line_before + line).strip(), following.strip()
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
     may_nest = whole.startswith("<") or whole[-1:] in PAIRS
@@ -508,9 +436,7 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
         whole, below = remarks[0][1], remarks[1][1] if remarks[1] else below
     below = below.removeprefix("- ")
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
-    is_same = not may_nest and _without_marks(whole) == _without_marks(below)
-    is_same &= len(below) >= _MIN_CHARS_BELOW and _HAS_WORD.search(below) is not None
-    if is_same or (is_long and whole.startswith(below)):
+    if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
         return True
     if _OPENS_BODY.fullmatch(below) and whole.startswith(below):
         return True
@@ -538,28 +464,12 @@ _LEAVES_ALWAYS = re.compile(
 )
 
 
-_MAY_FOLLOW = re.compile(
-    r"\W|(?:case|catch|class|def|default|do|done|el|end|ensure|enum|esac|export|fi|fn|func|impl|in|local"
-    r"|private|protected|pub|rescue|static|struct|type|until|when)|\w+:"
-)
-
-
-def _is_unreachable(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a line leaves the block that the line above it leaves, or that goes on below."""
-    whole, above = context.line_before + line, "".join(context.above[:1])
-    if context.line_before.strip() or not _LEAVES.match(whole.strip()):
-        return False
-    if _LEAVES_ALWAYS.match(above.strip()) and columns(above) == columns(whole):
-        return True
-    below = next(dropwhile(_is_remark, after[:MAX_LINES_ABOVE]), "")
-    is_code_left = _LEAVES_ALWAYS.match(whole.strip()) and _is_in_code(context)
-    goes_on = columns(below) == columns(whole) and not _MAY_FOLLOW.match(below.strip() or " ")
-    return bool(is_code_left and goes_on)
-
-
-def _is_in_code(context: CleaningContext) -> bool:
-    is_parsed = context.syntax is not None and not context.language.takes_any_text
-    return is_parsed and is_code(context.syntax, max(0, context.hole.start - 1))
+def _is_unreachable(line: str, context: CleaningContext) -> bool:
+    """Whether a line leaves the block that the line right above it leaves, at its column."""
+    whole = context.line_before + line
+    above = "".join(context.above[:1])
+    is_left = _LEAVES_ALWAYS.match(above.strip()) is not None and columns(above) == columns(whole)
+    return is_left and not context.line_before.strip() and _LEAVES.match(whole.strip()) is not None
 
 
 def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
@@ -595,8 +505,7 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
     above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
-    is_long = len(above) >= _MIN_CHARS_REPEATED or above.startswith("@")
-    return is_long and is_specific(above)
+    return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
 
 
 _MIN_WORDS = 2

@@ -230,7 +230,6 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
 
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
-_OPERATOR = re.compile(r"\s+(?:<<|>>|&&|\|\||[-+/%=?<>|])\s")
 _LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
@@ -251,8 +250,7 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
         return True
     is_statement = last == ";" and not _ENDS_ENTITY.search(fill)
     is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
-    goes_on = _OPERATOR.match(context.rest) is not None
-    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice or goes_on):
+    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not (rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
@@ -312,10 +310,10 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
         return rest.isascii() and is_closed and not is_markup
     if not rest.isalpha() or not rest.isascii():
         return False
-    if ends_sentence(fill, context):
-        return True
-    if fill.strip() == "{}":
-        return not is_markup
+    is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
+    is_sentence = is_sentence and _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) is not None
+    if is_sentence and not _CODE_MARK.search(fill):
+        return is_markup or context.syntax is None or _in_prose(context)
     if last not in CLOSERS or is_markup or context.is_in_string:
         return False
     opener = opener_of(written, len(written) - 1)
@@ -324,16 +322,6 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
     is_index = last == "]" and _BEFORE_INDEX.search(written, 0, opener)
     is_value = last != ")" and _BEFORE_VALUE.search(written, 0, opener)
     return bool(is_index or is_value or (last == ")" and _CALLABLE.search(written, 0, opener)))
-
-
-def ends_sentence(fill: str, context: CleaningContext) -> bool:
-    """Whether the fill is some words of a text, and ends its sentence."""
-    is_end = fill[-1:] in (".", "!", "?") and fill.count(" ") > 1
-    last = fill.rpartition(" ")[2][:-1]
-    is_word = _WORD.fullmatch(last) is not None or _NUMBER.fullmatch(last) is not None
-    if not is_end or not is_word or _CODE_MARK.search(fill):
-        return False
-    return context.language.takes_any_text or context.syntax is None or _in_prose(context)
 
 
 def is_in_whole_word(context: CleaningContext) -> bool:
@@ -392,9 +380,8 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
 
 def _closes_nothing(fill: str, context: CleaningContext) -> bool:
     """Whether a line of markup has closing brackets only, and one of them is not open."""
-    if not context.language.takes_any_text:
-        return False
-    if any(map(is_word_character, context.line_before + fill)):
+    has_word = any(map(is_word_character, context.line_before + fill))
+    if has_word or not context.language.takes_any_text:
         return False
     unmatched = len(balance_with(fill, context).unmatched)
     return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
@@ -407,60 +394,14 @@ _IF_ABOVE = re.compile(
 _ELSE = re.compile(r"else\b(?!\s*[-=]>)")
 
 
-_BRANCH = re.compile(r"(?:else?if|else|elsif|when)\b")
-
-
 def _has_no_if(fill: str, context: CleaningContext) -> bool:
-    """Whether a line begins with ``else`` right below one, at its column, that has no ``if``.
-
-    Or right above another branch: the last one is ``else``.
-    """
+    """Whether a line begins with ``else`` right below one, at its column, that has no ``if``."""
     own = context.line_before + fill
     if not _ELSE.match(own.strip()) or context.line_before.strip():
         return False
-    below = "".join(context.following[:1])
-    is_above = columns(below) == columns(own) and _BRANCH.match(below.strip())
-    if is_above and own.split()[1:2] != ["if"]:
-        return True
     above = next((line for line in context.above if columns(line) <= columns(own)), "")
     is_beside = above != "" and columns(above) == columns(own)
     return is_beside and _IF_ABOVE.match(above.strip()) is None
-
-
-_LEAVES_LOOP = re.compile(r"\s*(?:break|continue)\b(?!\s*[=(:.,\w])")
-_LOOP = re.compile(r"(?i)for|while|until|loop|each|select|switch|repeat|times|upto|\bdo\b|step")
-_CASE = re.compile(r"\s*(?:case|default|match|when)\b|.*=>")
-_NO_HEAD = re.compile(r"\s*(?:[{(]?$|#|\w+:$)")  # a bracket alone, a directive, a label
-
-
-def _leaves_no_loop(fill: str, context: CleaningContext) -> bool:
-    """Whether a line leaves a loop, and none of the lines around it, by their columns, is one."""
-    own, language = context.line_before + fill, context.language
-    if not _LEAVES_LOOP.match(own) or language.takes_any_text or _in_prose(context):
-        return False
-    column, is_all = columns(own), context.hole.start <= MAX_CHARS_AROUND
-    if context.above[:1] and context.above[0].endswith("\\"):  # of a macro
-        return False
-    for line in context.above[: None if is_all else -1]:  # the last one may be cut
-        if columns(line) >= column or _NO_HEAD.match(line):
-            continue
-        if _LOOP.search(line) or (language.block_style != "indent" and _CASE.match(line)):
-            return False
-        column = columns(line)
-        if column == 0:
-            return context.syntax is not None
-    return False
-
-
-_OPERATION = re.compile(r"\s*[\w.]+(?:\[[^\]]*\])?\s+[-+/%^]\s+\w[\w.]*\s*")
-
-
-def _assigns_to_operation(fill: str, context: CleaningContext) -> bool:
-    """Whether the rest of the line would assign to a sum: ``a ├+ b┤ = c``."""
-    language, own = context.language, context.line_before + fill
-    is_code = context.syntax is not None and not language.takes_any_text
-    is_left = is_code and re.match(r"\s*=(?![=>~])", context.rest) is not None
-    return is_left and _OPERATION.fullmatch(own) is not None and not _in_prose(context)
 
 
 def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
@@ -585,10 +526,9 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
         return "a block would have no body"
     if _closes_nothing(fill, context):
         return "a bracket would be closed that is not open"
-    rules = (_has_no_if, _has_value_twice, _ends_continued_line, _leaves_no_loop)
-    if any(rule(fill, context) for rule in rules):
+    if any(rule(fill, context) for rule in (_has_no_if, _has_value_twice, _ends_continued_line)):
         return "the code would not parse"
-    if _has_value_below(fill, context) or _assigns_to_operation(fill, context):
+    if _has_value_below(fill, context):
         return "what follows the cursor would not parse"
     if context.syntax is None:
         return why_it_does_not_fit(fill, context)
