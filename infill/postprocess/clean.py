@@ -11,8 +11,7 @@ def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from intarsia.infill.canvas import Canvas
@@ -24,9 +23,7 @@ from intarsia.infill.postprocess.fit import (
     cleaning_context,
     errors_with,
     is_elsewhere,
-    is_in_whole_word,
     is_no_worse,
-    joins_words,
     shorten_or_reject,
 )
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -39,7 +36,6 @@ from intarsia.infill.syntax.text import (
     indent_unit,
     leading_blank,
     newline_of,
-    open_quote,
     with_plain_newlines,
 )
 from intarsia.infill.syntax.tree import is_code
@@ -76,28 +72,6 @@ def keep_line_end(fill: str, context: CleaningContext) -> str:
     is_on_own_line = "\n" in fill and not ends_with_blank
     candidates = (on_own_line, fill) if is_on_own_line else (fill, on_own_line)  # likelier first
     return min(candidates, key=lambda candidate: errors_with(candidate, context))
-
-
-_ONE_WORD = re.compile(r"[ \t]*[\\@#$.]?\w+")
-
-
-def end_begun_line(fill: str, context: CleaningContext) -> str:
-    """End the line of a word that was begun right before a statement: that is a line of its own.
-
-    fo├o();┤bar();   →   fo├o();⏎┤bar();
-    """
-    hole = context.hole
-    is_at_cursor = hole.kind == "line" and hole.start == hole.end
-    is_begun = is_at_cursor and _ONE_WORD.fullmatch(context.line_before)
-    is_within = is_in_whole_word(context) or context.rest.startswith(fill[0])
-    if not is_begun or all(map(is_word_character, fill)) or is_within:
-        return fill  # a line end would divide a word
-    if open_quote(context.line_before + fill) or not joins_words(fill, context):
-        return fill
-    on_own_line = fill + "\n" + leading_blank(context.line_before)
-    may_be_cut_word = is_word_character(fill[-1]) or errors_with(on_own_line, context) > 0
-    may_be_cut_word |= context.syntax is None and not fill.endswith((";", ")"))
-    return fill if may_be_cut_word else on_own_line
 
 
 _NEEDS_NO_BLANK = tuple(" \t)];,:")
@@ -175,20 +149,13 @@ def drop_quotes_again(fill: str, context: CleaningContext) -> str:
     return fill.lstrip(begun[0][0])
 
 
-_CALLED_VARIABLE = re.compile(r"\w+(?=\()")
-
-
-def drop_sigil_again(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Drop the ``$`` of a variable that is begun already; reject a function's name behind it.
+def drop_sigil_again(fill: str, context: CleaningContext) -> str:
+    """Drop the ``$`` of a variable that is begun already.
 
     f($├$name┤)   →   f($├name┤)
     """
     if context.syntax is None or not context.line_before.endswith("$") or "$$" in context.text:
         return fill
-    is_code_of_php = context.language.has_bare_variables and not context.is_in_string
-    called = _CALLED_VARIABLE.match(fill) if is_code_of_php else None
-    if called and f"${called[0]}" not in context.text:
-        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
     return fill[1:] if fill[0] == "$" and is_word_character(fill[1:2]) else fill
 
 
@@ -205,20 +172,6 @@ def drop_line_again(fill: str, context: CleaningContext) -> str:
     if len(begun) < _MIN_CHARS_BEGUN or not _BEGINS_WITH_WORD.match(begun):
         return fill
     return written[len(begun) :] if written.startswith(begun) else fill
-
-
-_PRAGMA = "{-#"
-
-
-def reject_pragma(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Reject the mark of Haskell's pragmas in files without one: it is one token with its ``{``.
-
-    f({├-#kotlin┤})   →   nothing
-    """
-    is_pragma = (context.line_before[-1:] + fill).startswith(_PRAGMA)
-    if not is_pragma or _PRAGMA in context.text:
-        return fill
-    return NoSuggestion(reason=NOTHING_FITS, kind="empty")
 
 
 _MAX_LETTERS = 3
@@ -449,85 +402,6 @@ def end_docstring(fill: str, context: CleaningContext) -> str:
     return begun.group() + summary.rstrip() + own_line + quotes
 
 
-MAX_LINES_OF_STATEMENT = 40
-"""So far from the hole a clause of its statement is looked for."""
-
-_ORDER = ("from", "join", "where", "group", "having", "order", "limit", "offset", "returning")
-_CLAUSE = re.compile(
-    r"(?:(?:inner|cross|natural|(?:left|right|full)(?:\s+outer)?)\s+)?"
-    r"(?P<word>from|join|where|group(?=\s+by)|having|order(?=\s+by)|limit|offset"
-    r"|fetch(?=\s+(?:first|next))|returning)\b",
-    re.IGNORECASE,
-)
-_BEGINS_STATEMENT = re.compile(
-    r"(?:alter|begin|create|delete|end|except|insert|intersect|merge|select|set|union|update|values"
-    r"|with)\b|[)\"'`]",
-    re.IGNORECASE,
-)
-_JOINED = re.compile(r".*\bjoin\s+(?P<table>[^\s(]+(?:\s+(?:as\s+)?\w+)?)\s+on\b", re.IGNORECASE)
-
-
-def keep_clause_order(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Keep the clauses of SQL in their order, in its files and in the strings of other languages.
-
-    No grammar checks this: in most of them each clause is a statement of its own.
-
-    FROM a⏎├WHERE b┤⏎GROUP BY c   →   as it is
-    FROM a⏎├LIMIT 1┤⏎GROUP BY c   →   nothing
-    FROM a⏎├WHERE b;┤⏎GROUP BY c   →   FROM a⏎├WHERE b┤⏎GROUP BY c
-    """
-    clause = _clause_of((context.line_before + fill).strip(), context)
-    if clause is None or not context.is_line_empty or "\n" in fill:
-        return fill
-    column = columns(context.line_before + fill)
-    above = context.above[:MAX_LINES_OF_STATEMENT]
-    before = next(_clauses(above, column, context, is_upward=True), None)
-    after = next(_clauses(context.following[:MAX_LINES_OF_STATEMENT], column, context), None)
-    if (before and not before.may_precede(clause)) or (after and not clause.may_precede(after)):
-        return NoSuggestion(reason=NOTHING_FITS, kind="empty")
-    return fill.rstrip().removesuffix(";") if after else fill
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Clause:
-    name: str  # one of _ORDER
-    table: list[str]  # of a join: the words that name its table; else empty
-
-    def may_precede(self, other: "_Clause") -> bool:
-        if self.name == other.name == "join":
-            return not self.table or self.table != other.table
-        if {self.name, other.name} == {"limit", "offset"}:
-            return True
-        return _ORDER.index(self.name) < _ORDER.index(other.name)
-
-
-def _clause_of(line: str, context: CleaningContext) -> _Clause | None:
-    """Return the clause that a line begins with; in a string it begins with capitals."""
-    found = _CLAUSE.match(line)
-    if found is None:
-        return None
-    word, joined = found["word"].lower(), _JOINED.match(line)
-    if not context.language.has_clauses and not (context.is_in_string and found["word"].isupper()):
-        return None
-    table = joined["table"].lower().split() if joined else []
-    return _Clause(name="limit" if word == "fetch" else word, table=table)
-
-
-def _clauses(
-    lines: Iterable[str], column: int, context: CleaningContext, *, is_upward: bool = False
-) -> Iterator[_Clause]:
-    """Yield the clauses that begin at the column, up to where the statement ends."""
-    for line in lines:
-        code = line.strip()
-        is_end = columns(line) < column or (is_upward and code.endswith(";"))
-        if is_end or (columns(line) == column and _BEGINS_STATEMENT.match(code)):
-            return
-        if columns(line) == column and (clause := _clause_of(code, context)):
-            yield clause
-        if code.endswith(";"):
-            return
-
-
 Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
 
 MAX_RAW_CHARS = 8_000
@@ -536,7 +410,6 @@ MAX_RAW_CHARS = 8_000
 FILTERS: tuple[Filter, ...] = (
     drop_special_tokens,
     cut_at_hidden_character,
-    reject_pragma,
     drop_quotes_again,
     drop_sigil_again,
     drop_line_again,
@@ -547,14 +420,12 @@ FILTERS: tuple[Filter, ...] = (
     fix_indentation,
     end_docstring,
     trim_blank,
-    keep_clause_order,
     reject_known_line,
     reject_letters_at_known_word,
     balance_brackets,
     drop_broken_tail,
     close_on_own_line,
     keep_line_end,
-    end_begun_line,
     shorten_or_reject,
 )
 

@@ -342,14 +342,12 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         return False
     return (
         _is_above_package(lines[0], after, context)
-        or _ends_as_rest(lines[0], after, context)
         or _is_named_below(lines[0], after, context)
         or (after != [] and _begins_as_next(lines[0], after[0], context))
         or _is_written_above(lines, context)
         or _is_soon_below(lines[0], after, context)
-        or _is_type_below(lines[0], after, context)
         or _is_entry_again(lines[0], context)
-        or _is_unreachable(lines[0], context)
+        or _is_unreachable(lines[0], after, context)
     )
 
 
@@ -444,45 +442,33 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     return own is not None and other is not None and own["signature"] == other["signature"]
 
 
-_TYPES = ("class", "enum", "record", "struct", "trait")
-_BELONGS_TO_NEXT = re.compile(r"[@\[#/*)\]]")  # annotations and comments
-
-
-def _is_type_below(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a line begins the type that the next declaration at its column begins as well."""
-    whole = context.line_before + line
-    begun = _DECLARED.match(whole.strip())
-    if begun is None or begun["kind"] not in _TYPES or whole.rstrip().endswith(";"):
-        return False
-    level = (each.strip() for each in after[:MAX_LINES_ABOVE] if columns(each) <= columns(whole))
-    other = _DECLARED.match(next(dropwhile(_BELONGS_TO_NEXT.match, level), ""))
-    return other is not None and (other["kind"], other["name"]) == (begun["kind"], begun["name"])
-
-
 _LEAVES_ALWAYS = re.compile(
     r"(?:break|continue|raise|return|throw)\b(?!.*\b(?:if|unless|when|or|and)\b|.*[,\\{(\[?:|&+.-]$)"
 )
 
 
-def _is_unreachable(line: str, context: CleaningContext) -> bool:
-    """Whether a line leaves the block that the line right above it leaves, at its column."""
-    whole = context.line_before + line
-    above = "".join(context.above[:1])
-    is_left = _LEAVES_ALWAYS.match(above.strip()) is not None and columns(above) == columns(whole)
-    return is_left and not context.line_before.strip() and _LEAVES.match(whole.strip()) is not None
+_MAY_FOLLOW = re.compile(
+    r"\W|(?:case|catch|class|def|default|do|done|el|end|ensure|enum|esac|export|fi|fn|func|impl|in|local"
+    r"|private|protected|pub|rescue|static|struct|type|until|when)|\w+:"
+)
 
 
-def _ends_as_rest(line: str, after: Sequence[str], context: CleaningContext) -> bool:
-    """Whether a new line is the broken line below it, mended at its beginning.
-
-    ║rget.close();   →   yes for ├target.close();┤
-    """
-    rest = "".join(after[:1]).strip()
-    before, found, _ = line.rstrip().rpartition(rest) if rest else ("", "", "")
-    if not context.hole.is_inserted or not found or not before.strip() or not is_specific(rest):
+def _is_unreachable(line: str, after: Sequence[str], context: CleaningContext) -> bool:
+    """Whether a line leaves the block that the line above it leaves, or that goes on below."""
+    whole, above = context.line_before + line, "".join(context.above[:1])
+    if context.line_before.strip() or not _LEAVES.match(whole.strip()):
         return False
-    is_value = before.endswith("= ") and "(" not in rest
-    return not before[-1].isspace() or is_value or balance_of(rest).unmatched != ()
+    if _LEAVES_ALWAYS.match(above.strip()) and columns(above) == columns(whole):
+        return True
+    below = next(dropwhile(_is_remark, after[:MAX_LINES_ABOVE]), "")
+    is_code_left = _LEAVES_ALWAYS.match(whole.strip()) and _is_in_code(context)
+    goes_on = columns(below) == columns(whole) and not _MAY_FOLLOW.match(below.strip() or " ")
+    return bool(is_code_left and goes_on)
+
+
+def _is_in_code(context: CleaningContext) -> bool:
+    is_parsed = context.syntax is not None and not context.language.takes_any_text
+    return is_parsed and is_code(context.syntax, max(0, context.hole.start - 1))
 
 
 _IMPORTS = re.compile(

@@ -378,65 +378,6 @@ def _has_value_twice(fill: str, context: CleaningContext) -> bool:
     return columns(below) > len(key["lead"]) and bool(is_entry)
 
 
-def _closes_nothing(fill: str, context: CleaningContext) -> bool:
-    """Whether a line of markup has closing brackets only, and one of them is not open."""
-    has_word = any(map(is_word_character, context.line_before + fill))
-    if has_word or not context.language.takes_any_text:
-        return False
-    unmatched = len(balance_with(fill, context).unmatched)
-    return CLOSERS.intersection(fill) != set() and unmatched > len(context.balance.unmatched)
-
-
-_IF_ABOVE = re.compile(
-    r"(?:[)}\]{|]|end\b|fi\b|case\b|catch\b|cond\b|do\b|elif\b|else|elsif\b|except\b|for\b|of\b|on\b"
-    r"|guard\b|let\b|rescue\b|try\b|when\b|while\b|with\b)|.*(?:\b(?:if|then|unless)\b|->|=>)"
-)
-_ELSE = re.compile(r"else\b(?!\s*[-=]>)")
-
-
-def _has_no_if(fill: str, context: CleaningContext) -> bool:
-    """Whether a line begins with ``else`` right below one, at its column, that has no ``if``."""
-    own = context.line_before + fill
-    if not _ELSE.match(own.strip()) or context.line_before.strip():
-        return False
-    above = next((line for line in context.above if columns(line) <= columns(own)), "")
-    is_beside = above != "" and columns(above) == columns(own)
-    return is_beside and _IF_ABOVE.match(above.strip()) is None
-
-
-def _ends_continued_line(fill: str, context: CleaningContext) -> bool:
-    """Whether a line of its own ends a command that goes on from the line above to the one below.
-
-    apk add a \\⏎    ├b┤⏎    c \\   →   yes; no for ├b \\┤
-    """
-    above, below = context.before.removesuffix(context.line_before), context.line_below
-    is_continued = context.is_line_empty and above.endswith("\\\n") and not context.is_in_string
-    if not is_continued or fill.rstrip().endswith("\\"):
-        return False
-    return below.strip() != "" and 0 < columns(below) >= columns(context.line_before)
-
-
-_TAKES_VALUE = re.compile(r"(?:[^=!<>]=|=>|&&|\|\||[+?])\s*$")
-_IS_VALUE = re.compile(
-    r"(?:[)\]}\"'`;]|(?<![\w.])(?!(?:async|await|new|not|typeof|yield)\b)[\w.]+)$"
-)
-
-
-def _has_value_below(fill: str, context: CleaningContext) -> bool:
-    """Whether a fill is a whole value, and the next line has the value of this line already.
-
-    x =├ f();┤⏎    g();
-    """
-    hole, before, below = context.hole, context.line_before, context.line_below
-    is_at_end = hole.kind == "line" and not hole.is_inserted and not context.rest.strip()
-    if context.syntax is None or not is_at_end or not _TAKES_VALUE.search(before):
-        return False
-    if columns(below) <= columns(before) or not is_word_character(below.strip()[:1]):
-        return False
-    is_whole = _IS_VALUE.search(fill) is not None and not balance_of(fill).unclosed
-    return is_whole and not num_errors(context.syntax)
-
-
 def num_unbalanced(balance: Balance) -> int:
     """Count the brackets without a partner."""
     return len(balance.unmatched) + len(balance.unclosed)
@@ -524,12 +465,8 @@ def why_broken(fill: str, context: CleaningContext) -> str | None:
     hole, rest = context.hole, context.rest.strip()
     if hole.is_inserted and ends_with_header(fill, context):
         return "a block would have no body"
-    if _closes_nothing(fill, context):
-        return "a bracket would be closed that is not open"
-    if any(rule(fill, context) for rule in (_has_no_if, _has_value_twice, _ends_continued_line)):
+    if _has_value_twice(fill, context):
         return "the code would not parse"
-    if _has_value_below(fill, context):
-        return "what follows the cursor would not parse"
     if context.syntax is None:
         return why_it_does_not_fit(fill, context)
     if hole.kind != "span" and hole.start == hole.end and joins_words(fill, context):
