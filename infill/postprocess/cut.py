@@ -334,12 +334,9 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
 
 def is_known_line(fill: str, context: CleaningContext) -> bool:
     """Whether the line of a fill is one around it once more, or stands for the next one."""
-    lines = fill.split("\n")
-    after = _lines_after(context)
-    if context.hole.kind == "block":
-        return _is_line_below(fill.strip(), after)
     if context.hole.kind != "line":
         return False
+    lines, after = fill.split("\n"), _lines_after(context)
     return (
         _is_above_package(lines[0], after, context)
         or _is_named_below(lines[0], after, context)
@@ -349,12 +346,6 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_entry_again(lines[0], context)
         or _is_unreachable(lines[0], after, context)
     )
-
-
-def _is_line_below(body: str, after: Sequence[str]) -> bool:
-    """Whether a body repeats the line below its block; a branch may leave as that does."""
-    is_same = after != [] and body == after[0].strip() and is_specific(body)
-    return is_same and not _LEAVES.match(body)
 
 
 def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -370,8 +361,7 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     after = _lines_after(context)
     if not context.line_before.strip():  # the cursor may be at another indentation
         stripped, below = ([line.strip() for line in each] for each in (lines[:2], after[:2]))
-        is_branch = _BRANCH.match(stripped[0]) is not None
-        if (len(lines) > 1 or is_branch) and _repeats(stripped, below):
+        if len(lines) > 1 and _repeats(stripped, below):
             return [""]
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
@@ -386,7 +376,6 @@ def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str
     return lines
 
 
-_BRANCH = re.compile(r"[)\]}].*\w")  # } else {
 MAX_LINES_COMPARED = 3
 MAX_ENTRIES = 12
 
@@ -413,15 +402,11 @@ def _is_above_package(line: str, after: Sequence[str], context: CleaningContext)
 _MIN_CHARS_REPEATED, _MIN_CHARS_LONG = 16, 60
 _REMARK_TEXT = re.compile(r"(?://+!?|#+|--+|;+)\s+(\S.*)")
 MAX_LINES_ABOVE = 12
-_OPENS_BODY = re.compile(r"(?:[.#][\w-].*|.*\)\s*)\{")  # .card {, if (a) {
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
-_WITH_BODY = re.compile(
-    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<signature>\w+\([^()]*\))[^(){};=]*\{"
-)
 
 
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
-    """Whether a line begins with the whole line below, or opens a body with the same header."""
+    """Whether a line begins with the whole line below."""
     whole, below = (context.line_before + line).strip(), following.strip()
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
@@ -434,12 +419,8 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
         whole, below = remarks[0][1], remarks[1][1] if remarks[1] else below
     below = below.removeprefix("- ")
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
-    if is_long and (whole.startswith(below) or _without_marks(whole) == _without_marks(below)):
-        return True
-    if _OPENS_BODY.fullmatch(below) and whole.startswith(below):
-        return True
-    own, other = (_WITH_BODY.match(each) for each in (whole, below))
-    return own is not None and other is not None and own["signature"] == other["signature"]
+    is_same = _without_marks(whole) == _without_marks(below)
+    return is_long and (is_same or whole.startswith(below))
 
 
 _LEAVES_ALWAYS = re.compile(
@@ -478,7 +459,7 @@ _IMPORTS = re.compile(
 
 
 def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
-    """Whether the whole line repeats the one above it, or an import, section or remark near it."""
+    """Whether the whole line repeats the one above it, or an import or section near it."""
     whole = context.line_before + lines[0] + (context.rest if len(lines) == 1 else "")
     if context.language.once and re.fullmatch(context.language.once, whole.strip()):
         return whole.strip() in map(str.strip, (*context.above, *context.following))
@@ -486,24 +467,10 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
         near = (*context.above, *context.following[:MAX_LINES_ABOVE])
         is_alias = whole.lstrip().startswith("alias")  # of a module; it is indented
         return whole.strip() in map(str.strip, near) if is_alias else whole.rstrip() in near
-    if _is_in_remarks(whole.strip(), context):
-        return True
     above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
     return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
-
-
-_MIN_WORDS = 2
-
-
-def _is_in_remarks(line: str, context: CleaningContext) -> bool:
-    """Whether a remark of some words repeats one of those right above it."""
-    remark = _REMARK_TEXT.fullmatch(line)
-    if remark is None or len(remark[1].split()) < _MIN_WORDS or not _HAS_WORD.search(line):
-        return False
-    above = map(str.strip, context.above[:MAX_LINES_ABOVE])
-    return line in takewhile(lambda each: _REMARK_TEXT.match(each + " "), above)
 
 
 _INSTRUCTION = re.compile(r"[A-Z]{2,} \S")  # of a Dockerfile

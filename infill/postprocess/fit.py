@@ -22,7 +22,6 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
-    CLOSERS,
     MAX_LOOK_BACK,
     PAIRS,
     Balance,
@@ -30,7 +29,6 @@ from intarsia.infill.syntax.text import (
     columns,
     leading_blank,
     open_quote,
-    opener_of,
     with_plain_newlines,
 )
 from intarsia.infill.syntax.tree import (
@@ -230,7 +228,6 @@ def num_closed_twice(fill: str, context: CleaningContext) -> int:
 
 _ENDS_ENTITY = re.compile(r"&\w{1,5};$")
 _AFTER_STATEMENT = ")]};,\"'` \t"
-_LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
 _ENDS_VALUE = (")", "]", "}", '"', "'", "{", ",")
 _NUMBER = re.compile(r"(?<!\w)[\d.]*\d\Z")
 _UNIT = re.compile(
@@ -249,8 +246,7 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     if _joins_values(fill, context):
         return True
     is_statement = last == ";" and not _ENDS_ENTITY.search(fill)
-    is_value_twice = context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
-    if is_statement and (rest.strip(_AFTER_STATEMENT) or is_value_twice):
+    if is_statement and rest.strip(_AFTER_STATEMENT):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not (rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
@@ -291,17 +287,12 @@ def completes_cut_word(fill: str, context: CleaningContext) -> bool:
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _CODE_MARK = re.compile(r"[(){}=;<>]")
-_CALLABLE = re.compile(
-    r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
-    r"\w+\Z"
-)
-_BEFORE_INDEX, _BEFORE_VALUE = re.compile(r"[\w)\]]\Z"), re.compile(r"[=(,:?\[][ \t]*\Z")
 
 
 def _joins_values(fill: str, context: CleaningContext) -> bool:
-    """Whether the fill ends a call, an index, a string or a sentence right before a word or string.
+    """Whether the fill ends a string or a sentence right before a word or string.
 
-    f(├a)┤b, ["a", ├"b"┤"c", # ├It ends here.┤go
+    ["a", ├"b"┤"c", # ├It ends here.┤go
     """
     written, rest, last = context.line_before + fill, context.rest[:1], fill[-1:]
     is_markup = context.language.takes_any_text
@@ -312,16 +303,9 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
         return False
     is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
     is_sentence = is_sentence and _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) is not None
-    if is_sentence and not _CODE_MARK.search(fill):
-        return is_markup or context.syntax is None or _in_prose(context)
-    if last not in CLOSERS or is_markup or context.is_in_string:
+    if not is_sentence or _CODE_MARK.search(fill):
         return False
-    opener = opener_of(written, len(written) - 1)
-    if opener is None:
-        return False
-    is_index = last == "]" and _BEFORE_INDEX.search(written, 0, opener)
-    is_value = last != ")" and _BEFORE_VALUE.search(written, 0, opener)
-    return bool(is_index or is_value or (last == ")" and _CALLABLE.search(written, 0, opener)))
+    return is_markup or context.syntax is None or _in_prose(context)
 
 
 def is_in_whole_word(context: CleaningContext) -> bool:
@@ -343,15 +327,11 @@ def is_elsewhere(fill: str, context: CleaningContext) -> bool:
     return any(each.start() != first for each in found)
 
 
-_TAKES_NEXT_LINE = re.compile(r"\s*(?:\}?\s*else\s+)?(?:if|for|while)\s*\(.*\)$|.*\belse$")
-
-
 def ends_with_header(fill: str, context: CleaningContext) -> bool:
     """Whether the last line is the header of a block, whose body is missing."""
     header = context.language.header
     last_line = (context.line_before + fill).rsplit("\n", 1)[-1].rstrip()
-    is_open = context.hole.is_inserted and _TAKES_NEXT_LINE.match(last_line)
-    return bool(is_open or (header and re.search(header, last_line)))
+    return bool(header and re.search(header, last_line))
 
 
 def balance_with(fill: str, context: CleaningContext) -> Balance:
