@@ -17,6 +17,12 @@ pytestmark = [
 PATIENT = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
 SERVER = [str(Path(sys.executable).with_name("intarsia")), "serve"]
 SUM = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
+AREA = "def area(width, height):\n    return width * height\n\n\n"
+PERIMETER = f"{AREA}def perimeter(width, height):\n    return\n"
+AUTO_PAIR = """
+  vim.keymap.set("i", "(", "()<C-g>U<Left>")
+  vim.keymap.set("i", ")", "<C-g>U<Right>")
+"""
 WORDS = (
     "def word_counts(text):\n"
     '    """Return how often each word is in the text, in small letters, without stops."""\n'
@@ -62,6 +68,23 @@ def test_ghost_text_stands_behind_the_cursor_in_its_own_colour_and_is_accepted(
     terminal.keys("\x1bl")
     terminal.nvim.holds(SUM.replace("\n", "|").rstrip("|") + " left + right")
     terminal.until(lambda: "left + right" not in terminal.suggested())
+
+
+def test_it_goes_on_in_its_own_colour_between_brackets_that_a_mapping_closes(
+    open_terminal, real_engine_runtime
+):
+    terminal = open_terminal(real_engine_runtime, PERIMETER)
+    terminal.nvim.run(AUTO_PAIR)
+    terminal.keys("GA ")
+    terminal.suggests("2 * (width + height)")
+    terminal.keys("2 * (")
+    terminal.suggests("width + height")  # though Neovim highlights the brackets around it
+    terminal.keys("wid")
+    terminal.suggests("th + height")
+    terminal.keys("\x1bl")
+    terminal.nvim.holds(PERIMETER.replace("\n", "|").rstrip("|") + " 2 * (width + height)")
+    terminal.keys(")  # all sides")
+    terminal.shows("    return 2 * (width + height)  # all sides")
 
 
 def test_a_draft_is_seen_settling(open_terminal, real_engine_runtime):

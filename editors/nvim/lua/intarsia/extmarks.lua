@@ -75,7 +75,6 @@ function M.draw(buffer, row, col, lines, count)
     virt_text_pos = "inline",
     virt_lines = #below > 0 and below or nil,
     virt_lines_overflow = "scroll",
-    hl_mode = "combine",
   })
   if count then
     local width = vim.fn.strdisplaywidth(line)
