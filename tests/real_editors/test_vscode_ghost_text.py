@@ -1,5 +1,6 @@
 """Ghost text in VS Code: when it appears, where it must not appear, and ways to accept it."""
 
+import pytest
 from engine_watch import num_fills
 from sources import LOOP, OPENING, SUM
 from windows import Windows
@@ -29,6 +30,42 @@ def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(windows, real_e
     window.press("Tab")
     window.expect_cursor(3, 24)
     window.expect_saved(SUM.replace("║", " left + right"))
+
+
+PORT = 'config = {"host": "localhost", "port": 8080}\nhost = config["host"]\nport =║\n'
+PERIMETER = """export function area(width: number, height: number): number {
+  return width * height;
+}
+
+export function perimeter(width: number, height: number): number║
+"""
+BODY = "\n  return 2 * (width + height);\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "steps"),
+    [
+        (
+            "port.py",
+            PORT,
+            [(" ", 'config["port"]'), ("config[", '"port"'), ('"', "port"), ("po", "rt")],
+        ),
+        ("area.ts", PERIMETER, [(" ", "{" + BODY + "}"), ("{", BODY), ("\n", BODY.strip())]),
+    ],
+)
+def test_it_goes_on_inside_what_vs_code_closes(windows, real_engine_runtime, name, source, steps):
+    (first, whole), *inside = steps
+    window = windows.open(source, name, settings={"intarsia.showThreshold": "0"})
+    window.type(first)
+    window.expect_ghost_text(whole)
+    fills = num_fills(real_engine_runtime)
+    for typed, left in inside:
+        window.type(typed)
+        window.expect_ghost_text(left)
+    assert num_fills(real_engine_runtime) == fills
+    window.press("Tab")
+    window.expect_ghost_text("")
+    window.expect_saved(source.replace("║", first + whole))
 
 
 def test_an_answer_later_than_the_editors_patience_is_shown_all_the_same(windows: Windows) -> None:
