@@ -38,6 +38,7 @@ def ghosts(history: list[dict[str, Any]]) -> list[str]:
 
 def test_it_shows_the_code_of_the_other_file_with_the_reason(windows: Windows) -> None:
     window = windows.open(USE, others=OTHERS, settings=EVERYTHING)
+    window.page.set_viewport_size({"width": 1280, "height": 1200})  # all of it is drawn
     window.type(".")
     assert window.ghost_text()
     seen = window.expect_the_model_sees("def charge_category(self, category: str, cents: int)")

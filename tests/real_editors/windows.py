@@ -1,5 +1,6 @@
 """Opens VS Code windows on workspaces of a test's own."""
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +96,13 @@ class Windows:
         window = VSCodeWindow(page=self._new_page(), file=folder / file)
         window.page.goto(self.server.url(workspace, (window.file, 1, 1)))
         window.expect_cursor(1, 1)
+        folders = window.page.locator(".explorer-viewlet .monaco-list-row")
+        for _ in range(10):  # at times VS Code reads the list before it reaches the files
+            with contextlib.suppress(AssertionError):
+                expect(folders.first).to_be_visible(timeout=3_000)
+                break
+            workspace.touch()
+        expect(folders.first).to_be_visible()
         window.expect_ready()
         return window
 
