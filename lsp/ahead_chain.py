@@ -9,7 +9,8 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import AheadReport
 from intarsia.lsp.documents import Snapshot
@@ -17,8 +18,18 @@ from intarsia.lsp.documents import Snapshot
 PAUSE_S = 0.3
 """After this time without a key or a request, longer than between two keys, a chain begins."""
 
-FillPlace: TypeAlias = Callable[[Snapshot], Awaitable[None]]
-"""Fills one place, and keeps the answer for the request that may come."""
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A fill of a place where the user may be next, or a better one of the place that was asked
+    about: with the code of other files, or with all that may be read of the document."""
+
+    place: Snapshot
+    kind: Literal["next", "with_project", "whole"] = "next"
+
+
+FillStep: TypeAlias = Callable[[Step], Awaitable[None]]
+"""Takes one step, and keeps the answer for the request that may come."""
 
 
 WaitForTurn: TypeAlias = Callable[[], Awaitable[None]]
@@ -34,9 +45,9 @@ class AheadChain:
         self._on_count = on_count
         self._task: asyncio.Task[None] | None = None
         self._places: Sequence[Snapshot] = ()
-        self._next: deque[Snapshot] = deque()
-        self._current: Snapshot | None = None
-        self._fill: FillPlace | None = None
+        self._next: deque[Step] = deque()
+        self._current: Step | None = None
+        self._fill: FillStep | None = None
         self._wait: WaitForTurn | None = None
 
     @property
@@ -50,24 +61,24 @@ class AheadChain:
 
     def start(
         self,
-        places: Sequence[Snapshot],
-        fill: FillPlace,
+        steps: Sequence[Step],
+        fill: FillStep,
         *,
         begins_at: float,
         wait: WaitForTurn | None = None,
     ) -> None:
-        """Fill these places from ``begins_at`` (time.monotonic()) on; end the chain before.
+        """Take these steps from ``begins_at`` (time.monotonic()) on; end the chain before.
 
-        Each fill begins once ``wait`` has returned. A fill of one of the places that runs now goes
-        on; the others follow it.
+        Each begins once ``wait`` has returned. A step that runs now goes on if it is at one of
+        their places; the others follow it.
         """
         current = self._current
-        goes_on = current is not None and any(_same(current, it) for it in places)
+        goes_on = current is not None and any(_same(current.place, it.place) for it in steps)
         if not (goes_on and self.is_running):
             self.end()
             current = None
-        self._places = tuple(places)
-        self._next = deque(it for it in places if current is None or not _same(current, it))
+        self._places = tuple(it.place for it in steps)
+        self._next = deque(it for it in steps if current is None or not _is_done_by(current, it))
         self._fill, self._wait = fill, wait
         if self._next and not self.is_running:
             self._task = asyncio.create_task(self._run(begins_at))
@@ -105,12 +116,16 @@ class AheadChain:
             if self._wait is not None:
                 self._current = None
                 await self._wait()
-            self._current = place = self._next.popleft()
+            self._current = step = self._next.popleft()
             try:
-                await self._fill(place)
+                await self._fill(step)
             except Exception:  # the user did not request it
                 logger.exception("a fill ahead of the user failed")
                 return
+
+
+def _is_done_by(current: Step, other: Step) -> bool:
+    return current.kind == other.kind and _same(current.place, other.place)
 
 
 def _same(one: Snapshot, other: Snapshot) -> bool:

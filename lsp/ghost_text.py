@@ -134,7 +134,6 @@ class RequestOutcome:
     is_failure: bool = False  # the reason is an error, rather than that nothing fits here
     cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
     is_cached: bool = False
-    may_be_revised: bool = False  # it was written with less context than there is
 
     def refused(self, why: NoSuggestion) -> "RequestOutcome":
         """Return the outcome without its ghost texts, and why there are none."""

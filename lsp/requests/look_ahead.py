@@ -1,9 +1,9 @@
 """Fills the places where the user may be next, while they read a suggestion.
 
 These are the place after the suggestion, once it is accepted, and the line below. The answers go
-into the cache of suggestions, so that the next request is answered at once. Last, an answer that
-was given with less context than there is, at a new place or without the code of other files, is
-written again with all of it, and revised if it differs.
+into the cache of suggestions, so that the next request is answered at once. Before them, an answer
+without the code of other files is written again with it; after them, one from a short window with
+all of the context. A text that differs is revised.
 """
 
 import time
@@ -19,7 +19,7 @@ from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import line_end
-from intarsia.lsp.ahead_chain import PAUSE_S
+from intarsia.lsp.ahead_chain import PAUSE_S, Step
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.ghost_text import GhostText, RequestOutcome
 from intarsia.lsp.manners import Strain
@@ -57,10 +57,9 @@ class LookAhead(Feature):
         if not _may_look_ahead(session, snapshot, outcome):
             return
         suggestions = session.feature(Suggestions)
-        places = [it for it in _places(snapshot, outcome) if not suggestions.cache.has(it)]
         suggestions.ahead.start(
-            [*places, snapshot],
-            partial(_step, session, snapshot, outcome),
+            _steps(session, snapshot, outcome),
+            partial(_take, session),
             begins_at=snapshot.taken_at + PAUSE_S,
             # Where nothing is shown to accept, what the edit has left to change comes first.
             wait=None if outcome.ghosts else session.feature(NextEdits).none_due,
@@ -68,11 +67,17 @@ class LookAhead(Feature):
 
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
-    """Return the hole of a request, for which code of other files is chosen."""
-    plan = plan_whole(session.feature(Suggestions), snapshot)
-    if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
+    """Return the hole of a request, for which code of other files is chosen.
+
+    That is read before as much of the document as the next request reads.
+    """
+    suggestions = session.feature(Suggestions)
+    plan, first = plan_whole(suggestions, snapshot), plan_ahead(suggestions, snapshot)
+    if isinstance(plan, NoSuggestion) or isinstance(first, NoSuggestion):
         return None
-    fill = plan.request(snapshot.options)
+    if not snapshot.is_current(session.documents):
+        return None
+    fill = first.request(snapshot.options)
     return OpenHole(document=snapshot.document, plan=plan, fill=fill)
 
 
@@ -82,6 +87,21 @@ def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcom
     if not is_answered or not snapshot.is_current(session.documents):
         return False
     return session.feature(Strain).allows_idle_work(snapshot.settings)
+
+
+def _steps(session: Session, asked: Snapshot, outcome: RequestOutcome) -> list[Step]:
+    """Return what to do after an answer.
+
+    An answer without the code of other files is written again with it first: what is filled ahead
+    then has it, too. All of the document comes last, which takes longest and changes least.
+    """
+    contexts, cache = session.feature(ProjectContexts), session.feature(Suggestions).cache
+    places = [it for it in _places(asked, outcome) if not cache.has(it)]
+    steps = [*map(Step, places), Step(asked, "whole")]
+    has_project = contexts.of(asked.document.uri) is not None or contexts.is_on(asked.settings)
+    if has_project and outcome.cost is not None and outcome.cost.num_project == 0:
+        steps.insert(0, Step(asked, "with_project"))
+    return steps
 
 
 def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
@@ -117,14 +137,18 @@ def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
     return replace(snapshot, text=text, offset=offset, place=place, selected=None)
 
 
-async def _step(
-    session: Session, asked: Snapshot, outcome: RequestOutcome, place: Snapshot
-) -> None:
-    """Do one step of the chain: revise the answer to the request itself, or fill another place."""
+async def _take(session: Session, step: Step) -> None:
+    place = step.place
     await parse_if_long(place.text, place.offset, place.language)
-    if place is asked:
-        await _revise(session, asked, may_gain=outcome.may_be_revised)
-        return
+    if step.kind == "with_project":
+        await _revise_with_project(session, place)
+    elif step.kind == "whole":
+        await _revise_whole(session, place)
+    else:
+        await _fill_next(session, place)
+
+
+async def _fill_next(session: Session, place: Snapshot) -> None:
     if prose_silence(place):
         return  # no automatic request is answered there
     plan = plan_ahead(session.feature(Suggestions), place)
@@ -136,30 +160,39 @@ async def _step(
         _keep(session, place, attempts, seconds)
 
 
-async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
-    """Ask again with all of the context; if the text differs, tell the client.
-
-    Without ``may_gain`` only if there is more to read here: an answer that was filled ahead of the
-    user was written from as much as the one before it.
-    """
-    uri, suggestions = asked.document.uri, session.feature(Suggestions)
+async def _revise_with_project(session: Session, asked: Snapshot) -> None:
+    """Ask again with the code of other files, once it is chosen."""
+    uri = asked.document.uri
     await session.feature(ProjectContexts).refreshed(uri)
-    plan = plan_whole(suggestions, asked)
-    if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
+    plan = plan_ahead(session.feature(Suggestions), asked)
+    if session.feature(ProjectContexts).of(uri) is not None and isinstance(plan, FillPlan):
+        names = await session.feature(EditorMembers).allowed(asked, is_idle=True)
+        await _revise(session, asked, plan, names)
+
+
+async def _revise_whole(session: Session, asked: Snapshot) -> None:
+    """Ask again with all that may be read, if that is more, or if late names refute the answer."""
+    suggestions = session.feature(Suggestions)
+    plan, first = plan_whole(suggestions, asked), plan_ahead(suggestions, asked)
+    if isinstance(plan, NoSuggestion) or isinstance(first, NoSuggestion):
         return
-    # Late names may refute the answer.
     names = await session.feature(EditorMembers).allowed(asked, is_idle=True)
     known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
-    may_gain = may_gain and session.feature(ProjectContexts).of(uri) is not None
-    may_gain = may_gain or (known is not None and not plan.is_named(known.text, names))
-    if not may_gain:
-        first = plan_ahead(suggestions, asked)
-        if isinstance(first, NoSuggestion) or not first.canvas.is_short:
-            return
+    is_refuted = known is not None and not plan.is_named(known.text, names)
+    if first.canvas.is_short or is_refuted:
+        await _revise(session, asked, plan, names)
+
+
+async def _revise(session: Session, asked: Snapshot, plan: FillPlan, names: Sequence[str]) -> None:
+    """Ask again by this plan, for one of these names; if the text differs, tell the client."""
+    suggestions = session.feature(Suggestions)
+    if not asked.is_current(session.documents):
+        return
     attempts = await _attempt(session, asked, plan, names=names, is_revision=True)
     if attempts is None or not asked.is_current(session.documents):
         return
-    suggestions.windows.remember(uri, plan.canvas.window)
+    windows = suggestions.first_windows if plan.canvas.is_short else suggestions.windows
+    windows.remember(asked.document.uri, plan.canvas.window)
     known = next(iter(suggestions.cache.lookup(asked).ghosts), None)
     revised = next(iter(attempts.passed), None)
     if revised is not None and is_better(revised, known):

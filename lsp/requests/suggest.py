@@ -320,11 +320,9 @@ class Suggester(Feature):
             if request.is_long and isinstance(filled, Filled):
                 await asyncio.to_thread(read, filled)  # the loop reads it again
             attempts.take(filled)
-        return await self._kept(request, plan, attempts, has_project=project is not None)
+        return await self._kept(request, attempts)
 
-    async def _kept(
-        self, request: _Request, plan: FillPlan, attempts: Attempts[GhostText], *, has_project: bool
-    ) -> RequestOutcome:
+    async def _kept(self, request: _Request, attempts: Attempts[GhostText]) -> RequestOutcome:
         """Keep what the engine has answered, with its imports; return the request's outcome."""
         snapshot = request.snapshot
         if snapshot.is_current(self._documents):
@@ -342,11 +340,7 @@ class Suggester(Feature):
             self._suggestions.cache.store(snapshot, known)
         if not snapshot.is_current(self._documents):
             return RequestOutcome(reason=_STALE, kind="outdated", cost=attempts.cost)
-        lacks_project = attempts.cost is not None and attempts.cost.num_project == 0
-        may_be_revised = plan.canvas.is_short or (
-            lacks_project and (has_project or self._contexts.is_on(snapshot.settings))
-        )
-        return replace(_outcome(attempts), may_be_revised=may_be_revised)
+        return _outcome(attempts)
 
     async def _keep_with_imports(
         self, snapshot: Snapshot, cached: CachedSuggestions

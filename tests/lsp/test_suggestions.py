@@ -11,8 +11,7 @@ from open_documents import seen
 
 from intarsia.infill.filling.plan import inserted_at_cursor
 from intarsia.infill.suggestion import ConfidentToken, NoSuggestion, Suggestion
-from intarsia.lsp.ahead_chain import AheadChain
-from intarsia.lsp.documents import Snapshot
+from intarsia.lsp.ahead_chain import AheadChain, Step
 from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.suggestions import CachedSuggestions, Debounce, SuggestionCache
 
@@ -252,8 +251,8 @@ def test_another_document_has_a_rhythm_of_its_own() -> None:
     assert debounce.seconds_to_wait("b", 75) == 0
 
 
-def foreseen(text: str) -> Snapshot:
-    return seen(f"{text}|")
+def foreseen(text: str) -> Step:
+    return Step(seen(f"{text}|"))
 
 
 class Filler:
@@ -264,11 +263,11 @@ class Filler:
         self.filled: list[str] = []
         self.has_begun, self.may_end = asyncio.Event(), asyncio.Event()
 
-    async def fill(self, place: Snapshot) -> None:
-        self.begun.append(place.text)
+    async def fill(self, step: Step) -> None:
+        self.begun.append(step.place.text)
         self.has_begun.set()
         await self.may_end.wait()
-        self.filled.append(place.text)
+        self.filled.append(step.place.text)
 
     async def all_filled(self, chain: AheadChain) -> list[str]:
         self.may_end.set()
@@ -317,7 +316,7 @@ async def test_a_document_that_was_foreseen_ends_nothing_and_any_other_does() ->
 
 
 async def test_an_error_ends_the_chain_and_no_more() -> None:
-    async def fail(_place: Snapshot) -> None:
+    async def fail(_step: Step) -> None:
         raise ValueError("a bug")
 
     chain = AheadChain(lambda count: None)
