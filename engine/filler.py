@@ -50,6 +50,13 @@ class Filler(Protocol):
     def cached_tokens(self) -> int:
         """Return the number of context tokens in the KV caches."""
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last fill could not wait for something that ``prepare`` will read.
+
+        It then begins after a short pause, such as between two keys.
+        """
+
     def prepare(self, control: FillControl) -> None:
         """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
 
@@ -82,6 +89,10 @@ class FillsOnly:
 
     who: ClassVar[str]
     advice: ClassVar[str] = ""
+
+    @property
+    def is_behind(self) -> bool:
+        return False
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         raise ValueError(f"{self.who} finds no next edits{self.advice}")

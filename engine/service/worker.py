@@ -32,6 +32,9 @@ State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 PAUSE_S = 0.3
 """After this pause since its last job, longer than between two keys, the thread uses idle time."""
 
+BEHIND_PAUSE_S = 0.03
+"""The same while code of other files waits to be read: a key then waits for one short chunk."""
+
 REST_PAUSE_S = 3.0
 """After this pause, the model lets go of what it holds open for requests, such as connections."""
 
@@ -335,7 +338,9 @@ class Worker:
     def _wait_for_job(self) -> Job | None:
         """Use idle time until there is a job, and start it; None if the worker is to stop."""
         with self._changed:
-            is_pause = not self._changed.wait_for(self._is_waited_for, PAUSE_S)
+            is_behind = self._slot.filler is not None and self._slot.filler.is_behind
+            pause_s = BEHIND_PAUSE_S if is_behind else PAUSE_S
+            is_pause = not self._changed.wait_for(self._is_waited_for, pause_s)
         if is_pause and (filler := self._slot.filler) is not None:
             self._use_pause(filler, lambda: filler.prepare(self._idle_control(self._is_waited_for)))
         while True:

@@ -77,6 +77,11 @@ class OwnersFiller(FillsOnly):
         """Return the number of context tokens of all users."""
         return sum(filler.cached_tokens() for filler in self._of.values())
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the user who was served last waits for something to be read."""
+        return bool(self._of) and next(reversed(self._of.values())).is_behind
+
     def prepare(self, control: FillControl) -> None:
         """Use idle time for the next request of the user who was served last."""
         if self._of:

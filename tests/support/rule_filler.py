@@ -71,6 +71,7 @@ class RuleFiller:
         self._find = find
         self._likely = likely
         self._last_prefix = ""
+        self.is_behind = False
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         if request.max_tokens < 1:

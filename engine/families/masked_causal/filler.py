@@ -138,8 +138,18 @@ class MaskedCausalFiller:
     def cached_tokens(self) -> int:
         return self._context.cached_tokens()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last fill could not wait for the code of other files."""
+        return self._project.unread is not None
+
     def prepare(self, control: FillControl) -> None:
-        """Read up to a nearer boundary if the last hole was far after its own. Raises Cancelled."""
+        """Read the code of other files that the last fill could not wait for; else up to a nearer
+        boundary if its hole was far after its own. Raises Cancelled."""
+        if (unread := self._project.unread) is not None:
+            self._open(self._reader.read(replace(unread, is_background=True), control))
+            self._project.unread = None
+            return
         self._text.list_tokens()
         to_prepare = self._reader.boundary_to_prepare()
         if to_prepare is None:

@@ -277,12 +277,14 @@ class ProjectChoice:
         self._num_missing = num_missing
         self._speed = speed
         self._last_read: Fill | None = None  # the last request with a project that was read
+        self.unread: Fill | None = None  # the last request, if it could not wait for its project
 
     def read(self, request: Fill, control: FillControl) -> FillTask:
         """Return the task with code of other files if it may wait for that, or need not wait.
 
         Until other chunks of the same file are read, those that were read before serve instead.
         """
+        self.unread = None
         if not has_chunks(request.project) or self._reader.is_asked(request):
             request = replace(request, project=None)
         task = self._reader.read(request, control)
@@ -295,10 +297,13 @@ class ProjectChoice:
         if last is not None and _may_serve(last, request):
             earlier = self._reader.read(replace(request, project=last.project), control)
             if self._speed.is_worth_reading(self._num_missing(earlier.context), 0):
+                self.unread = request
                 return earlier
         own = self._reader.read(replace(request, project=None), control)
-        num_missing_without = self._num_missing(own.context)
-        return task if self._speed.is_worth_reading(num_missing, num_missing_without) else own
+        if self._speed.is_worth_reading(num_missing, self._num_missing(own.context)):
+            return task
+        self.unread = request
+        return own
 
     def note_read(self, task: FillTask) -> None:
         """Record that the context of a task was read: its project may serve later requests."""

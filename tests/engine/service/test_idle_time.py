@@ -63,6 +63,21 @@ async def test_a_pause_is_used_once(address: Address):
     assert len(prepared) == 2
 
 
+async def test_where_something_is_to_be_read_no_long_pause_is_waited_for(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PAUSE_S", 60.0)
+    prepared: list[bool] = []
+    filler = RuleFiller(lambda _: "1", prepare=lambda _: prepared.append(True))
+    async with engine_client(address, filler) as client:
+        await client.fill(hole())
+        await asyncio.sleep(3 * worker.BEHIND_PAUSE_S)
+        assert not prepared
+        filler.is_behind = True
+        await client.fill(hole())
+        await until(lambda: bool(prepared))
+
+
 async def test_a_request_and_the_end_of_the_engine_end_the_preparation(address: Address):
     begun, ended = threading.Semaphore(0), list[bool]()
 

@@ -200,6 +200,24 @@ def test_unread_a_fill_does_not_wait_for_it(filler: MaskedCausalFiller) -> None:
     assert first.text == run_fill(filler, fill(project=None)).text
 
 
+def test_what_a_fill_did_not_wait_for_is_read_between_two_keys(filler: MaskedCausalFiller) -> None:
+    assert not filler.is_behind
+    first = run_fill(filler, fill("    y"))
+    assert (first.num_project, filler.is_behind) == (0, True)
+    asked = iter(range(9))
+    with pytest.raises(Cancelled):  # the next key
+        filler.prepare(cancelling(lambda: next(asked) == 1))
+    assert filler.is_behind
+    assert (run_fill(filler, fill("    y =")).num_project, filler.is_behind) == (0, True)
+    filler.prepare(NO_CONTROL)
+    second = run_fill(filler, fill("    y = "))
+    assert (second.num_project > 0, second.num_prefilled <= 5, filler.is_behind) == (
+        True,
+        True,
+        False,
+    )
+
+
 def test_where_reading_is_cheap_it_is_read_at_once(filler: MaskedCausalFiller, monkeypatch):
     monkeypatch.setattr(ReadingSpeed, "tokens_per_s", 100_000.0)
     assert run_fill(filler, fill()).num_project > 0
