@@ -9,6 +9,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -65,12 +66,13 @@ class AheadChain:
         fill: FillStep,
         *,
         begins_at: float,
+        until_then: Step | None = None,
         wait: WaitForTurn | None = None,
     ) -> None:
         """Take these steps from ``begins_at`` (time.monotonic()) on; end the chain before.
 
         Each begins once ``wait`` has returned. A step that runs now goes on if it is at one of
-        their places; the others follow it.
+        their places; the others follow it. ``until_then`` begins at once and may be cut short.
         """
         current = self._current
         goes_on = current is not None and any(_same(current.place, it.place) for it in steps)
@@ -81,7 +83,7 @@ class AheadChain:
         self._next = deque(it for it in steps if current is None or not _is_done_by(current, it))
         self._fill, self._wait = fill, wait
         if self._next and not self.is_running:
-            self._task = asyncio.create_task(self._run(begins_at))
+            self._task = asyncio.create_task(self._run(begins_at, until_then))
 
     def document_changed(self, uri: str, text: str) -> None:
         """End the chain, unless the document is now as one of its places foresaw it.
@@ -110,18 +112,21 @@ class AheadChain:
         """Count a request that was answered by a fill of this time."""
         self._on_count(AheadReport(num_hits=1, used_s=seconds))
 
-    async def _run(self, begins_at: float) -> None:
-        await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
-        while self._next and self._fill is not None:
-            if self._wait is not None:
-                self._current = None
-                await self._wait()
-            self._current = step = self._next.popleft()
-            try:
+    async def _run(self, begins_at: float, until_then: Step | None) -> None:
+        try:
+            if until_then is not None and self._fill is not None:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(begins_at - time.monotonic()):
+                        await self._fill(until_then)
+            await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
+            while self._next and self._fill is not None:
+                if self._wait is not None:
+                    self._current = None
+                    await self._wait()
+                self._current = step = self._next.popleft()
                 await self._fill(step)
-            except Exception:  # the user did not request it
-                logger.exception("a fill ahead of the user failed")
-                return
+        except Exception:  # the user did not request it
+            logger.exception("a fill ahead of the user failed")
 
 
 def _is_done_by(current: Step, other: Step) -> bool:

@@ -267,6 +267,12 @@ class ProjectContexts(Feature):
         refresh.task = asyncio.create_task(self._refresh(refresh, hole))
         self._refreshing = refresh
 
+    def has_none(self, uri: str) -> bool:
+        """Whether there is no code of other files for a document, or none was asked for."""
+        running = self._refreshing
+        is_chosen = running is None or running.uri != uri or running.is_chosen.is_set()
+        return is_chosen and self.of(uri) is None
+
     async def refreshed(self, uri: str) -> None:
         """Return once the context of this document is chosen, if that has been begun."""
         running = self._refreshing

@@ -61,6 +61,7 @@ class LookAhead(Feature):
             _steps(session, snapshot, outcome),
             partial(_take, session),
             begins_at=snapshot.taken_at + PAUSE_S,
+            until_then=_at_once(session, snapshot, outcome),
             # Where nothing is shown to accept, what the edit has left to change comes first.
             wait=None if outcome.ghosts else session.feature(NextEdits).none_due,
         )
@@ -102,6 +103,16 @@ def _steps(session: Session, asked: Snapshot, outcome: RequestOutcome) -> list[S
     if has_project and outcome.cost is not None and outcome.cost.num_project == 0:
         steps.insert(0, Step(asked, "with_project"))
     return steps
+
+
+def _at_once(session: Session, asked: Snapshot, outcome: RequestOutcome) -> Step | None:
+    """Return the step for the time between two keys: the rest of the document is read once the
+    code of other files is, or there is none."""
+    contexts, uri = session.feature(ProjectContexts), asked.document.uri
+    if outcome.cost is None:
+        return None
+    is_read = outcome.cost.num_project > 0 or contexts.has_none(uri)
+    return Step(asked, "whole") if is_read else None
 
 
 def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
