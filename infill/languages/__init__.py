@@ -176,6 +176,7 @@ class Language(Struct, frozen=True, kw_only=True):
     ends: tuple[str, ...] = ()  # lines that may complete what a line began
     package: str | None = None  # a file's one line that no other code is above
     once: str | None = None  # a line that a file has only once
+    has_clauses: bool = False  # a statement's clauses are lines in a fixed order
     stray: tuple[tuple[str, str], ...] = ()
     """Nodes that the grammar takes anywhere, each with the one that may hold it."""
 

@@ -61,6 +61,7 @@ SQL = Language(
     block_style="closed",
     openers="(",
     has_macros=True,
+    has_clauses=True,
     ends=("*/", "$$"),
     stub=PLAIN_STUB,
 )

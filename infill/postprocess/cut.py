@@ -262,7 +262,12 @@ def _is_element_closed(name: str, begun: str, context: CleaningContext) -> bool:
 
 
 _BEGINS_PHP = re.compile(r"\s*<\?(?:php\b|=)")
-_ENDS_BLOCK = re.compile(r"\s*(?:(?P<mark>\{%[-+]?\s*)end|\{\{~?/)(?P<name>\w+)")
+_ENDS_BLOCK = re.compile(r"\s*(?P<mark>\{%[-+]?\s*end|\{\{~?/|\\end\{)(?P<name>\w+)")
+_BLOCKS = {  # by the beginning of what ends one: what begins and what ends a block of a name
+    "{%": (r"\{%[-+]?\s*", r"\{%[-+]?\s*end"),
+    "{{": (r"\{\{~?[#<$^*]*", r"\{\{~?/"),
+    "\\e": (r"\\begin\{", r"\\end\{"),
+}
 _ENDS_ELEMENT = re.compile(r"\s*</(?P<name>[\w:.-]+)")
 
 
@@ -281,12 +286,16 @@ def _stray_mark(fill: str, context: CleaningContext) -> int | None:
     for found in islice(ends, MAX_ELEMENTS):
         if _is_element_closed(found["name"], fill[: found.start()], context):
             return found.start()
-    for found in _ENDS_BLOCK.finditer(fill):
-        above = context.text[: context.hole.start] + fill[: found.start()]
-        mark, end = (r"\{%[-+]?\s*", "end") if found["mark"] else (r"\{\{~?[#<$^*]*", "/")
-        num_begun = len(re.findall(rf"{mark}{found['name']}\b", above))
-        if num_begun <= len(re.findall(rf"{mark}{end}{found['name']}\b", above)):
-            return found.start()
+    begun, hole = len(context.line_before), context.hole
+    ends = (it for it in _ENDS_BLOCK.finditer(context.line_before + fill) if it.end() > begun)
+    for found in islice(ends, MAX_ELEMENTS):
+        at, name = max(0, found.start() - begun), found["name"]
+        above = context.text[: hole.start - begun] + found.string[: found.start()]
+        begins, ends_one = _BLOCKS[found["mark"][:2]]
+        for text in (above, above + context.text[hole.end :]):
+            num_begun = len(re.findall(rf"{begins}{name}\b", text))
+            if num_begun <= len(re.findall(rf"{ends_one}{name}\b", text)):
+                return at
     return None
 
 
@@ -334,9 +343,11 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
 
 def is_known_line(fill: str, context: CleaningContext) -> bool:
     """Whether the line of a fill is one around it once more, or stands for the next one."""
+    lines, after = fill.split("\n"), _lines_after(context)
+    if context.hole.kind == "block":
+        return _is_line_below(fill.strip(), after)
     if context.hole.kind != "line":
         return False
-    lines, after = fill.split("\n"), _lines_after(context)
     return (
         _is_above_package(lines[0], after, context)
         or _is_named_below(lines[0], after, context)
@@ -346,6 +357,12 @@ def is_known_line(fill: str, context: CleaningContext) -> bool:
         or _is_entry_again(lines[0], context)
         or _is_unreachable(lines[0], after, context)
     )
+
+
+def _is_line_below(body: str, after: Sequence[str]) -> bool:
+    """Whether a body repeats the line below its block; a branch may leave as that does."""
+    is_same = after != [] and body == after[0].strip() and is_specific(body)
+    return is_same and not _LEAVES.match(body)
 
 
 def reject_known_line(fill: str, context: CleaningContext) -> str | NoSuggestion:
@@ -405,8 +422,14 @@ MAX_LINES_ABOVE = 12
 _LEAVES = re.compile(r"(?:break|continue|pass|raise|return|throw|yield)\b")
 
 
+_OPENS_BODY = re.compile(r"(?:[.#][\w-].*|.*\)\s*)\{")  # .card {, if (a) {
+_WITH_BODY = re.compile(
+    r"(?![^()]*\bnew\b)[^(){}=;]*?\b(?!(?:catch|else|for|if|switch|while|with)\b)(?P<signature>\w+\([^()]*\))[^(){};=]*\{"
+)
+
+
 def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool:
-    """Whether a line begins with the whole line below."""
+    """Whether a line begins with the whole line below, or opens a body with the same header."""
     whole, below = (context.line_before + line).strip(), following.strip()
     if _LEAVES.match(whole) and columns(context.line_before + line) > columns(following):
         return False  # a branch may end as the code after it does
@@ -420,7 +443,12 @@ def _begins_as_next(line: str, following: str, context: CleaningContext) -> bool
     below = below.removeprefix("- ")
     is_long = len(below) >= _MIN_CHARS_REPEATED and is_specific(below)
     is_same = _without_marks(whole) == _without_marks(below)
-    return is_long and (is_same or whole.startswith(below))
+    if is_long and (is_same or whole.startswith(below)):
+        return True
+    if _OPENS_BODY.fullmatch(below) and whole.startswith(below):
+        return True
+    own, other = (_WITH_BODY.match(each) for each in (whole, below))
+    return own is not None and other is not None and own["signature"] == other["signature"]
 
 
 _LEAVES_ALWAYS = re.compile(
@@ -470,7 +498,8 @@ def _is_written_above(lines: Sequence[str], context: CleaningContext) -> bool:
     above = _without_marks("".join(context.above[:1]))
     if _without_marks(whole) != above:
         return False
-    return len(above) >= _MIN_CHARS_REPEATED and is_specific(above)
+    is_long = len(above) >= _MIN_CHARS_REPEATED or above.startswith("@")
+    return is_long and is_specific(above)
 
 
 _INSTRUCTION = re.compile(r"[A-Z]{2,} \S")  # of a Dockerfile

@@ -22,6 +22,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.text import (
     BYTE_ORDER_MARK,
+    CLOSERS,
     MAX_LOOK_BACK,
     PAIRS,
     Balance,
@@ -29,6 +30,7 @@ from intarsia.infill.syntax.text import (
     columns,
     leading_blank,
     open_quote,
+    opener_of,
     with_plain_newlines,
 )
 from intarsia.infill.syntax.tree import (
@@ -236,6 +238,10 @@ _UNIT = re.compile(
 )
 
 
+_OPERATOR = re.compile(r"\s+(?:<<|>>|&&|\|\||[-+/%=?<>|])\s")
+_LONE_VALUE = re.compile(r"[ \t]+[\w.#%^~<>=-]+;")
+
+
 def joins_words(fill: str, context: CleaningContext) -> bool:
     """Whether the fill runs into what is right behind the cursor: a word, or the next statement.
 
@@ -246,7 +252,10 @@ def joins_words(fill: str, context: CleaningContext) -> bool:
     if _joins_values(fill, context):
         return True
     is_statement = last == ";" and not _ENDS_ENTITY.search(fill)
-    if is_statement and rest.strip(_AFTER_STATEMENT):
+    goes_on = _OPERATOR.match(context.rest) or (
+        context.syntax is None and _LONE_VALUE.fullmatch(context.rest)
+    )
+    if is_statement and (rest.strip(_AFTER_STATEMENT) or goes_on):
         return context.hole.kind == "line" and not balance_of(context.line_before + fill).unclosed
     if not (rest.isascii() and is_word_character(rest)):  # some scripts have no blanks
         return False
@@ -289,10 +298,17 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _CODE_MARK = re.compile(r"[(){}=;<>]")
 
 
-def _joins_values(fill: str, context: CleaningContext) -> bool:
-    """Whether the fill ends a string or a sentence right before a word or string.
+_CALLABLE = re.compile(
+    r"\b(?!(?:catch|else|else?if|elsif|for|foreach|if|return|switch|unless|until|when|while|with)\Z)"
+    r"\w+\Z"
+)
+_BEFORE_INDEX, _BEFORE_VALUE = re.compile(r"[\w)\]]\Z"), re.compile(r"[=(,:?\[][ \t]*\Z")
 
-    ["a", ├"b"┤"c", # ├It ends here.┤go
+
+def _joins_values(fill: str, context: CleaningContext) -> bool:
+    """Whether the fill ends a call, an index, a string or a sentence right before a word or string.
+
+    f(├a)┤b, ["a", ├"b"┤"c", # ├It ends here.┤go
     """
     written, rest, last = context.line_before + fill, context.rest[:1], fill[-1:]
     is_markup = context.language.takes_any_text
@@ -303,9 +319,16 @@ def _joins_values(fill: str, context: CleaningContext) -> bool:
         return False
     is_sentence = last in (".", "!", "?") and fill.strip().count(" ") > 1
     is_sentence = is_sentence and _WORD.fullmatch(fill.rpartition(" ")[2][:-1]) is not None
-    if not is_sentence or _CODE_MARK.search(fill):
+    if is_sentence and not _CODE_MARK.search(fill):
+        return is_markup or context.syntax is None or _in_prose(context)
+    if last not in CLOSERS or is_markup or context.is_in_string:
         return False
-    return is_markup or context.syntax is None or _in_prose(context)
+    opener = opener_of(written, len(written) - 1)
+    if opener is None:
+        return False
+    is_index = last == "]" and _BEFORE_INDEX.search(written, 0, opener)
+    is_value = last != ")" and _BEFORE_VALUE.search(written, 0, opener)
+    return bool(is_index or is_value or (last == ")" and _CALLABLE.search(written, 0, opener)))
 
 
 def is_in_whole_word(context: CleaningContext) -> bool:
