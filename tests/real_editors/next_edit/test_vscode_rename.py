@@ -62,12 +62,12 @@ SERVER_MS = 60_000
 
 
 def typed(windows: Windows) -> VSCodeWindow:
-    """Type another name for the function; return once its offer is marked."""
+    """Type another name for the function; return once all of its offer is marked."""
     window = windows.open(SOURCE, "example.ts", others={"other.ts": OTHER, "tsconfig.json": "{}"})
     expect(window.page.get_by_text("Initializing TS/JS")).to_have_count(0, timeout=SERVER_MS)
     window.press(*["Backspace"] * len("area"))
     window.type("size")
-    window.expect_drawn("⇥ next edit⇥")
+    window.expect_drawn("F2 renames everywhere, 2 uses in 1 other file⇥ next edit⇥")
     return window
 
 
