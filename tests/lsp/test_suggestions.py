@@ -300,6 +300,18 @@ async def test_each_place_waits_until_it_may_be_filled() -> None:
     assert not chain.is_filling
 
 
+async def test_until_it_begins_one_step_is_taken_which_may_be_cut_short() -> None:
+    chain, filler = AheadChain(lambda count: None), Filler()
+    begins_at = time.monotonic() + 0.2
+    chain.start([foreseen("b")], filler.fill, begins_at=begins_at, until_then=foreseen("a"))
+    await filler.has_begun.wait()
+    assert time.monotonic() < begins_at
+    filler.has_begun.clear()
+    await filler.has_begun.wait()
+    assert time.monotonic() >= begins_at
+    assert (filler.begun, await filler.all_filled(chain)) == (["a", "b"], ["b"])
+
+
 async def test_what_is_filled_now_goes_on_and_the_new_places_follow() -> None:
     chain, filler = await started("a", "b")
     chain.start([foreseen("c"), foreseen("a")], filler.fill, begins_at=time.monotonic() + 60)

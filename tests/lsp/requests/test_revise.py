@@ -15,6 +15,7 @@ from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 from intarsia.lsp.documents import Snapshot
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.protocol_extensions import DRAFT, Extensions
+from intarsia.lsp.requests import look_ahead
 from intarsia.lsp.requests.look_ahead import LookAhead
 from intarsia.lsp.requests.suggest import Suggester, SuggestOptions
 from intarsia.lsp.server import IntarsiaServer
@@ -125,6 +126,25 @@ async def test_a_first_answer_is_written_again_from_all_that_may_be_read(address
         assert whole.cached_tokens > 2 * first.cached_tokens  # the rule engine's are characters
         assert len(session.feature(Suggestions).windows.of(URI)) == 1
         assert sent == []  # the text is the same
+
+
+@pytest.mark.parametrize("project", [None, PROJECT])
+async def test_the_rest_is_read_between_two_keys_unless_other_files_come_first(
+    monkeypatch: pytest.MonkeyPatch, project: ProjectContext | None
+) -> None:
+    monkeypatch.setattr(look_ahead, "PAUSE_S", 60.0)
+    text = "".join(f"value_{number} = {number}\n" for number in range(1000)) + TEXT
+    async with session_with(project, text="value") as (session, _):
+        session.documents.change(changed(URI, 2, text))
+        snapshot = taken(session, URI, types.Position(1000, 4))
+        outcome = await session.feature(Suggester).suggest(snapshot, OPTIONS)
+        session.feature(LookAhead).answered(snapshot, outcome)
+        windows = session.feature(Suggestions).windows
+        if project is None:
+            await until(lambda: windows.of(URI) != ())
+        else:
+            await asyncio.sleep(0.2)
+            assert windows.of(URI) == ()
 
 
 async def test_never_after_the_user_has_typed(address: Address) -> None:
