@@ -6,8 +6,10 @@ without the code of other files is written again with it; after them, one from a
 all of the context. A text that differs is revised.
 """
 
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from typing import Self
@@ -26,17 +28,13 @@ from intarsia.lsp.manners import Strain
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.project.editor_members import EditorMembers
 from intarsia.lsp.project.project_contexts import OpenHole, ProjectContexts
-from intarsia.lsp.requests.suggest import (
-    read_ghost_text,
-)
+from intarsia.lsp.requests.suggest import read_ghost_text
 from intarsia.lsp.session import Feature, Session
 from intarsia.lsp.snapshots import parse_if_long, prose_silence, read_text
-from intarsia.lsp.suggestions import (
-    CachedSuggestions,
-    Suggestions,
-    plan_ahead,
-    plan_whole,
-)
+from intarsia.lsp.suggestions import CachedSuggestions, Suggestions, plan_ahead, plan_whole
+
+MAX_CHOICE_S = 1.0
+"""How long the other steps wait for the choice of code of other files: an index may be busy."""
 
 
 class LookAhead(Feature):
@@ -172,9 +170,11 @@ async def _fill_next(session: Session, place: Snapshot) -> None:
 
 
 async def _revise_with_project(session: Session, asked: Snapshot) -> None:
-    """Ask again with the code of other files, once it is chosen."""
+    """Ask again with the code of other files, if it is chosen soon."""
     uri = asked.document.uri
-    await session.feature(ProjectContexts).refreshed(uri)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(MAX_CHOICE_S):
+            await session.feature(ProjectContexts).refreshed(uri)
     plan = plan_ahead(session.feature(Suggestions), asked)
     if session.feature(ProjectContexts).of(uri) is not None and isinstance(plan, FillPlan):
         names = await session.feature(EditorMembers).allowed(asked, is_idle=True)
