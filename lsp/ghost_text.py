@@ -134,6 +134,7 @@ class RequestOutcome:
     is_failure: bool = False  # the reason is an error, rather than that nothing fits here
     cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
     is_cached: bool = False
+    is_short: bool = False  # it was written from a short window, see ``infill.canvas.FirstWindow``
 
     def refused(self, why: NoSuggestion) -> "RequestOutcome":
         """Return the outcome without its ghost texts, and why there are none."""

@@ -71,7 +71,9 @@ def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     That is read before as much of the document as the next request reads.
     """
     suggestions = session.feature(Suggestions)
-    plan, first = plan_whole(suggestions, snapshot), plan_ahead(suggestions, snapshot)
+    plan = first = plan_ahead(suggestions, snapshot)
+    if isinstance(first, FillPlan) and first.canvas.is_short:
+        plan = plan_whole(suggestions, snapshot)
     if isinstance(plan, NoSuggestion) or isinstance(first, NoSuggestion):
         return None
     if not snapshot.is_current(session.documents):
@@ -106,10 +108,10 @@ def _steps(session: Session, asked: Snapshot, outcome: RequestOutcome) -> list[S
 def _at_once(session: Session, asked: Snapshot, outcome: RequestOutcome) -> Step | None:
     """Return the step for the time between two keys: the rest of the document is read once the
     code of other files is, or there is none."""
-    contexts, uri = session.feature(ProjectContexts), asked.document.uri
-    if outcome.cost is None:
+    if not outcome.is_short or outcome.cost is None:
         return None
-    is_read = outcome.cost.num_project > 0 or contexts.has_none(uri)
+    has_none = session.feature(ProjectContexts).has_none
+    is_read = outcome.cost.num_project > 0 or has_none(asked.document.uri)
     return Step(asked, "whole") if is_read else None
 
 

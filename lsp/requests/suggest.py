@@ -320,7 +320,8 @@ class Suggester(Feature):
             if request.is_long and isinstance(filled, Filled):
                 await asyncio.to_thread(read, filled)  # the loop reads it again
             attempts.take(filled)
-        return await self._kept(request, attempts)
+        outcome = await self._kept(request, attempts)
+        return replace(outcome, is_short=plan.canvas.is_short)
 
     async def _kept(self, request: _Request, attempts: Attempts[GhostText]) -> RequestOutcome:
         """Keep what the engine has answered, with its imports; return the request's outcome."""
